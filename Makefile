@@ -1,0 +1,32 @@
+# `make demo` and `make test` do all set-up: a virtual environment in .venv with everything that is needed.
+PYTHON ?= python3
+BIN := .venv/bin
+UV := $(shell command -v uv 2>/dev/null)
+
+.PHONY: demo test test-slow check bench clean
+
+.venv/.ready: pyproject.toml
+	@if [ -n "$(UV)" ]; then $(UV) venv -q --allow-existing --python $(PYTHON) .venv && $(UV) pip install -q --python $(BIN)/python -e '.[dev]'; \
+	else $(PYTHON) -m venv .venv && $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'; fi
+	@touch $@
+
+demo: .venv/.ready
+	@$(BIN)/python examples/demo.py
+
+check: .venv/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: check
+	$(BIN)/python -m pytest
+
+test-slow: .venv/.ready
+	$(BIN)/python -m pytest -m slow
+
+bench: .venv/.ready
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv out demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis

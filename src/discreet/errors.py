@@ -1,0 +1,119 @@
+"""Everything discreet raises on purpose.
+
+::
+
+    DiscreetError
+    ├── ArgumentError (ValueError)     an argument breaks a rule; nothing was spent            exit code 2
+    │   ├── SchemaError                a column, bound, grid or category is wrong
+    │   ├── PlanError                  a plan or plan file is wrong; `.place` says where
+    │   └── SourceError                the file or frame does not fit the schema (names, types)
+    ├── BudgetExceeded                 the ledger refuses the spend; nothing was spent          exit code 3
+    ├── LedgerError                    the ledger is missing, damaged, locked or disagrees      exit code 2
+    ├── ReleaseFailed                  failed after the spend; the charge stands                exit code 4
+    └── InternalError                  a bug in discreet, never the caller's fault              exit code 4
+
+A message names the argument, the value, the rule and the next step. It never contains a value from the data: before
+the data are opened there is none to show, and afterwards every failure is the one constant text of `ReleaseFailed`.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "ArgumentError",
+    "BudgetExceeded",
+    "DiscreetError",
+    "InternalError",
+    "LedgerError",
+    "PlanError",
+    "ReleaseFailed",
+    "SchemaError",
+    "SourceError",
+    "did_you_mean",
+]
+
+
+class DiscreetError(Exception):
+    """The root of all errors that discreet raises on purpose."""
+
+
+class ArgumentError(DiscreetError, ValueError):
+    """An argument breaks a rule. Nothing was read and nothing was spent."""
+
+
+class SchemaError(ArgumentError):
+    """A column of the schema is wrong: bounds, step, categories or name."""
+
+
+class PlanError(ArgumentError):
+    """A plan asks for something impossible; `place` says where it stands in the plan file, if it came from one."""
+
+    def __init__(self, message: str, place: str = "") -> None:
+        super().__init__(f"{place}: {message}" if place else message)
+        self.place = place
+
+
+class SourceError(ArgumentError):
+    """The source does not fit: missing, not of a known format, columns or types that the schema does not expect."""
+
+
+class BudgetExceeded(DiscreetError):
+    """The spend does not fit into what remains of the budget.
+
+    All three amounts are tuples of exact rationals in the coordinates in which the ledger adds: (ε), (ε, δ), (ρ) or (μ²).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        requested: tuple[Fraction, ...] = (),
+        remaining: tuple[Fraction, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.requested = requested
+        self.remaining = remaining
+
+    @property
+    def difference(self) -> tuple[Fraction, ...]:
+        """By how much the request is over what remains, coordinate by coordinate (0 where it fits)."""
+        pairs = zip(self.requested, self.remaining, strict=True)
+        return tuple(max(Fraction(0), wanted - left) for wanted, left in pairs)
+
+
+class LedgerError(DiscreetError):
+    """The ledger cannot be used as it is: missing, damaged, of another version, or of another data set."""
+
+
+class ReleaseFailed(DiscreetError):
+    """The release failed after its spend was reserved. The charge stands; the text is the same for every cause."""
+
+    TEXT = (
+        "the release failed after its budget was reserved; the charge stands and the ledger says so. "
+        "The cause is not shown, because it may depend on the data. Check that the source is the declared one "
+        "(rows, format, unchanged while it was read), then release again under a new name."
+    )
+
+    def __init__(self) -> None:
+        super().__init__(self.TEXT)
+
+
+class InternalError(DiscreetError):
+    """A rule that discreet itself guarantees did not hold. Please report it."""
+
+
+def did_you_mean(word: object, known: Iterable[object]) -> str:
+    """A hint with the nearest of the `known` names, or all of them when they are few; empty when there is nothing to say."""
+    names = [str(name) for name in known]
+    near = get_close_matches(str(word), names, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean '{near[0]}'?"
+    if not names:
+        return ""
+    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    return f"; known: {shown}"
