@@ -9,7 +9,6 @@ scripts/make_datasets.py and read like any other source::
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 
@@ -40,6 +39,8 @@ def path(name: str) -> Path:
     Raises:
         ArgumentError: no data set has that name.
     """
+    from importlib.resources import files  # costs more than the rest of this module: only when a file is wanted
+
     return Path(str(files(__name__).joinpath(f"{_known(name)}.parquet")))
 
 
