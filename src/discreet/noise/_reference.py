@@ -1,0 +1,116 @@
+"""The meaning of the scalar samplers: one draw at a time, integers only, slow. The fast ones are tested against these.
+
+Discrete Laplace, discrete Gaussian and geometric follow Canonne, Kamath and Steinke, "The Discrete Gaussian for
+Differential Privacy" (2020), Algorithms 1 to 3. The rounded Gaussian inverts its distribution function on a uniform
+number whose bits are revealed as far as certified enclosures need them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import isqrt
+
+from discreet.noise._arb import Ball, ball, sign
+from discreet.noise.bits import Bits
+
+__all__ = ["bernoulli_exp", "discrete_gaussian", "discrete_laplace", "geometric", "rounded_gaussian"]
+
+
+def bernoulli_exp(gamma: Fraction, bits: Bits) -> bool:
+    """True with probability exp(-gamma), for gamma ≥ 0. CKS20, Algorithm 1."""
+    while gamma > 1:
+        if not bernoulli_exp(Fraction(1), bits):
+            return False
+        gamma -= 1
+    trials = 1
+    while bits.below(gamma.denominator * trials) < gamma.numerator:  # Bernoulli(gamma / trials)
+        trials += 1
+    return trials % 2 == 1
+
+
+def geometric(scale: Fraction, bits: Bits) -> int:
+    """Draws k ≥ 0 with probability proportional to exp(-k/scale). CKS20, Algorithm 2 without the sign."""
+    s, t = scale.numerator, scale.denominator
+    while True:
+        low = bits.below(s)
+        if bernoulli_exp(Fraction(low, s), bits):
+            break
+    high = 0
+    while bernoulli_exp(Fraction(1), bits):
+        high += 1
+    return (low + s * high) // t
+
+
+def discrete_laplace(scale: Fraction, bits: Bits) -> int:
+    """Draws k with probability proportional to exp(-|k|/scale). CKS20, Algorithm 2."""
+    while True:
+        magnitude = geometric(scale, bits)
+        negative = bits.getrandbits(1)
+        if magnitude or not negative:  # 0 must not be counted twice
+            return -magnitude if negative else magnitude
+
+
+def discrete_gaussian(sigma2: Fraction, bits: Bits, centre: Fraction = Fraction(0)) -> int:
+    """Draws k with probability proportional to exp(-(k - centre)²/(2 sigma2)). CKS20, Algorithm 3.
+
+    With a fraction f of `centre` the proposal is still the discrete Laplace law: |k - f| ≥ |k| - |f| makes
+    (|k - f| - sigma2/t)²/(2 sigma2) + (|k - f| - |k|)/t + |f|/t a non-negative exponent.
+    """
+    whole = round(centre)
+    rest = centre - whole
+    t = isqrt(sigma2.numerator // sigma2.denominator) + 1
+    while True:
+        k = discrete_laplace(Fraction(t), bits)
+        distance = abs(k - rest)
+        exponent = (distance - sigma2 / t) ** 2 / (2 * sigma2) + (distance - abs(k) + abs(rest)) / t
+        if bernoulli_exp(exponent, bits):
+            return whole + k
+
+
+def rounded_gaussian(sigma2: Fraction, bits: Bits) -> int:
+    """round(N(0, sigma2)): a sign, and the magnitude by inversion of P(|Y| ≥ k) = erfc((k - 1/2)/sqrt(2 sigma2))."""
+    uniform = _LazyUniform(bits)
+
+    def reaches(k: int) -> bool:
+        return uniform.below(lambda: _beyond(k, sigma2))
+
+    if reaches(1):
+        low, high = 1, 2  # invariant: P(|Y| ≥ low) > U, and P(|Y| ≥ high) < U once the first loop is over
+        while reaches(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            if reaches(middle):
+                low = middle
+            else:
+                high = middle
+        return -low if bits.getrandbits(1) else low
+    return 0
+
+
+def _beyond(k: int, sigma2: Fraction) -> Ball:
+    return ((ball(2 * k - 1)) / (8 * ball(sigma2)).sqrt()).erfc()
+
+
+class _LazyUniform:
+    """A uniform real in [0, 1) of which only the bits that were needed are known."""
+
+    def __init__(self, bits: Bits) -> None:
+        self._bits = bits
+        self._value = bits.getrandbits(64)
+        self._known = 64
+
+    def below(self, bound: Callable[[], Ball]) -> bool:
+        """Whether the number is below the one that `bound()` encloses; more bits are drawn until it is sure."""
+        while True:
+            if self._excess(bound, self._value + 1) > 0:
+                return True
+            if self._excess(bound, self._value) < 0:
+                return False
+            self._value = (self._value << 64) | self._bits.getrandbits(64)
+            self._known += 64
+
+    def _excess(self, bound: Callable[[], Ball], numerator: int) -> int:
+        """The sign of bound - numerator / 2**known, 0 when not seen at a precision far beyond the known bits."""
+        return sign(lambda: bound() - ball(Fraction(numerator, 1 << self._known)), most=8 * self._known)

@@ -1,0 +1,259 @@
+"""Exact integer samplers for the cells of a cube: binomial, multinomial and hypergeometric numbers of records.
+
+Everything reduces to fair coins. Let U be uniform on [0, 1) and the rate p have binary digits 0.d₁d₂…; a record is a
+success when U < p. Of n records, B ~ Binomial(n, 1/2) have first digit 0. If d₁ = 1 these B are successes and the other
+n - B are still undecided; if d₁ = 0 the other n - B are failures and the B are undecided. The next digit decides among
+the undecided, and so on until none is left, or until the remaining digits of p are all 0 and the undecided fail. A
+binomial number thus costs about 2n random bits, counted 64 at a time, and is exact for every rational p.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ArgumentError
+from discreet.exact import Amount
+from discreet.noise._parameters import checked_size, rate_between
+from discreet.noise.bits import Bits
+
+__all__ = [
+    "binomial",
+    "hypergeometric",
+    "multinomial",
+    "multinomial_rows",
+    "multivariate_hypergeometric",
+]
+
+_CHUNK_WORDS = 1 << 17
+_MOST_RECORDS = 1 << 50  # of one call: more would take days, and every sum below stays far inside int64
+_SPARSE = 64
+
+
+def binomial(n: NDArray[np.int64], rate: Amount, bits: Bits) -> NDArray[np.int64]:
+    """Independent numbers of successes: element i is exactly Binomial(n[i], rate).
+
+    Args:
+        n: non-negative integers of any shape, in total at most 2**50.
+        rate: an exact rational in [0, 1].
+        bits: the source of random bits.
+    """
+    trials = _checked_counts(n, "n")
+    p = rate_between(rate, "rate")
+    drawn: NDArray[np.int64] = _binomial(trials.ravel(), p.numerator, p.denominator, bits).reshape(trials.shape)
+    return drawn
+
+
+def hypergeometric(good: SupportsIndex, bad: SupportsIndex, drawn: SupportsIndex, bits: Bits) -> int:
+    """How many of `drawn` records, taken without replacement from `good` + `bad`, are good."""
+    cells = np.array([checked_size(good, "good"), checked_size(bad, "bad")], dtype=np.int64)
+    return int(multivariate_hypergeometric(cells, drawn, bits)[0])
+
+
+def multinomial(n: SupportsIndex, weights: Sequence[int], bits: Bits) -> NDArray[np.int64]:
+    """How many of `n` independent records fall into each cell, cell j having probability weights[j] / sum(weights)."""
+    total = np.array([_checked_total(n, "n")], dtype=np.int64)
+    return multinomial_rows(total, weights, bits).ravel()
+
+
+def multinomial_rows(n: NDArray[np.int64], weights: Sequence[int], bits: Bits) -> NDArray[np.int64]:
+    """Independent multinomial rows, shape (len(n), len(weights)): row i distributes n[i] records over the cells.
+
+    The cells are halved again and again; the number of records in the first half is binomial.
+
+    Args:
+        n: one-dimensional, non-negative, in total at most 2**50.
+        weights: non-negative integers, not all 0.
+        bits: the source of random bits.
+    """
+    totals = _checked_counts(n, "n")
+    if totals.ndim != 1:
+        raise ArgumentError(f"n: must have one dimension, not {totals.ndim}")
+    cumulative = _cumulative(_checked_weights(weights))
+    cells = len(cumulative) - 1
+    width = 1 << (cells - 1).bit_length()
+    level = totals[:, None]
+    while width > 1:
+        starts = [min(start, cells) for start in range(0, cells, width)]
+        middles = [min(start + width // 2, cells) for start in starts]
+        ends = [min(start + width, cells) for start in starts]
+        whole = [cumulative[end] - cumulative[start] for start, end in zip(starts, ends, strict=True)]
+        first = [cumulative[middle] - cumulative[start] for start, middle in zip(starts, middles, strict=True)]
+        left = _binomial_columns(level, first, whole, bits)
+        width //= 2
+        level = np.stack([left, level - left], axis=2).reshape(len(totals), -1)[:, : -(-cells // width)]
+    return np.ascontiguousarray(level)
+
+
+def multivariate_hypergeometric(counts: NDArray[np.int64], m: SupportsIndex, bits: Bits) -> NDArray[np.int64]:
+    """How many of `m` records, drawn without replacement, come from each cell; cell i holds counts[i] records.
+
+    A sample that keeps every record with the same probability is, given its size, a uniform subset of that size. So a
+    binomial number per cell comes within about the square root of m, and a uniform subset of the rest (or of the kept)
+    makes up the difference.
+
+    Args:
+        counts: non-negative integers of any shape, in total at most 2**50.
+        m: an integer with 0 ≤ m ≤ counts.sum().
+        bits: the source of random bits.
+    """
+    cells = _checked_counts(counts, "counts")
+    sample = _checked_total(m, "m")
+    total = int(cells.sum())
+    if sample > total:
+        raise ArgumentError(f"m={sample}: must be at most the number of records in `counts`")
+    return _subset(cells.ravel(), total, sample, bits).reshape(cells.shape)
+
+
+def _subset(cells: NDArray[np.int64], total: int, sample: int, bits: Bits) -> NDArray[np.int64]:
+    if 2 * sample > total:
+        return cells - _subset(cells, total, total - sample, bits)
+    if sample * _SPARSE <= total:
+        return _sparse_subset(cells, total, sample, bits)
+    # Any dyadic rate is exact; one near sample/total with an error below 1/sqrt(total) leaves little to make up.
+    digits = total.bit_length() // 2 + 2
+    kept = _binomial(cells, round(Fraction(sample << digits, total)), 1 << digits, bits)
+    missing = sample - int(kept.sum())
+    if missing >= 0:
+        return kept + _subset(cells - kept, total - sample + missing, missing, bits)
+    return kept - _subset(kept, sample - missing, -missing, bits)
+
+
+def _sparse_subset(cells: NDArray[np.int64], total: int, sample: int, bits: Bits) -> NDArray[np.int64]:
+    """The first `sample` distinct values of a sequence of uniform positions are a uniform subset of the records."""
+    chosen = np.empty(0, dtype=np.int64)
+    while chosen.size < sample:  # a batch never overshoots, so where it stops depends on nothing but distinctness
+        chosen = np.union1d(chosen, bits.below_array(total, sample - chosen.size))
+    ends = np.searchsorted(chosen, np.cumsum(cells), side="left")
+    return np.diff(ends, prepend=0).astype(np.int64, copy=False)
+
+
+def _binomial_columns(
+    n: NDArray[np.int64], first: Sequence[int], whole: Sequence[int], bits: Bits
+) -> NDArray[np.int64]:
+    """Binomial(n[i, j], first[j]/whole[j]); a column of total weight 0 holds no records and gives 0."""
+    dtype: Any = np.int64 if max(whole) < 1 << 62 else object
+    numerators = np.broadcast_to(np.array(first, dtype=dtype), n.shape).ravel()
+    denominators = np.broadcast_to(np.array([max(1, w) for w in whole], dtype=dtype), n.shape).ravel()
+    return _binomial_each(np.ascontiguousarray(n).ravel(), numerators, denominators, bits).reshape(n.shape)
+
+
+def _binomial(n: NDArray[np.int64], numerator: int, denominator: int, bits: Bits) -> NDArray[np.int64]:
+    """Binomial(n[i], numerator/denominator), one rate for all: the digits come from Python integers."""
+    if numerator == denominator:
+        return n.copy()
+    successes = np.zeros_like(n)
+    undecided, where = n, None
+    while numerator:
+        numerator *= 2
+        digit = numerator >= denominator
+        numerator -= denominator * digit
+        zeros = _fair(undecided, bits)
+        if digit:
+            _add(successes, where, zeros)
+            undecided = undecided - zeros
+        else:
+            undecided = zeros
+        active = np.flatnonzero(undecided)
+        if not active.size:
+            break
+        if active.size < 0.7 * undecided.size:
+            undecided = undecided[active]
+            where = active if where is None else where[active]
+    return successes
+
+
+def _add(total: NDArray[np.int64], where: NDArray[np.int64] | None, part: NDArray[np.int64]) -> None:
+    if where is None:
+        total += part
+    else:
+        total[where] += part
+
+
+def _binomial_each(
+    n: NDArray[np.int64], numerators: NDArray[Any], denominators: NDArray[Any], bits: Bits
+) -> NDArray[np.int64]:
+    """Binomial(n[i], numerators[i]/denominators[i]): the same with a rate in [0, 1] per element, by long division."""
+    certain = numerators == denominators
+    successes: NDArray[np.int64] = np.where(certain, n, 0)
+    where = np.flatnonzero((n > 0) & ~certain & (numerators > 0))
+    undecided, rest, divisor = n[where], numerators[where], denominators[where]
+    while where.size:
+        rest = rest * 2
+        digit = rest >= divisor
+        rest = rest - divisor * digit
+        zeros = _fair(undecided, bits)
+        successes[where] += np.where(digit, zeros, 0)
+        undecided = np.where(digit, undecided - zeros, zeros)
+        active = np.flatnonzero((undecided > 0) & (rest > 0))
+        if active.size < where.size:
+            where, undecided, rest, divisor = where[active], undecided[active], rest[active], divisor[active]
+    return successes
+
+
+def _fair(n: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+    """Binomial(n[i], 1/2): the number of ones in stretches of n[i] fair bits laid end to end."""
+    ends = np.cumsum(n)
+    total = int(ends[-1]) if ends.size else 0
+    ones_before = np.empty_like(ends)
+    seen, done = 0, 0
+    for start in range(0, total, 64 * _CHUNK_WORDS):
+        stop = min(start + 64 * _CHUNK_WORDS, total)
+        words = bits.words(-(-(stop - start) // 64))
+        upto = int(np.searchsorted(ends, stop, side="left" if stop < total else "right"))
+        ones = np.zeros(words.size + 1, dtype=np.int64)
+        np.cumsum(np.bitwise_count(words), dtype=np.int64, out=ones[1:])
+        position = ends[done:upto] - start
+        word, bit = position >> 6, (position & 63).astype(np.uint64)
+        partial = words[np.minimum(word, words.size - 1)] & ((np.uint64(1) << bit) - np.uint64(1))
+        ones_before[done:upto] = seen + ones[word] + np.bitwise_count(partial)
+        seen, done = seen + int(ones[-1]), upto
+    ones_before[done:] = seen if total else 0
+    return np.diff(ones_before, prepend=0)
+
+
+def _checked_counts(counts: NDArray[np.int64], name: str) -> NDArray[np.int64]:
+    """`counts` as int64, proven non-negative and of a sum that stays far inside int64. The message shows no count."""
+    array = np.asarray(counts)
+    if array.dtype.kind not in "iu" and array.size:
+        raise ArgumentError(f"{name}: must be an array of integers, not of {array.dtype}")
+    if array.size and int(array.min()) < 0:
+        raise ArgumentError(f"{name}: must not be negative")
+    if array.size and int(array.max()) > _MOST_RECORDS // array.size and sum(map(int, array.flat)) > _MOST_RECORDS:
+        raise ArgumentError(f"{name}: must hold at most 2**50 records in total")
+    return array.astype(np.int64, copy=False)
+
+
+def _checked_total(value: SupportsIndex, name: str) -> int:
+    return int(_checked_counts(np.array([_as_int(value, name)]), name)[0])
+
+
+def _as_int(value: SupportsIndex, name: str) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if isinstance(value, bool) or not 0 <= number <= _MOST_RECORDS:
+        raise ArgumentError(f"{name}: must be an integer in [0, 2**50]")
+    return number
+
+
+def _checked_weights(weights: Sequence[int]) -> list[int]:
+    checked = [int(w) for w in weights]
+    if any(w != given or isinstance(given, bool) for w, given in zip(checked, weights, strict=True)):
+        raise ArgumentError("weights: must be integers")
+    if any(w < 0 for w in checked) or sum(checked) <= 0:
+        raise ArgumentError("weights: must be non-negative integers, not all 0")
+    return checked
+
+
+def _cumulative(weights: list[int]) -> list[int]:
+    sums = [0]
+    for weight in weights:
+        sums.append(sums[-1] + weight)
+    return sums
