@@ -1,0 +1,336 @@
+"""`Ledger`: check, reserve, commit or fail, give back, verify."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from discreet.errors import ArgumentError, did_you_mean
+from discreet.ledger.book import Account, Book, Standing, follow, require_room, same_identity
+from discreet.ledger.drafts import concluding, keyed_hash, reserving, sha256
+from discreet.ledger.records import (
+    Amounts,
+    Entry,
+    Identity,
+    Reservation,
+    StoredRelease,
+    Verification,
+    entry_from,
+    require_identity,
+    require_reservation,
+)
+from discreet.ledger.store import Store, Transaction
+
+__all__ = ["Ledger"]
+
+_PATIENCE = 30.0  # seconds to wait for another process
+_MOST_BYTES = 900_000_000  # below SQLite's limit of 10^9 for one value
+
+
+class Ledger:
+    """The account of what was spent on each data set of one file.
+
+    Charges are durable before `reserve` returns and are never given back. Several threads and processes may use the
+    same file, and threads the same object; a forked process may go on with it. What cannot be trusted raises
+    LedgerError.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._book: Book | None = None
+        self._seen = (0, "")  # number and digest of the last entry that this object read or wrote
+
+    @classmethod
+    def open(cls, path: str | Path, *, patience: float = _PATIENCE) -> Self:
+        """The ledger at `path`, found to be one; ":memory:" is a ledger that ends with this object.
+
+        A file that does not exist is created by the first reservation, not before. Every operation reads and checks the
+        entries that are new to this object, the first one all of them. `patience` is how many seconds an operation
+        waits for another process.
+
+        Raises:
+            LedgerError: missing folder, no ledger, another version, damaged, unreadable.
+        """
+        ledger = cls(Store(path, patience))
+        with ledger._viewing():
+            pass
+        return ledger
+
+    def close(self) -> None:
+        """The object cannot be used any more. Closing twice is fine."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Before the data are opened -------------------------------------------------------------------------------------
+
+    def check(self, identity: Identity) -> None:
+        """The data set is new to this ledger, or was declared exactly like this.
+
+        Raises:
+            LedgerError: it was declared otherwise; the parts that differ are named.
+        """
+        require_identity(identity)
+        with self._reading() as (book, _):
+            same_identity(book, identity)
+
+    def reserve(self, identity: Identity, reservations: Sequence[Reservation]) -> tuple[int, ...]:
+        """All charges are spent, durably, and their sequence numbers returned; or none is, and an error raised.
+
+        The first reservation of a data set freezes its `identity`. Amounts are compared as exact rationals, coordinate
+        by coordinate: equal to what remains is accepted.
+
+        Raises:
+            BudgetExceeded: the sum of the charges is above what remains.
+            LedgerError: another identity, a name that is used, or a ledger that cannot be used.
+            ArgumentError: a charge of zero, negative, or of another number of coordinates; an unusable name or text.
+        """
+        require_identity(identity)
+        asked = tuple(reservations)
+        if not asked:
+            raise ArgumentError("reservations=(): at least one release must be asked for")
+        for reservation in asked:
+            require_reservation(reservation, len(identity.budget))
+        if not self._store.exists():
+            with self._reading() as (book, _):
+                require_room(book, identity, asked)  # a refusal creates no file
+            self._store.create()
+        with self._writing() as (book, transaction):
+            require_room(book, identity, asked)
+            entries = reserving(book, identity, asked)
+            for entry, source in entries:
+                transaction.append(entry, mac=None if source is None else keyed_hash(transaction.key(), entry, source))
+        self._remember(entries[-1][0])
+        return tuple(entry.sequence for entry, source in entries if source is not None)
+
+    # After -----------------------------------------------------------------------------------------------------------
+
+    def commit(self, sequence: int, payload: bytes) -> int:
+        """The release bytes are stored under reservation `sequence`, once and for ever; gives the entry's own number.
+
+        Raises:
+            LedgerError: no such reservation, or it is concluded already.
+        """
+        if not isinstance(payload, bytes) or len(payload) > _MOST_BYTES:
+            raise ArgumentError(f"payload: must be at most {_MOST_BYTES} bytes")
+        return self._conclude("commit", sequence, payload)
+
+    def fail(self, sequence: int) -> int:
+        """Reservation `sequence` is marked as failed; its charge stands. Gives the entry's own number.
+
+        Raises:
+            LedgerError: no such reservation, or it is concluded already.
+        """
+        return self._conclude("fail", sequence, None)
+
+    def _conclude(self, kind: str, sequence: int, payload: bytes | None) -> int:
+        with self._writing() as (book, transaction):
+            standing = book.reservations.get(sequence)
+            if standing is None:
+                raise self._store.error(f"has no reservation {sequence!r}; give a number that `reserve` returned")
+            if standing.state != "reserved":
+                raise self._store.error(
+                    f"has reservation {sequence} as {standing.state} already; release under a new name"
+                )
+            entry = concluding(book, standing, kind, payload)
+            transaction.append(entry, payload=payload)
+        self._remember(entry)
+        return entry.sequence
+
+    # Giving back -----------------------------------------------------------------------------------------------------
+
+    def stored(self, identity: Identity, name: str) -> StoredRelease | None:
+        """The release of that name, with its bytes if it was committed and they still verify; None if there is none.
+
+        Raises:
+            LedgerError: another identity, or the stored bytes are damaged.
+        """
+        require_identity(identity)
+        with self._reading() as (book, transaction):
+            same_identity(book, identity)
+            standing = self._standing(book, identity, name)
+            if standing is None:
+                return None
+            if standing.state != "committed" or transaction is None:
+                return StoredRelease(standing.sequence, standing.plan_digest, standing.state)
+            payload = transaction.payload(standing.outcome)
+            if sha256(payload) != standing.payload_digest:
+                raise self._store.error(
+                    f"has a damaged copy of the release '{name}': restore the newest copy of the ledger, or release "
+                    "under another name (which needs its own charge)"
+                )
+            return StoredRelease(standing.sequence, standing.plan_digest, standing.state, payload)
+
+    def recognises(self, identity: Identity, name: str, plan_digest: str, snapshot: bytes | str) -> bool:
+        """Whether the release `name` was reserved for the same plan on the same source."""
+        require_identity(identity)
+        with self._reading() as (book, transaction):
+            same_identity(book, identity)
+            standing = self._standing(book, identity, name)
+            if standing is None or transaction is None:
+                return False
+            entry = Entry(standing.sequence, identity.dataset, "reserve", "", "", name)
+            asked = keyed_hash(transaction.key(), entry, snapshot)
+            same_source = hmac.compare_digest(transaction.mac(standing.sequence), asked)
+            return same_source and hmac.compare_digest(standing.plan_digest.encode(), plan_digest.encode())
+
+    @staticmethod
+    def _standing(book: Book, identity: Identity, name: str) -> Standing | None:
+        account = book.accounts.get(identity.dataset)
+        return account.releases.get(name) if account else None
+
+    # Reading ---------------------------------------------------------------------------------------------------------
+
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets of this ledger, in the order of their declaration."""
+        with self._reading() as (book, _):
+            return tuple(book.accounts)
+
+    def identity(self, dataset: str) -> Identity:
+        """What was declared when `dataset` was first spent on."""
+        with self._reading() as (book, _):
+            return self._account(book, dataset).identity
+
+    def spent(self, dataset: str) -> Amounts:
+        """The exact sum of all charges of `dataset`, whatever became of their releases."""
+        with self._reading() as (book, _):
+            return self._account(book, dataset).spent
+
+    def remaining(self, dataset: str) -> Amounts:
+        """The budget of `dataset` minus `spent`."""
+        with self._reading() as (book, _):
+            return self._account(book, dataset).remaining
+
+    def entries(self, dataset: str) -> tuple[Entry, ...]:
+        """The entries of `dataset` in order."""
+        with self._reading() as (book, transaction):
+            self._account(book, dataset)
+            rows = transaction.entries(0) if transaction else ()
+            entries = (entry_from(body, digest) for _, body, digest in rows)
+            return tuple(entry for entry in entries if entry.dataset == dataset)
+
+    def head(self) -> str:
+        """The digest of the last entry, which stands for the whole ledger so far; empty while there is no file."""
+        with self._reading() as (book, _):
+            return book.digest
+
+    def head_sequence(self) -> int:
+        """The sequence number of the last entry, 0 for none."""
+        with self._reading() as (book, _):
+            return book.sequence
+
+    def contains(self, sequence: int, digest: str) -> bool:
+        """Whether entry `sequence` has this digest: False for a release that shows a ledger newer than this copy."""
+        with self._reading() as (_, transaction):
+            return transaction is not None and digest != "" and transaction.digest(sequence) == digest
+
+    def verify(self) -> Verification:
+        """What a reading of the whole file from its first entry finds: chain, totals, states, releases, pages.
+
+        Raises:
+            LedgerError: the file cannot be read as a ledger at all.
+        """
+        with self._viewing() as transaction:
+            if transaction is None:
+                return Verification(0, "", ())
+            book = Book("")
+            try:
+                book.digest = transaction.head()[0]
+                _read(book, transaction, self._seen)
+                broken, problem = _beside(book, transaction)
+            except ValueError as error:
+                broken, problem = book.sequence + 1, str(error)
+            spent = tuple((name, account.spent) for name, account in book.accounts.items())
+            return Verification(book.sequence, book.digest, spent, broken, problem or transaction.integrity())
+
+    def _account(self, book: Book, dataset: str) -> Account:
+        account = book.accounts.get(dataset)
+        if account is None:
+            raise self._store.error(f"has no data set '{dataset}'{did_you_mean(dataset, book.accounts)}")
+        return account
+
+    # The one way in and the one way out ------------------------------------------------------------------------------
+
+    @contextmanager
+    def _viewing(self) -> Iterator[Transaction | None]:
+        """The ledger as it is on disk, nothing checked; None while there is no file."""
+        if self._store.exists():
+            with self._store.reading() as transaction:
+                yield transaction
+        elif self._seen[0]:
+            raise self._store.error("has disappeared since it was opened; restore it")
+        else:
+            yield None
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Book, Transaction | None]]:
+        with self._viewing() as transaction:
+            yield (Book("") if transaction is None else self._refresh(transaction)), transaction
+
+    @contextmanager
+    def _writing(self) -> Iterator[tuple[Book, Transaction]]:
+        if not self._store.exists():
+            raise self._store.error("does not exist (any more); restore it")
+        with self._store.writing() as transaction:
+            yield self._refresh(transaction), transaction
+
+    def _refresh(self, transaction: Transaction) -> Book:
+        """The book up to the head on disk, of which only the entries that are new to this object are read."""
+        book, self._book = self._book, None  # read again from the start if anything goes wrong
+        try:
+            book = book or Book(transaction.head()[0])
+            _read(book, transaction, self._seen)
+        except ValueError as error:
+            raise self._store.error(
+                f"is damaged: {error}. Restore the newest copy, and compare its head with your last release"
+            ) from None
+        self._book = book
+        self._remember(book)
+        return book
+
+    def _remember(self, last: Entry | Book) -> None:
+        if last.sequence > self._seen[0]:
+            self._seen = (last.sequence, last.digest)
+
+
+def _read(book: Book, transaction: Transaction, seen: tuple[int, str]) -> None:
+    """`book` has followed all entries to the head.
+
+    Raises:
+        ValueError: an entry cannot follow, or the entries do not end where the head says, or the entry `seen` before is
+            no longer there.
+    """
+    if seen[0] and transaction.digest(seen[0]) != seen[1]:
+        raise ValueError(f"entry {seen[0]} was there and is gone: an older or another copy has taken its place")
+    try:
+        for row in transaction.entries(book.sequence):
+            follow(book, row)
+        if (book.sequence, book.digest) != transaction.head()[1:]:
+            raise ValueError("is missing, or is not the one that the head names")  # noqa: TRY301
+    except ValueError as error:
+        raise ValueError(f"entry {book.sequence + 1} {error}") from None
+
+
+def _beside(book: Book, transaction: Transaction) -> tuple[int, str]:
+    """The first entry whose release bytes or keyed hash are not what they were, and what is wrong; (0, "") if none."""
+    committed = {standing.outcome: standing for standing in book.reservations.values() if standing.state == "committed"}
+    for sequence, payload in transaction.payloads():
+        standing = committed.pop(sequence, None)
+        if standing is None or sha256(payload) != standing.payload_digest:
+            return sequence, f"entry {sequence} has damaged release bytes"
+    if committed:
+        return min(committed), f"entry {min(committed)} has lost its release bytes"
+    unhashed = book.reservations.keys() ^ transaction.hashed()
+    if unhashed:
+        return min(unhashed), f"entry {min(unhashed)} has lost the keyed hash of its source"
+    return 0, ""

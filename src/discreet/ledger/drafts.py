@@ -1,0 +1,79 @@
+"""Entries about to be written: numbered, dated, signed with a user name and chained."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from discreet.ledger.book import Book, Standing, dataset_details
+from discreet.ledger.records import Entry, Identity, Reservation, entry_body, entry_digest
+
+__all__ = ["concluding", "keyed_hash", "reserving", "sha256"]
+
+
+def reserving(
+    book: Book, identity: Identity, reservations: Sequence[Reservation]
+) -> tuple[tuple[Entry, bytes | str | None], ...]:
+    """The entries that reserve, after one that declares the data set if it is new; each with its snapshot."""
+    drafts: list[tuple[Entry, bytes | str | None]] = []
+    if identity.dataset not in book.accounts:
+        drafts.append((_draft(identity.dataset, "dataset", details=dataset_details(identity)), None))
+    for asked in reservations:
+        draft = _draft(identity.dataset, "reserve", details=asked.details)
+        draft = replace(draft, name=asked.name, charge=asked.charge, plan_digest=asked.plan_digest)
+        drafts.append((draft, asked.snapshot))
+    sequence, previous = book.sequence, book.digest
+    chained = []
+    for draft, snapshot in drafts:
+        entry = _chained(draft, sequence, previous)
+        sequence, previous = entry.sequence, entry.digest
+        chained.append((entry, snapshot))
+    return tuple(chained)
+
+
+def concluding(book: Book, standing: Standing, kind: str, payload: bytes | None) -> Entry:
+    """The "commit" (with its payload) or "fail" (without) that concludes the reservation of `standing`."""
+    draft = replace(
+        _draft(standing.dataset, kind),
+        name=standing.name,
+        plan_digest=standing.plan_digest,
+        reservation=standing.sequence,
+        payload_digest="" if payload is None else sha256(payload),
+    )
+    return _chained(draft, book.sequence, book.digest)
+
+
+def _draft(dataset: str, kind: str, *, details: str = "{}") -> Entry:
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    return Entry(sequence=0, dataset=dataset, kind=kind, time=time, user=_user(), details=details)
+
+
+def _chained(draft: Entry, sequence: int, previous: str) -> Entry:
+    entry = replace(draft, sequence=sequence + 1)
+    return replace(entry, digest=entry_digest(previous, entry_body(entry)))
+
+
+def _user() -> str:
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError, ImportError):  # no such user id, or a system without user names
+        return "unknown"
+    return user if user and user.isprintable() else "unknown"
+
+
+def sha256(payload: bytes) -> str:
+    """The digest under which release bytes are committed."""
+    return hashlib.sha256(payload).hexdigest()
+
+
+def keyed_hash(key: bytes, reservation: Entry, snapshot: bytes | str) -> bytes:
+    """The HMAC-SHA-256 of a source, bound to the release so that equal sources do not show as equal hashes."""
+    source = snapshot if isinstance(snapshot, bytes) else snapshot.encode("utf-8", "surrogatepass")
+    mac = hmac.new(key, digestmod=hashlib.sha256)
+    for part in (reservation.dataset.encode(), reservation.name.encode(), source):
+        mac.update(len(part).to_bytes(8, "big") + part)
+    return mac.digest()

@@ -1,0 +1,306 @@
+"""How entries survive: one SQLite file, durable before a call returns, whole after a crash. The only use of sqlite3.
+
+Every operation is one transaction on a connection of its own, under a lock that also keeps the process from forking in
+the middle of one (a forked copy of SQLite's lock table would be wrong). The journal is a rollback journal and
+`synchronous` is EXTRA: after COMMIT the entries, and the absence of the journal, are on disk. No table has an index:
+what is read is the one B-tree that was written, and the row in `head` says where it must end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from discreet.errors import LedgerError
+from discreet.ledger.records import Entry, canonical, entry_body
+
+__all__ = ["Store", "Transaction"]
+
+_APPLICATION = int.from_bytes(b"dscr", "big")
+_VERSION = 1
+_KEY_BYTES = 32
+_TABLES = {
+    "entries": "sequence INTEGER PRIMARY KEY, body TEXT NOT NULL, digest TEXT NOT NULL",
+    "payloads": "sequence INTEGER PRIMARY KEY, payload BLOB NOT NULL",
+    # Never exported: a keyed hash of the source of each reservation; row 0 holds the key.
+    "snapshots": "sequence INTEGER PRIMARY KEY, mac BLOB NOT NULL",
+    # One row, the only one that changes: where `entries` must end, and the digest that stands for no entries.
+    "head": "genesis TEXT NOT NULL, sequence INTEGER NOT NULL, digest TEXT NOT NULL",
+}
+_SCHEMA = (
+    *(f"CREATE TABLE {table} ({columns})" for table, columns in _TABLES.items()),
+    *(
+        f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} "
+        f"BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+        for table in ("entries", "payloads", "snapshots")
+        for verb in ("UPDATE", "DELETE")
+    ),
+)
+
+# What SQLite's result codes mean for a curator, and the next step.
+_MEANINGS = {
+    sqlite3.SQLITE_BUSY: "is locked by another process; nothing was written: try again when that process is done",
+    sqlite3.SQLITE_LOCKED: "is locked; nothing was written: try again",
+    sqlite3.SQLITE_FULL: "cannot grow, the disk is full; nothing was written: free some space and try again",
+    sqlite3.SQLITE_READONLY: "cannot be written; nothing was written: allow writing to the file and to its folder",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: allow reading and writing of the file and of its folder",
+    sqlite3.SQLITE_PERM: "cannot be opened: allow reading and writing of the file and of its folder",
+    sqlite3.SQLITE_NOTADB: "is no discreet ledger, or its start is damaged: check the path, or restore the newest copy",
+    sqlite3.SQLITE_CORRUPT: "is damaged: restore the newest copy, and compare its head with your last release",
+    sqlite3.SQLITE_IOERR: "could not be read or written: check the disk, then run `discreet ledger verify`",
+}
+_OTHERWISE = "could not be used: run `discreet ledger verify`"
+
+# Held while a connection is open. Re-entrant, so that the thread that forks can take it.
+_GATE = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_GATE.acquire, after_in_parent=_GATE.release, after_in_child=_GATE.release)
+
+
+class Transaction:
+    """The ledger inside one transaction: what can be read and appended."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def _one(self, query: str, *values: object) -> tuple[object, ...] | None:
+        row: tuple[object, ...] | None = self._connection.execute(query, values).fetchone()
+        return row
+
+    def head(self) -> tuple[str, int, str]:
+        """The digest of the empty ledger, and the sequence number and digest of the last entry."""
+        row = self._one("SELECT genesis, sequence, digest FROM head")
+        if row is None or [type(value) for value in row] != [str, int, str]:
+            raise ValueError("its head is missing")
+        return row  # type: ignore[return-value]
+
+    def digest(self, sequence: int) -> str:
+        """The digest of an entry, empty when there is no such entry."""
+        row = self._one("SELECT digest FROM entries WHERE sequence = ?", sequence)
+        return str(row[0]) if row else ""
+
+    def entries(self, after: int) -> Iterator[tuple[int, str, str]]:
+        """Number, body and digest of the entries after a number, in order. Nothing about them is checked."""
+        yield from self._connection.execute(
+            "SELECT sequence, body, digest FROM entries WHERE sequence > ? ORDER BY sequence", (after,)
+        )
+
+    def payload(self, sequence: int) -> bytes:
+        """The bytes stored with an entry; empty when there are none."""
+        return self._blob("SELECT payload FROM payloads WHERE sequence = ?", sequence)
+
+    def mac(self, sequence: int) -> bytes:
+        """The keyed hash of the source of a reservation; empty when there is none."""
+        return self._blob("SELECT mac FROM snapshots WHERE sequence = ?", sequence)
+
+    def payloads(self) -> Iterator[tuple[int, bytes]]:
+        """Number and bytes of all stored releases, in order."""
+        yield from self._connection.execute("SELECT sequence, payload FROM payloads ORDER BY sequence")
+
+    def hashed(self) -> set[int]:
+        """The numbers of the reservations with a keyed hash."""
+        query = "SELECT sequence FROM snapshots WHERE sequence > 0 AND length(mac) = ?"
+        return {row[0] for row in self._connection.execute(query, (_KEY_BYTES,))}
+
+    def key(self) -> bytes:
+        """The key of these hashes, which never leaves the ledger."""
+        key = self.mac(0)
+        if len(key) != _KEY_BYTES:
+            raise sqlite3.DatabaseError("the key is lost")
+        return key
+
+    def _blob(self, query: str, sequence: int) -> bytes:
+        row = self._one(query, sequence)
+        return row[0] if row and isinstance(row[0], bytes) else b""
+
+    def append(self, entry: Entry, *, payload: bytes | None = None, mac: bytes | None = None) -> None:
+        """`entry` is the new head, with its payload or keyed hash beside it."""
+        execute = self._connection.execute
+        execute("INSERT INTO entries VALUES (?, ?, ?)", (entry.sequence, entry_body(entry), entry.digest))
+        if payload is not None:
+            execute("INSERT INTO payloads VALUES (?, ?)", (entry.sequence, payload))
+        if mac is not None:
+            execute("INSERT INTO snapshots VALUES (?, ?)", (entry.sequence, mac))
+        execute("UPDATE head SET sequence = ?, digest = ?", (entry.sequence, entry.digest))
+
+    def integrity(self) -> str:
+        """What SQLite finds wrong with the pages of the file; empty when nothing."""
+        row = self._one("PRAGMA integrity_check(1)")
+        return "" if row == ("ok",) else f"SQLite says: {row[0] if row else 'nothing'}"
+
+
+class Store:
+    """One ledger file, or one ledger in memory for ":memory:"."""
+
+    def __init__(self, path: str | Path, patience: float) -> None:
+        self._patience = patience
+        self._owner = os.getpid()
+        self._memory = _in_memory() if str(path) == ":memory:" else None
+        try:
+            self.path = Path(path) if self._memory else Path(path).resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise LedgerError(
+                f"ledger={str(path)!r}: is no usable path ({type(error).__name__}); check its spelling"
+            ) from None
+        self.closed = False
+
+    def exists(self) -> bool:
+        """Whether there is a ledger file. Looks at its name only.
+
+        Raises:
+            LedgerError: the folder is missing or unreadable, or the path is not that of a regular, non-empty file.
+        """
+        if self._memory:
+            return True
+        with self._translated():
+            folder = self.path.parent
+            if not folder.is_dir():
+                raise self.error(f"the folder '{folder}' does not exist; create it, or correct the path")
+            try:
+                size = self.path.stat().st_size
+            except FileNotFoundError:
+                return False
+            if not self.path.is_file():
+                raise self.error("is not a file; give the path of a ledger file")
+            if size == 0:
+                raise self.error(
+                    "is empty, and a ledger never is: restore the newest copy, or give another path if it never was one"
+                )
+        return True
+
+    def create(self) -> None:
+        """There is a ledger file without entries, complete and durable; one that another process made is left alone."""
+        temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.new")
+        with _GATE, self._translated(), closing(_in_memory()) as model:
+            try:
+                _write_durably(temporary, model.serialize())
+                with suppress(FileExistsError):
+                    os.link(temporary, self.path)  # atomic, and never replaces a ledger
+            finally:
+                temporary.unlink(missing_ok=True)
+            _sync_folder(self.path.parent)
+
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        """A consistent view of the ledger."""
+        with self._transaction("BEGIN") as transaction:
+            yield transaction
+
+    @contextmanager
+    def writing(self) -> Iterator[Transaction]:
+        """The ledger, alone; what was appended is durable when the block has ended, and undone when it raised."""
+        with self._transaction("BEGIN IMMEDIATE") as transaction:
+            yield transaction
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Transaction]:
+        with _GATE, self._translated(), self._connection() as connection:
+            connection.execute(begin)
+            try:
+                self._inspect(connection)
+                yield Transaction(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    with suppress(sqlite3.Error):  # closing the connection rolls back too
+                        connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        if self.closed:
+            raise self.error("was closed; open it again")
+        if self._memory:
+            if self._owner != os.getpid():
+                raise self.error(
+                    "belongs to the process that opened it; use a file to share a budget between processes"
+                )
+            yield self._memory
+            return
+        address = self.path.as_uri() + "?mode=rw"  # never creates
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=self._patience)) as connection:
+            for pragma in ("synchronous=EXTRA", "fullfsync=ON", "trusted_schema=OFF", "cell_size_check=ON"):
+                connection.execute(f"PRAGMA {pragma}")
+            yield connection
+
+    def _inspect(self, connection: sqlite3.Connection) -> None:
+        """The file is a ledger of this version, with exactly the tables and triggers that were created."""
+        pragmas = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _EXPECTED}
+        if pragmas["application_id"] != _APPLICATION:
+            raise self.error("is no discreet ledger; check the path")
+        if pragmas["user_version"] != _VERSION:
+            raise self.error(
+                f"has format {pragmas['user_version']}, and this discreet knows {_VERSION}: use the one that wrote it"
+            )
+        statements = {row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+        modes = {"delete", "memory"} if self._memory else {"delete"}
+        if statements != set(_SCHEMA) or pragmas["auto_vacuum"] != 0 or pragmas["journal_mode"] not in modes:
+            raise self.error(
+                "was altered or is damaged (its tables are not those of a ledger): restore the newest copy"
+            )
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """No error of the file system or of SQLite leaves as it is."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", -1) & 0xFF
+            raise self.error(_MEANINGS.get(code, _OTHERWISE)) from error
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise self.error(
+                f"could not be used ({reason}); nothing was written: check the folder and its rights"
+            ) from error
+
+    def error(self, problem: str) -> LedgerError:
+        """The error that names this ledger."""
+        return LedgerError(f"ledger '{self.path}' {problem}")
+
+    def close(self) -> None:
+        """Nothing can be read or written any more."""
+        self.closed = True
+        if self._memory and self._owner == os.getpid():
+            self._memory.close()
+
+
+_EXPECTED = ("application_id", "user_version", "auto_vacuum", "journal_mode")
+
+
+def _in_memory() -> sqlite3.Connection:
+    """A complete ledger without entries, with a fresh identity and a fresh key."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.execute(f"PRAGMA application_id={_APPLICATION}")
+    connection.execute(f"PRAGMA user_version={_VERSION}")
+    for statement in _SCHEMA:
+        connection.execute(statement)
+    identity = canonical({"format": "discreet ledger", "identity": secrets.token_hex(16), "version": _VERSION})
+    genesis = hashlib.sha256(identity.encode()).hexdigest()
+    connection.execute("INSERT INTO head VALUES (?, 0, ?)", (genesis, genesis))
+    connection.execute("INSERT INTO snapshots VALUES (0, ?)", (secrets.token_bytes(_KEY_BYTES),))
+    return connection
+
+
+def _write_durably(path: Path, content: bytes) -> None:
+    # 0600: the file will hold the key of the snapshot hashes.
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """The names in `folder` are on disk; a system that cannot open folders does this by itself."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
