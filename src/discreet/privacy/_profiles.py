@@ -1,0 +1,67 @@
+"""What (ε, δ)-DP implies at other ε' and δ', exactly (Theorem P1), and how the guarantees are worded.
+
+The worst (ε, δ)-DP mechanism (Kairouz, Oh and Viswanath 2015) tells everything with probability δ and otherwise answers
+like randomised response; its profile is δ + (1 − δ)(e^ε − e^ε')⁺/(1 + e^ε), and every other one lies below.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from discreet.exact import float_up
+from discreet.privacy._arb import ball, enclose, upper, upper_rational
+
+_BITS = 256
+
+
+def approx_delta(epsilon: Fraction, delta: Fraction, at: Fraction) -> float:
+    """The smallest δ' such that every (ε, δ)-DP mechanism is (at, δ')-DP, rounded up."""
+    if at >= epsilon:
+        return float_up(delta)
+    # (e^ε − e^ε')/(1 + e^ε) = (1 − e^(ε'−ε))/(1 + e^(−ε)), which cannot overflow.
+    result = enclose(
+        lambda: ball(delta) - ball(1 - delta) * ball(at - epsilon).expm1() / (1 + ball(-epsilon).exp()),
+    )
+    return min(upper(result), 1.0)
+
+
+def approx_epsilon(epsilon: Fraction, delta: Fraction, at: Fraction) -> float:
+    """The smallest ε' such that every (ε, δ)-DP mechanism is (ε', at)-DP, rounded up; ∞ when at < δ."""
+    from flint import ctx
+
+    if at < delta:
+        return math.inf
+    if at == delta:
+        return float_up(epsilon)
+    with ctx.workprec(_BITS):
+        share = ball((at - delta) / (1 - delta))
+        # ε' = ε + log(1 − q(1 + e^(−ε))), increasing in the argument of the logarithm: its upper end is the safe one.
+        inside = (1 - share * (1 + ball(-epsilon).exp())).upper()
+        if not inside > 0:
+            return 0.0
+        return min(max(0.0, upper(ball(epsilon) + inside.log())), float_up(epsilon))
+
+
+def group_factor(epsilon: Fraction, a: int) -> Fraction:
+    """1 + e^ε + … + e^((a−1)ε), rounded up to a rational; exact for ε = 0 and for a = 1."""
+    if epsilon == 0 or a == 1:
+        return Fraction(a)
+    if a * epsilon > 10_000:
+        return Fraction(2) ** 20_000  # no δ that can be written down survives it
+    return upper_rational(enclose(lambda: ball(a * epsilon).expm1() / ball(epsilon).expm1()))
+
+
+def exp_text(epsilon: Fraction | float) -> str:
+    """e^ε for people, three significant digits, never below the truth."""
+    exponent = float_up(epsilon) if isinstance(epsilon, Fraction) else epsilon
+    if exponent > 30:
+        return f"e^{exponent:.4g}"
+    value = math.exp(exponent) * (1 + 1e-12)
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return f"{math.ceil(value / unit - 1e-9) * unit:.6g}"
+
+
+def percent_up(value: float) -> str:
+    """A share in percent for people, never below the truth."""
+    return f"{math.ceil(min(value, 1.0) * 1000) / 10:g} %"
