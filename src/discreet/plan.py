@@ -1,0 +1,246 @@
+"""A plan: schema, neighbours, steps and one request. Data without behaviour, with one canonical JSON form and digest.
+
+`layout` decides from the plan alone what the engine has to bring: which columns are keys of the cube and which come as
+sums. Everything that is wrong with a request is found here, before any budget is spent and any data are opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from math import prod
+
+from discreet.errors import PlanError
+from discreet.neighbours import Neighbours
+from discreet.paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
+from discreet.schema import Date, Schema
+from discreet.statistics import (
+    BinGroup,
+    Count,
+    Group,
+    Label,
+    Statistic,
+    group_json,
+    group_labels,
+    statistic_json,
+)
+from discreet.steps import NumberFacts, Resize, Step, TableFacts, Where, WhereIn, after, facts_of, step_json
+
+__all__ = ["Layout", "Plan", "canonical", "digest", "layout", "plan_json", "resize_of", "table_facts"]
+
+_MAX_RELEASE_CELLS = 10_000_000
+_MAX_CUBE_CELLS = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is released about whom: one request on one table. Made by `Table.group_by(…).agg(…)`.
+
+    Raises:
+        PlanError: no statistic, names that collide, a statistic that its column does not allow, too many cells.
+    """
+
+    schema: Schema
+    neighbours: Neighbours
+    steps: tuple[Step, ...]
+    group_by: tuple[Group, ...]
+    statistics: tuple[Statistic, ...]
+
+    def __post_init__(self) -> None:
+        facts = table_facts(self.schema, self.neighbours, self.steps)
+        if not self.statistics:
+            raise PlanError("agg(): asks for no statistic; name at least one, such as count()")
+        for statistic in self.statistics:
+            _check_statistic(statistic, facts)
+        _check_names(self)
+        _check_size(self, facts)
+        if facts.resized:
+            _check_resize(self, facts)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON of the plan, in hexadecimal."""
+        return digest(plan_json(self))
+
+
+def canonical(value: object) -> str:
+    """The one JSON text of a value: sorted keys, no spaces, ASCII. Numbers are integers or exact texts, never floats."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def digest(value: object) -> str:
+    """SHA-256 of the canonical JSON text, in hexadecimal."""
+    return hashlib.sha256(canonical(value).encode("ascii")).hexdigest()
+
+
+def plan_json(plan: Plan) -> dict[str, object]:
+    """The plan as canonical JSON values. Everything in it is public."""
+    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    return {
+        "schema": plan.schema.to_json(),
+        "neighbours": plan.neighbours.to_json(),
+        "steps": [step_json(step, plan.schema) for step in plan.steps],
+        "group_by": [group_json(group, facts) for group in plan.group_by],
+        "statistics": [statistic_json(statistic) for statistic in plan.statistics],
+    }
+
+
+def table_facts(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...]) -> TableFacts:
+    """What is known of the table after all its steps: the chain rule, one step after the other."""
+    facts = facts_of(schema, neighbours)
+    for step in steps:
+        facts = after(step, facts)
+    return facts
+
+
+def resize_of(plan: Plan) -> Resize | None:
+    """The one resize of the plan, if there is one."""
+    return next((step for step in plan.steps if isinstance(step, Resize)), None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """What the engine brings and how it maps to the cells of the release.
+
+    `axes` are the keys of the cube, `moments` the columns that come as sums instead. `groups` and `filters` are the
+    positions in `axes` of the grouped and filtered columns; `labels` are the public labels of each group.
+    """
+
+    axes: tuple[KeyAxis, ...]
+    moments: tuple[Moment, ...]
+    labels: tuple[tuple[Label, ...], ...]
+
+    @property
+    def cells(self) -> int:
+        """How many rows the release has: the product of the group domains."""
+        return prod(len(labels) for labels in self.labels)
+
+    def axis(self, name: str) -> int | None:
+        """The position of a column among the axes, None when it is no key."""
+        return next((position for position, axis in enumerate(self.axes) if axis.name == name), None)
+
+
+def layout(plan: Plan) -> Layout:
+    """Keys and sums of the plan.
+
+    Value columns come as exact sums per cell where that has the same law as the joint cube (soundness 1): the number of
+    copies is constant and no key is imputed. Otherwise every column that the request uses is a key of one joint cube.
+    """
+    start = facts_of(plan.schema, plan.neighbours)
+    paths: dict[str, Path] = {name: path_of(name, plan.steps, start) for name in _used(plan)}
+    keyed = dict.fromkeys([group.column for group in plan.group_by] + [step.column for step in _filters(plan)])
+    values = [s.column for s in plan.statistics if s.column is not None and s.column not in keyed]
+    values = list(dict.fromkeys(values))
+    joint = not _constant_copies(plan) or any(paths[name].laws for name in keyed)
+    # A counted categorical column has no sum to bring: it is a key of the cube in any case.
+    as_keys = [name for name in values if joint or not isinstance(paths[name], NumberPath)]
+    needs_codes = {s.column for s in plan.statistics if s.column is not None}
+    axes = [KeyAxis(paths[name], None if name in needs_codes else _cuts(plan, paths[name])) for name in [*keyed, *as_keys]]
+    moments = [Moment(path) for name in values if name not in as_keys and isinstance(path := paths[name], NumberPath)]
+    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    labels = tuple(group_labels(group, facts) for group in plan.group_by)
+    return Layout(tuple(axes), tuple(moments), labels)
+
+
+def _used(plan: Plan) -> list[str]:
+    """The columns that the request reads, each once."""
+    named = [group.column for group in plan.group_by]
+    named += [step.column for step in _filters(plan)]
+    named += [statistic.column for statistic in plan.statistics if statistic.column is not None]
+    return list(dict.fromkeys(named))
+
+
+def _filters(plan: Plan) -> list[Where | WhereIn]:
+    return [step for step in plan.steps if isinstance(step, Where | WhereIn)]
+
+
+def _constant_copies(plan: Plan) -> bool:
+    """Whether every record has the same, public number of copies in the table that is asked."""
+    resize = resize_of(plan)
+    if resize is None:
+        return True
+    known = facts_of(plan.schema, plan.neighbours).rows
+    whole = resize.proportion.denominator == 1
+    return known is not None and whole and resize.rows >= resize.proportion * known
+
+
+def _cuts(plan: Plan, path: Path) -> tuple[int, ...] | None:
+    """Where the codes of a numeric key have to be told apart: at the edges of its bins and conditions."""
+    if not isinstance(path, NumberPath):
+        return None
+    cuts: set[int] = set()
+    for group in plan.group_by:
+        if isinstance(group, BinGroup) and group.column == path.name:
+            cuts.update(group.edges)
+    for step in _filters(plan):
+        if isinstance(step, Where) and step.column == path.name:
+            cuts.update((step.low, step.high + 1))
+    return tuple(sorted(cuts))
+
+
+def _check_statistic(statistic: Statistic, facts: TableFacts) -> None:
+    if statistic.column is None:
+        return
+    column = facts[statistic.column]
+    if isinstance(statistic, Count):
+        return
+    kind = type(statistic).__name__.lower()
+    where = f"{kind}('{statistic.column}')"
+    if not isinstance(column, NumberFacts):
+        raise PlanError(f"{where}: the column is categorical; group by it and count, or declare it as a Number")
+    if isinstance(column.column, Date):
+        raise PlanError(f"{where}: the column is a date; count it in bins('{statistic.column}', [...])")
+    if column.nullable and not statistic.skip_nulls:
+        raise PlanError(
+            f"{where}: the column can be null; impute it first, or ask for {kind}('{statistic.column}', nulls=\"skip\")"
+        )
+
+
+def _check_names(plan: Plan) -> None:
+    taken: dict[str, str] = {}
+    for group in plan.group_by:
+        if group.column in taken:
+            raise PlanError(f"group_by('{group.column}'): named twice")
+        taken[group.column] = "a group column"
+    for statistic in plan.statistics:
+        for name in (statistic.name, f"{statistic.name}_low", f"{statistic.name}_high"):
+            if name in taken:
+                raise PlanError(f"statistic '{statistic.name}': column '{name}' is {taken[name]} already; use .alias(…)")
+            taken[name] = f"a column of statistic '{statistic.name}'"
+
+
+def _check_size(plan: Plan, facts: TableFacts) -> None:
+    sizes = {group.column: len(group_labels(group, facts)) for group in plan.group_by}
+    cells = prod(sizes.values())
+    if cells > _MAX_RELEASE_CELLS:
+        widest = max(sizes, key=lambda name: sizes[name])
+        raise PlanError(
+            f"group_by: {cells} cells are more than {_MAX_RELEASE_CELLS}; group by fewer columns, or coarsen "
+            f"'{widest}', which alone has {sizes[widest]} groups"
+        )
+    if not cells:
+        raise PlanError("group_by: no group is left, because clamping removed every category")
+    brought = layout(plan)
+    axes = {axis.name: axis_size(axis) for axis in brought.axes}
+    domain = prod(axes.values())
+    known = facts_of(plan.schema, plan.neighbours).rows
+    # A sparse cube has at most one cell for each row, and one for each cell of its public domain.
+    bound = domain if known is None else min(domain, known)
+    if bound > _MAX_CUBE_CELLS or domain >= 2**62:
+        widest = max(axes, key=lambda name: axes[name])
+        fits = max(1, axes[widest] * _MAX_CUBE_CELLS // domain)
+        raise PlanError(
+            f"the joint table of {', '.join(axes)} has {domain} cells, more than {_MAX_CUBE_CELLS}; "
+            f"give '{widest}', which has {axes[widest]} values, a coarser step with at most {fits} values"
+        )
+
+
+def _check_resize(plan: Plan, facts: TableFacts) -> None:
+    imputable = {name for name in _used(plan) if path_of(name, plan.steps, facts_of(plan.schema, plan.neighbours)).laws}
+    missing = [name for name in _used(plan) if name not in imputable]
+    if missing:
+        raise PlanError(
+            f"resize(rows={facts.rows}): column '{missing[0]}' has no imputation law, which the rows that fill the table "
+            f"need; add impute({{'{missing[0]}': …}}) before resize"
+        )

@@ -1,0 +1,121 @@
+"""The table as a program sees it: immutable, without rows. Every call checks its arguments and returns a new table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from discreet.errors import PlanError
+from discreet.exact import Amount
+from discreet.laws import ImputationLaw
+from discreet.neighbours import Neighbours
+from discreet.plan import Plan, table_facts
+from discreet.schema import Schema
+from discreet.statistics import Bins, Count, Group, Mean, Statistic, Sum, group_of
+from discreet.steps import Step, TableFacts, clamp_step, impute_step, resize_step, where_step
+
+__all__ = ["Grouped", "Table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A declared table and the steps that are to be taken on it. Nothing is read until a release."""
+
+    schema: Schema
+    neighbours: Neighbours
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def facts(self) -> TableFacts:
+        """What is known after the steps: bounds, categories, nullability, public n, copies c and rate s."""
+        return table_facts(self.schema, self.neighbours, self.steps)
+
+    def clamp(self, to: Mapping[str, object]) -> Table:
+        """Numbers beyond (lower, upper) are moved to the nearest bound; categories not listed become null; nulls stay null.
+
+        Args:
+            to: for each column a pair (lower, upper) on its grid, or a list of categories.
+
+        Raises:
+            PlanError: undeclared column, reversed bounds or bounds off the grid, unknown categories.
+        """
+        return self._with_each(to, "clamp", clamp_step)
+
+    def impute(self, laws: Mapping[str, ImputationLaw]) -> Table:
+        """Nulls are replaced by independent draws; the columns can no longer be null.
+
+        Args:
+            laws: for each column Uniform() or Normal(mean, sd) for numbers, Weights({category: weight}) for categories.
+
+        Raises:
+            PlanError: undeclared column, or a law that does not fit the column.
+        """
+        return self._with_each(laws, "impute", impute_step)
+
+    def where(self, conditions: Mapping[str, object]) -> Table:
+        """Rows that fail a condition, or are null in its column, contribute 0 to every statistic; no row is dropped.
+
+        Args:
+            conditions: for each column a pair (lower, upper), both included, or a list of categories.
+
+        Raises:
+            PlanError: undeclared column, reversed bounds or bounds off the grid, unknown categories.
+        """
+        return self._with_each(conditions, "where", where_step)
+
+    def resize(self, rows: object, *, proportion: Amount = 1) -> Table:
+        """The table has exactly `rows` rows, of which at most `proportion` times the original number are real.
+
+        The rest are imputed: every column that a request uses needs an imputation law. `rows` is public: a number known
+        to everybody, or the result of `Session.estimate_rows`.
+
+        Raises:
+            PlanError: rows below 1, a proportion outside (0, 1000], or a second resize.
+        """
+        return self._with(resize_step(rows, proportion))
+
+    def group_by(self, *by: str | Bins) -> Grouped:
+        """The groups of the request: categorical columns and `bins(column, edges)`, in the order of the result.
+
+        Raises:
+            PlanError: undeclared column, a number without bins, edges that do not fit.
+        """
+        return Grouped(self, tuple(group_of(column, self.facts) for column in by))
+
+    def agg(self, *statistics: Statistic) -> Plan:
+        """The request for statistics of the whole table."""
+        return self.group_by().agg(*statistics)
+
+    def _with_each(
+        self, per_column: Mapping[str, object], name: str, make: Callable[[TableFacts, str, object], Step]
+    ) -> Table:
+        if not isinstance(per_column, Mapping) or not per_column:
+            raise PlanError(f"{name}({per_column!r}): must map at least one column, such as {{'age': …}}")
+        table = self
+        for column, argument in per_column.items():
+            table = table._with(make(table.facts, column, argument))
+        return table
+
+    def _with(self, step: Step) -> Table:
+        longer = replace(self, steps=(*self.steps, step))
+        _ = longer.facts  # the chain rule raises when the step is not allowed here
+        return longer
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A table with its groups, waiting for statistics."""
+
+    table: Table
+    groups: tuple[Group, ...]
+
+    def agg(self, *statistics: Statistic) -> Plan:
+        """The request: these statistics for every cell of the public domain of the groups.
+
+        Raises:
+            PlanError: no statistic, colliding names, a statistic that its column does not allow, too many cells.
+        """
+        for statistic in statistics:
+            if not isinstance(statistic, Count | Sum | Mean):
+                raise PlanError(f"agg({statistic!r}): must be a statistic such as count(), sum('wage') or mean('wage')")
+        return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, tuple(statistics))
