@@ -67,9 +67,7 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
     # Before the data are opened -------------------------------------------------------------------------------------
@@ -108,8 +106,10 @@ class Ledger:
         with self._writing() as (book, transaction):
             require_room(book, identity, asked)
             entries = reserving(book, identity, asked)
+            key = transaction.key()
             for entry, source in entries:
-                transaction.append(entry, mac=None if source is None else keyed_hash(transaction.key(), entry, source))
+                mac = None if source is None else keyed_hash(key, entry.dataset, entry.name, source)
+                transaction.append(entry, mac=mac)
         self._remember(entries[-1][0])
         return tuple(entry.sequence for entry, source in entries if source is not None)
 
@@ -139,9 +139,7 @@ class Ledger:
             if standing is None:
                 raise self._store.error(f"has no reservation {sequence!r}; give a number that `reserve` returned")
             if standing.state != "reserved":
-                raise self._store.error(
-                    f"has reservation {sequence} as {standing.state} already; release under a new name"
-                )
+                raise self._store.error(f"has reservation {sequence} as {standing.state} already; release under a new name")
             entry = concluding(book, standing, kind, payload)
             transaction.append(entry, payload=payload)
         self._remember(entry)
@@ -179,10 +177,8 @@ class Ledger:
             standing = self._standing(book, identity, name)
             if standing is None or transaction is None:
                 return False
-            entry = Entry(standing.sequence, identity.dataset, "reserve", "", "", name)
-            asked = keyed_hash(transaction.key(), entry, snapshot)
-            same_source = hmac.compare_digest(transaction.mac(standing.sequence), asked)
-            return same_source and hmac.compare_digest(standing.plan_digest.encode(), plan_digest.encode())
+            asked = keyed_hash(transaction.key(), identity.dataset, name, snapshot)
+            return hmac.compare_digest(transaction.mac(standing.sequence), asked) and standing.plan_digest == plan_digest
 
     @staticmethod
     def _standing(book: Book, identity: Identity, name: str) -> Standing | None:
@@ -231,8 +227,10 @@ class Ledger:
 
     def contains(self, sequence: int, digest: str) -> bool:
         """Whether entry `sequence` has this digest: False for a release that shows a ledger newer than this copy."""
-        with self._reading() as (_, transaction):
-            return transaction is not None and digest != "" and transaction.digest(sequence) == digest
+        with self._reading() as (book, transaction):
+            if transaction is None or not 0 < sequence <= book.sequence:
+                return False
+            return transaction.digest(sequence) == digest
 
     def verify(self) -> Verification:
         """What a reading of the whole file from its first entry finds: chain, totals, states, releases, pages.

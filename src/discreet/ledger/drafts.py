@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import hashlib
 import hmac
+import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -49,7 +50,8 @@ def concluding(book: Book, standing: Standing, kind: str, payload: bytes | None)
 
 def _draft(dataset: str, kind: str, *, details: str = "{}") -> Entry:
     time = datetime.now(UTC).isoformat(timespec="seconds")
-    return Entry(sequence=0, dataset=dataset, kind=kind, time=time, user=_user(), details=details)
+    nonce = secrets.token_hex(16)
+    return Entry(sequence=0, dataset=dataset, kind=kind, time=time, user=_user(), nonce=nonce, details=details)
 
 
 def _chained(draft: Entry, sequence: int, previous: str) -> Entry:
@@ -70,10 +72,10 @@ def sha256(payload: bytes) -> str:
     return hashlib.sha256(payload).hexdigest()
 
 
-def keyed_hash(key: bytes, reservation: Entry, snapshot: bytes | str) -> bytes:
+def keyed_hash(key: bytes, dataset: str, name: str, snapshot: bytes | str) -> bytes:
     """The HMAC-SHA-256 of a source, bound to the release so that equal sources do not show as equal hashes."""
     source = snapshot if isinstance(snapshot, bytes) else snapshot.encode("utf-8", "surrogatepass")
     mac = hmac.new(key, digestmod=hashlib.sha256)
-    for part in (reservation.dataset.encode(), reservation.name.encode(), source):
+    for part in (dataset.encode(), name.encode(), source):
         mac.update(len(part).to_bytes(8, "big") + part)
     return mac.digest()

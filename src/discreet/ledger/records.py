@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
+from typing import Any
 
 from discreet.errors import ArgumentError
 from discreet.exact import text
@@ -23,6 +24,7 @@ __all__ = [
     "entry_body",
     "entry_digest",
     "entry_from",
+    "fields_from",
     "is_short",
     "require_identity",
     "require_reservation",
@@ -94,6 +96,7 @@ class Entry:
         kind: "dataset", "reserve", "commit" or "fail".
         time: UTC, for people.
         user: the name of the user who wrote the entry, for people.
+        nonce: random, so that the same entry written again after a rollback has another digest.
         name: the release; empty for "dataset".
         reservation: the sequence number of the reservation that a "commit" or "fail" concludes, else 0.
         charge: what the entry spends; empty unless it is a "reserve".
@@ -108,6 +111,7 @@ class Entry:
     kind: str
     time: str
     user: str
+    nonce: str
     name: str = ""
     reservation: int = 0
     charge: Amounts = ()
@@ -173,13 +177,24 @@ def entry_from(body: str, digest: str) -> Entry:
     Raises:
         ValueError: `body` is something else.
     """
-    values = _DECODER.raw_decode(body)[0]
+    values = fields_from(body)
     try:
-        if "charge" in values:
-            values["charge"] = amounts_from(values["charge"])
+        values["charge"] = amounts_from(values.get("charge", []))
         return Entry(digest=digest, **values)
     except (TypeError, AttributeError) as error:
         raise ValueError("its fields are not those of an entry") from error
+
+
+def fields_from(body: str) -> dict[str, Any]:
+    """The fields that are in an `entry_body`, not interpreted.
+
+    Raises:
+        ValueError: `body` is no JSON object.
+    """
+    fields = _DECODER.raw_decode(body)[0]
+    if type(fields) is not dict:
+        raise ValueError("is no JSON object")
+    return fields
 
 
 def amounts_text(amounts: Amounts) -> list[str]:

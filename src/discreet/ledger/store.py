@@ -36,8 +36,7 @@ _TABLES = {
 _SCHEMA = (
     *(f"CREATE TABLE {table} ({columns})" for table, columns in _TABLES.items()),
     *(
-        f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} "
-        f"BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+        f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
         for table in ("entries", "payloads", "snapshots")
         for verb in ("UPDATE", "DELETE")
     ),
@@ -144,7 +143,7 @@ class Store:
         self._memory = _in_memory() if str(path) == ":memory:" else None
         try:
             self.path = Path(path) if self._memory else Path(path).resolve()
-        except (OSError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, TypeError, ValueError) as error:
             raise LedgerError(
                 f"ledger={str(path)!r}: is no usable path ({type(error).__name__}); check its spelling"
             ) from None
@@ -159,16 +158,18 @@ class Store:
         if self._memory:
             return True
         with self._translated():
-            folder = self.path.parent
-            if not folder.is_dir():
-                raise self.error(f"the folder '{folder}' does not exist; create it, or correct the path")
-            try:
-                size = self.path.stat().st_size
-            except FileNotFoundError:
+            if not self.path.parent.is_dir():
+                raise self.error(
+                    f"cannot be: the folder '{self.path.parent}' does not exist; create it, or correct the path"
+                )
+            if not self.path.exists():
+                journal = self.path.with_name(self.path.name + "-journal")
+                if journal.exists() and not self.path.exists():  # looked at again: it may have been created just now
+                    raise self.error(f"is gone, but its journal '{journal.name}' is there: restore the ledger beside it")
                 return False
             if not self.path.is_file():
                 raise self.error("is not a file; give the path of a ledger file")
-            if size == 0:
+            if self.path.stat().st_size == 0:
                 raise self.error(
                     "is empty, and a ledger never is: restore the newest copy, or give another path if it never was one"
                 )
@@ -177,9 +178,12 @@ class Store:
     def create(self) -> None:
         """There is a ledger file without entries, complete and durable; one that another process made is left alone."""
         temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.new")
-        with _GATE, self._translated(), closing(_in_memory()) as model:
+        with _GATE, self._translated():
             try:
-                _write_durably(temporary, model.serialize())
+                # 0600: the file holds the key of the snapshot hashes.
+                os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+                with closing(_connect(temporary, self._patience)) as connection:
+                    _fill(connection)
                 with suppress(FileExistsError):
                     os.link(temporary, self.path)  # atomic, and never replaces a ledger
             finally:
@@ -218,15 +222,10 @@ class Store:
             raise self.error("was closed; open it again")
         if self._memory:
             if self._owner != os.getpid():
-                raise self.error(
-                    "belongs to the process that opened it; use a file to share a budget between processes"
-                )
+                raise self.error("belongs to the process that opened it; use a file to share a budget between processes")
             yield self._memory
             return
-        address = self.path.as_uri() + "?mode=rw"  # never creates
-        with closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=self._patience)) as connection:
-            for pragma in ("synchronous=EXTRA", "fullfsync=ON", "trusted_schema=OFF", "cell_size_check=ON"):
-                connection.execute(f"PRAGMA {pragma}")
+        with closing(_connect(self.path, self._patience)) as connection:
             yield connection
 
     def _inspect(self, connection: sqlite3.Connection) -> None:
@@ -241,9 +240,7 @@ class Store:
         statements = {row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
         modes = {"delete", "memory"} if self._memory else {"delete"}
         if statements != set(_SCHEMA) or pragmas["auto_vacuum"] != 0 or pragmas["journal_mode"] not in modes:
-            raise self.error(
-                "was altered or is damaged (its tables are not those of a ledger): restore the newest copy"
-            )
+            raise self.error("was altered or is damaged (its tables are not those of a ledger): restore the newest copy")
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -253,6 +250,8 @@ class Store:
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", -1) & 0xFF
             raise self.error(_MEANINGS.get(code, _OTHERWISE)) from error
+        except UnicodeError as error:  # a message of SQLite that quotes damaged bytes
+            raise self.error(_MEANINGS[sqlite3.SQLITE_CORRUPT]) from error
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise self.error(
@@ -273,26 +272,36 @@ class Store:
 _EXPECTED = ("application_id", "user_version", "auto_vacuum", "journal_mode")
 
 
+def _connect(path: Path, patience: float) -> sqlite3.Connection:
+    address = path.as_uri() + "?mode=rw"  # never creates
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=patience)
+    try:
+        for pragma in ("synchronous=EXTRA", "fullfsync=ON", "trusted_schema=OFF", "cell_size_check=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def _in_memory() -> sqlite3.Connection:
-    """A complete ledger without entries, with a fresh identity and a fresh key."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _fill(connection)
+    return connection
+
+
+def _fill(connection: sqlite3.Connection) -> None:
+    """The empty database is a ledger without entries, with a fresh identity and a fresh key."""
+    identity = canonical({"format": "discreet ledger", "identity": secrets.token_hex(16), "version": _VERSION})
+    genesis = hashlib.sha256(identity.encode()).hexdigest()
+    connection.execute("BEGIN IMMEDIATE")
     connection.execute(f"PRAGMA application_id={_APPLICATION}")
     connection.execute(f"PRAGMA user_version={_VERSION}")
     for statement in _SCHEMA:
         connection.execute(statement)
-    identity = canonical({"format": "discreet ledger", "identity": secrets.token_hex(16), "version": _VERSION})
-    genesis = hashlib.sha256(identity.encode()).hexdigest()
     connection.execute("INSERT INTO head VALUES (?, 0, ?)", (genesis, genesis))
     connection.execute("INSERT INTO snapshots VALUES (0, ?)", (secrets.token_bytes(_KEY_BYTES),))
-    return connection
-
-
-def _write_durably(path: Path, content: bytes) -> None:
-    # 0600: the file will hold the key of the snapshot hashes.
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    connection.execute("COMMIT")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,0 +1,644 @@
+"""The ledger under fire: races, killed processes, failing calls, full disks, damaged, shortened and older files.
+
+The law in every test: what was acknowledged is on disk, the total never exceeds the budget, and a ledger that was not
+left as it was written is refused or still shows at least what was spent.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from discreet.errors import BudgetExceeded, DiscreetError, LedgerError
+from discreet.ledger import Identity, Ledger, Reservation
+from discreet.ledger import store as store_module
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+UNIT = Fraction(1, 1000)
+WON, REFUSED, BROKEN = 0, 3, 9
+
+
+def identity(units: int = 1000, dataset: str = "wages") -> Identity:
+    return Identity(dataset, '{"n":1}', "pure", (units * UNIT,))
+
+
+def asks(name: str, units: int = 1) -> Reservation:
+    return Reservation(name, (units * UNIT,), "plan", b"source")
+
+
+def units_spent(path: Path, dataset: str = "wages") -> Fraction:
+    with Ledger.open(path) as ledger:
+        return ledger.spent(dataset)[0] / UNIT if dataset in ledger.datasets() else Fraction(0)
+
+
+def forked(work: Callable[[], int]) -> int:
+    """The process id of a child that runs `work` and exits with its result."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # other libraries may have started threads
+        child = os.fork()
+    if child:
+        return child
+    try:
+        code = work()
+    except BaseException:
+        code = BROKEN
+    os._exit(code)
+
+
+def outcome(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def inside(work: Callable[[], int]) -> int:
+    return outcome(forked(work))
+
+
+# Races --------------------------------------------------------------------------------------------------------------
+
+
+def race(path: Path, processes: int, units: int, shared: Ledger | None = None) -> list[int]:
+    """All processes ask for one unit at the same moment; their outcomes."""
+    gate, opener = os.pipe()
+
+    def work(number: int) -> int:
+        os.close(opener)
+        os.read(gate, 1)  # returns at the end of file, for all at once
+        try:
+            ledger = shared or Ledger.open(path)
+            (sequence,) = ledger.reserve(identity(units), [asks(f"r{number}")])
+            ledger.commit(sequence, b"%d" % number)
+        except BudgetExceeded:
+            return REFUSED
+        return WON
+
+    children = [forked(lambda number=number: work(number)) for number in range(processes)]  # type: ignore[misc]
+    os.close(gate)
+    os.close(opener)
+    return sorted(outcome(child) for child in children)
+
+
+@pytest.mark.parametrize("units", [1, 5])
+def test_processes_that_race_for_the_first_units_of_a_new_file(tmp_path: Path, units: int) -> None:
+    path = tmp_path / "budget.db"
+    assert race(path, 16, units) == [WON] * units + [REFUSED] * (16 - units)
+    assert units_spent(path) == units
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_processes_that_race_for_the_last_unit(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    with Ledger.open(path) as ledger:
+        ledger.reserve(identity(10), [asks("all but one", 9)])
+    assert race(path, 16, 10) == [WON] + [REFUSED] * 15
+    assert units_spent(path) == 10
+
+
+def test_a_ledger_that_was_open_before_the_fork_goes_on_in_parent_and_children(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    with Ledger.open(path) as ledger:
+        ledger.reserve(identity(5), [asks("parent")])
+        assert race(path, 8, 5, shared=ledger) == [WON] * 4 + [REFUSED] * 4
+        assert ledger.spent("wages") == (5 * UNIT,)
+        with pytest.raises(BudgetExceeded):
+            ledger.reserve(identity(5), [asks("more")])
+
+
+def test_a_fork_while_other_threads_are_spending(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    with Ledger.open(path) as ledger:
+        stop = threading.Event()
+
+        def spend(thread: int) -> None:
+            number = 0
+            while not stop.is_set():
+                number += 1
+                ledger.reserve(identity(10**6), [asks(f"{thread}.{number}")])
+
+        threads = [threading.Thread(target=spend, args=(thread,)) for thread in range(3)]
+        for thread in threads:
+            thread.start()
+
+        def child(number: int) -> int:
+            ledger.reserve(identity(10**6), [asks(f"child {number}")])
+            return WON
+
+        outcomes = [inside(lambda number=number: child(number)) for number in range(20)]  # type: ignore[misc]
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert outcomes == [WON] * 20
+        assert ledger.verify().intact
+        assert {f"child {number}" for number in range(20)} <= {entry.name for entry in ledger.entries("wages")}
+
+
+def test_a_ledger_in_memory_is_refused_after_a_fork(tmp_path: Path) -> None:
+    with Ledger.open(":memory:") as ledger:
+        ledger.reserve(identity(), [asks("a")])
+
+        def child() -> int:
+            try:
+                ledger.reserve(identity(), [asks("b")])
+            except LedgerError:
+                ledger.close()
+                return REFUSED
+            return WON
+
+        assert inside(child) == REFUSED
+        assert ledger.spent("wages") == (UNIT,)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_many_races_of_64_processes(tmp_path: Path, seed: int) -> None:
+    units = random.Random(seed).randint(1, 64)  # noqa: S311 - reproducible
+    assert race(tmp_path / "budget.db", 64, units) == [WON] * units + [REFUSED] * (64 - units)
+    assert units_spent(tmp_path / "budget.db") == units
+
+
+# Killed processes ---------------------------------------------------------------------------------------------------
+
+
+def spend_until_killed(path: Path, life: str, acknowledge: int) -> int:
+    """Reserves pairs and commits every first, acknowledging each step after the call has returned."""
+    ledger = Ledger.open(path)
+    number = 0
+    while True:
+        number += 1
+        first, _ = ledger.reserve(identity(10**6), [asks(f"{life}.{number}.a"), asks(f"{life}.{number}.b")])
+        os.write(acknowledge, f"reserved {life}.{number}\n".encode())
+        ledger.commit(first, f"{life}.{number}".encode() * 3000)
+        os.write(acknowledge, f"committed {life}.{number}\n".encode())
+
+
+def kill_at_random(path: Path, life: str, seconds: float) -> list[str]:
+    """What a child acknowledged before it was killed."""
+    reading, writing = os.pipe()
+    child = forked(lambda: spend_until_killed(path, life, writing))
+    os.close(writing)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    assert outcome(child) == -signal.SIGKILL
+    with os.fdopen(reading) as pipe:
+        return pipe.read().splitlines()
+
+
+def check_after_kill(path: Path, acknowledged: list[str], before: Fraction, life: str) -> Fraction:
+    with Ledger.open(path) as ledger:
+        found = ledger.verify()
+        assert found.intact, found.problem
+        if not found.spent:
+            assert not acknowledged
+            return Fraction(0)
+        names = {entry.name for entry in ledger.entries("wages") if entry.kind == "reserve"}
+        ours = {name for name in names if name.startswith(f"{life}.")}
+        assert all(name[:-1] + other in ours for name in ours for other in "ab"), "one of a pair was reserved alone"
+        for line in acknowledged:
+            what, number = line.split(" ")
+            assert {f"{number}.a", f"{number}.b"} <= ours, "an acknowledged charge was lost"
+            stored = ledger.stored(identity(10**6), f"{number}.a")
+            assert stored is not None
+            if what == "committed":
+                assert stored.payload == number.encode() * 3000
+        reserved = sum(line.startswith("reserved") for line in acknowledged)
+        assert len(ours) in (2 * reserved, 2 * reserved + 2)
+        spent = ledger.spent("wages")[0] / UNIT
+        assert spent == before + len(ours) == len(names)
+        return spent
+
+
+def killed_again_and_again(folder: Path, rounds: int, seed: int) -> tuple[int, int]:
+    """How many kills there were, and how many fell between a call and its acknowledgement."""
+    dice = random.Random(seed)  # noqa: S311 - reproducible
+    path, spent, between = folder / "0.db", Fraction(0), 0
+    for life in range(rounds):
+        if life % 4 == 0:  # a new file, so that kills also hit its creation
+            path, spent = folder / f"{life}.db", Fraction(0)
+        acknowledged = kill_at_random(path, str(life), dice.uniform(0, 0.03))
+        after = check_after_kill(path, acknowledged, spent, str(life))
+        between += after - spent != 2 * sum(line.startswith("reserved") for line in acknowledged)
+        spent = after
+    return rounds, between
+
+
+def test_killed_processes_lose_no_charge(tmp_path: Path) -> None:
+    killed_again_and_again(tmp_path, 48, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_a_thousand_killed_processes_lose_no_charge(tmp_path: Path, seed: int) -> None:
+    killed_again_and_again(tmp_path, 120, seed)
+
+
+# Failing calls ------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def failing_statement(nth: int, when: str) -> Iterator[list[str]]:
+    """The nth statement fails, before or after SQLite has run it; gives the statements seen."""
+    seen: list[str] = []
+
+    class Faulty(sqlite3.Connection):
+        def execute(self, sql: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
+            seen.append(sql)
+            if len(seen) - 1 == nth and when == "before":
+                raise sqlite3.OperationalError("injected")
+            cursor = super().execute(sql, *values)
+            if len(seen) - 1 == nth and when == "after":
+                raise sqlite3.OperationalError("injected")
+            return cursor
+
+    real = sqlite3.connect
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store_module.sqlite3, "connect", lambda *a, **k: real(*a, **{**k, "factory": Faulty}))
+        yield seen
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("fresh", ["new file", "old file"])
+def test_every_statement_of_a_reservation_fails_in_turn(tmp_path: Path, when: str, fresh: str) -> None:
+    for nth in range(200):
+        path = tmp_path / f"{nth}.db"
+        if fresh == "old file":
+            with Ledger.open(path) as ledger:
+                ledger.reserve(identity(), [asks("before")])
+        before = units_spent(path)
+        with failing_statement(nth, when) as seen:
+            try:
+                Ledger.open(path).reserve(identity(), [asks("a"), asks("b")])
+                returned = True
+            except LedgerError as error:
+                returned = False
+                assert str(path) in str(error)  # noqa: PT017 - both outcomes are checked
+        spent = units_spent(path)
+        # COMMIT that fails after it was done leaves a charge without a release, never a release without a charge.
+        late = when == "after" and seen[nth : nth + 1] == ["COMMIT"]
+        assert spent == before + 2 if returned else spent in ({before, before + 2} if late else {before})
+        with Ledger.open(path) as ledger:
+            assert ledger.verify().intact
+        if returned:
+            assert nth >= len(seen) > 20
+            return
+    pytest.fail("the reservation never got through")
+
+
+@pytest.mark.parametrize("kind", ["commit", "fail"])
+def test_every_statement_of_a_conclusion_fails_in_turn(tmp_path: Path, kind: str) -> None:
+    for nth in range(200):
+        path = tmp_path / f"{nth}.db"
+        with Ledger.open(path) as ledger:
+            (number,) = ledger.reserve(identity(), [asks("a")])
+            with failing_statement(nth, "before") as seen:
+                try:
+                    ledger.commit(number, b"x") if kind == "commit" else ledger.fail(number)
+                except LedgerError:
+                    assert len(seen) > nth
+                else:
+                    return
+            stored = ledger.stored(identity(), "a")
+            assert stored is not None
+            assert stored.state == "reserved"
+            assert ledger.spent("wages") == (UNIT,)
+            ledger.commit(number, b"second try")
+    pytest.fail("the conclusion never got through")
+
+
+@pytest.mark.parametrize("call", ["open", "link", "fsync"])
+def test_a_failing_file_call_creates_no_charge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    path = tmp_path / "budget.db"
+
+    def fails(*_: object, **__: object) -> int:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store_module.os, call, fails)
+        with pytest.raises(LedgerError, match="Input/output error"):
+            Ledger.open(path).reserve(identity(), [asks("a")])
+    assert units_spent(path) == 0
+    assert list(tmp_path.glob(".*")) == []
+    with Ledger.open(path) as ledger:
+        ledger.reserve(identity(), [asks("a")])
+
+
+def test_a_full_disk_refuses_and_leaves_the_ledger_whole(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    with Ledger.open(path) as ledger:
+        (number,) = ledger.reserve(identity(), [asks("a")])
+        size = path.stat().st_size
+
+        def child() -> int:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+            refusals = 0
+            for call in (
+                lambda: ledger.commit(number, b"x" * 100_000),
+                lambda: ledger.reserve(identity(), [Reservation("b", (UNIT,), "plan", b"", '{"a":"' + "x" * 10**5 + '"}')]),
+                lambda: Ledger.open(tmp_path / "new.db").reserve(identity(), [asks("c")]) if size < 10**4 else None,
+            ):
+                try:
+                    call()
+                except LedgerError:
+                    refusals += 1
+            return refusals
+
+        assert inside(child) >= 2
+        assert ledger.verify().intact
+        assert ledger.spent("wages") == (UNIT,)
+        ledger.commit(number, b"x" * 100_000)
+    assert not (tmp_path / "new.db").exists()
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that another user can reach, as pytest's own cannot."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(
+    ("folder_mode", "file_mode", "readable"), [(0o555, 0o644, True), (0o755, 0o444, True), (0o755, 0, False)]
+)
+def test_missing_rights_refuse_and_spend_nothing(
+    open_folder: Path, folder_mode: int, file_mode: int, *, readable: bool
+) -> None:
+    path = open_folder / "budget.db"
+    with Ledger.open(path) as ledger:
+        ledger.reserve(identity(), [asks("a")])
+    nobody = 65534
+    if os.getuid() == 0:
+        os.chown(path, nobody, nobody)
+        os.chown(open_folder, nobody, nobody)
+    path.chmod(file_mode)
+    open_folder.chmod(folder_mode)
+
+    def child() -> int:
+        if os.getuid() == 0:
+            os.setgid(nobody)
+            os.setuid(nobody)
+        try:
+            ledger = Ledger.open(path)
+            if ledger.spent("wages") == (UNIT,) and readable:
+                ledger.reserve(identity(), [asks("b")])
+        except LedgerError as error:
+            return REFUSED if str(path) in str(error) else BROKEN
+        return WON
+
+    assert inside(child) == REFUSED
+    if folder_mode == 0o555:
+        path = open_folder / "new.db"
+        assert inside(lambda: _reserve_as(nobody, path)) == REFUSED
+    open_folder.chmod(0o755)
+    (open_folder / "budget.db").chmod(0o600)
+    assert units_spent(open_folder / "budget.db") == 1
+    assert list(open_folder.iterdir()) == [open_folder / "budget.db"]
+
+
+def _reserve_as(user: int, path: Path) -> int:
+    if os.getuid() == 0:
+        os.setuid(user)
+    try:
+        Ledger.open(path).reserve(identity(), [asks("b")])
+    except LedgerError:
+        return REFUSED
+    return WON
+
+
+# Damaged files ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with two data sets, commits, a failure and an open reservation."""
+    path = tmp_path_factory.mktemp("written") / "budget.db"
+    with Ledger.open(path) as ledger:
+        a, b, _ = ledger.reserve(identity(100), [asks("a", 10), asks("b", 20), asks("c", 30)])
+        (d,) = ledger.reserve(identity(7, "other"), [asks("d", 7)])
+        ledger.commit(a, b"payload of a " * 400)
+        ledger.fail(b)
+        ledger.commit(d, b"payload of d")
+    return path
+
+
+def accepted(path: Path) -> bool:
+    """Whether the ledger is used at all; if so it shows all that was spent and gives only true bytes back."""
+    try:
+        with Ledger.open(path) as ledger:
+            ledger.check(identity(100))
+            assert ledger.spent("wages") == (60 * UNIT,)
+            assert ledger.spent("other") == (7 * UNIT,)
+            for units in (41, 40):
+                try:
+                    ledger.reserve(identity(100), [asks(f"more {units}", units)])
+                    assert units == 40
+                except BudgetExceeded:
+                    assert units == 41
+            stored = ledger.stored(identity(100), "a")
+            assert stored is not None
+            assert stored.payload == b"payload of a " * 400
+    except LedgerError as error:
+        assert str(path) in str(error)  # noqa: PT017 - both outcomes are checked
+        return False
+    return True
+
+
+def flipped(content: bytes, bit: int) -> bytes:
+    damaged = bytearray(content)
+    damaged[bit // 8] ^= 1 << bit % 8
+    return bytes(damaged)
+
+
+def flips(written: Path, path: Path, bits: list[int]) -> int:
+    """How many of the flips were refused."""
+    content = written.read_bytes()
+    refused = 0
+    for bit in bits:
+        path.write_bytes(flipped(content, bit))
+        refused += not accepted(path)
+        path.with_name(path.name + "-journal").unlink(missing_ok=True)
+    return refused
+
+
+def test_a_flipped_bit_is_refused_or_changes_nothing(written: Path, tmp_path: Path) -> None:
+    size = written.stat().st_size * 8
+    bits = random.Random(3).sample(range(size), 500)  # noqa: S311 - reproducible
+    assert 0 < flips(written, tmp_path / "budget.db", bits) < 500
+    header = random.Random(4).sample(range(800), 150)  # noqa: S311 - reproducible
+    assert flips(written, tmp_path / "budget.db", header) > 0
+
+
+@pytest.mark.slow
+def test_every_flipped_bit_of_a_header_and_many_others(written: Path, tmp_path: Path) -> None:
+    size = written.stat().st_size * 8
+    flips(written, tmp_path / "budget.db", [*range(800), *random.Random(5).sample(range(size), 8000)])  # noqa: S311 - reproducible
+
+
+def test_a_flipped_bit_of_an_entry_or_its_digest_is_always_found(written: Path, tmp_path: Path) -> None:
+    content = written.read_bytes()
+    with closing(sqlite3.connect(written)) as connection:
+        texts = [text.encode() for row in connection.execute("SELECT body, digest FROM entries") for text in row]
+    places = [content.index(text) * 8 + bit for text in texts for bit in range(0, len(text) * 8, 37)]
+    assert flips(written, tmp_path / "budget.db", places) == len(places) > 400
+
+
+def test_a_flipped_bit_of_a_release_is_found_when_it_is_read(written: Path, tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    content = written.read_bytes()
+    path.write_bytes(flipped(content, content.index(b"payload of a") * 8))
+    with Ledger.open(path) as ledger:
+        with pytest.raises(LedgerError, match="damaged copy of the release 'a'"):
+            ledger.stored(identity(100), "a")
+        found = ledger.verify()
+        assert (found.intact, found.broken) == (False, 7)
+        assert found.problem == "entry 7 has damaged release bytes"
+        assert ledger.spent("wages") == (60 * UNIT,)
+
+
+def test_a_shortened_file_is_refused(written: Path, tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    content = written.read_bytes()
+    for length in [*range(0, 200, 7), *range(0, len(content), 512), len(content) - 1]:
+        path.write_bytes(content[:length])
+        assert not accepted(path), f"accepted {length} of {len(content)} bytes"
+
+
+def without_triggers(path: Path, statement: str) -> None:
+    """Somebody with an editor removes the triggers, changes the file, and puts them back."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(statement)
+        for _, sql in triggers:
+            connection.execute(sql)
+
+
+@pytest.mark.parametrize(
+    ("statement", "broken"),
+    [
+        ("UPDATE entries SET body = replace(body, '0.03', '0.01') WHERE sequence = 4", 4),
+        ("DELETE FROM entries WHERE sequence = 3", 3),
+        ("DELETE FROM entries WHERE sequence = 9", 9),
+        ("DELETE FROM entries", 1),
+        ("UPDATE entries SET body = x'00' WHERE sequence = 3", 3),
+        ("UPDATE entries SET digest = 7 WHERE sequence = 3", 3),
+        ("UPDATE head SET sequence = 8", 10),
+        ("UPDATE head SET digest = genesis", 10),
+        ("UPDATE head SET genesis = digest", 1),
+        ("DELETE FROM head", 1),
+        ("INSERT INTO entries SELECT 10, body, digest FROM entries WHERE sequence = 9", 10),
+        ("DELETE FROM payloads WHERE sequence = 9", 9),
+        ("UPDATE payloads SET sequence = 8 WHERE sequence = 9", 8),
+        ("DELETE FROM snapshots WHERE sequence = 3", 3),
+    ],
+)
+def test_changed_rows_are_found_and_named(written: Path, tmp_path: Path, statement: str, broken: int) -> None:
+    path = tmp_path / "budget.db"
+    shutil.copy(written, path)
+    without_triggers(path, statement)
+    with Ledger.open(path) as ledger:
+        found = ledger.verify()
+        assert (found.intact, found.broken) == (False, broken)
+        assert found.problem
+        if "payloads" not in statement and "snapshots" not in statement:
+            for call in (ledger.datasets, lambda: ledger.reserve(identity(100), [asks("e")])):
+                with pytest.raises(LedgerError, match="is damaged"):
+                    call()
+
+
+def test_a_release_without_its_keyed_hash_is_not_recognised(written: Path, tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    shutil.copy(written, path)
+    with Ledger.open(path) as ledger:
+        assert ledger.recognises(identity(100), "a", "plan", b"source")
+        without_triggers(path, "DELETE FROM snapshots WHERE sequence = 2")
+        assert not ledger.recognises(identity(100), "a", "plan", b"source")
+        without_triggers(path, "DELETE FROM snapshots")
+        with pytest.raises(LedgerError):
+            ledger.recognises(identity(100), "a", "plan", b"source")
+
+
+# Older files --------------------------------------------------------------------------------------------------------
+
+
+def test_an_older_copy_is_found_by_the_head_of_a_release(tmp_path: Path) -> None:
+    path, copy = tmp_path / "budget.db", tmp_path / "copy.db"
+    with Ledger.open(path) as ledger:
+        ledger.reserve(identity(), [asks("a")])
+        shutil.copy(path, copy)
+        ledger.reserve(identity(), [asks("b")])
+        receipt = (ledger.head_sequence(), ledger.head())
+        shutil.copy(copy, path)  # a rollback while it is open
+        for _ in range(2):  # and it stays noticed
+            with pytest.raises(LedgerError, match="older or another copy"):
+                ledger.reserve(identity(), [asks("c")])
+        assert not ledger.verify().intact
+        path.unlink()
+        for _ in range(2):
+            with pytest.raises(LedgerError, match="disappeared"):
+                ledger.reserve(identity(), [asks("c")])
+        assert not path.exists()
+        shutil.copy(copy, path)
+    with Ledger.open(path) as ledger:  # a rollback while it was closed
+        assert ledger.verify().intact
+        assert not ledger.contains(*receipt)
+        ledger.reserve(identity(), [asks("b")])
+        assert ledger.head_sequence() == receipt[0]
+        assert not ledger.contains(*receipt)
+
+
+def test_a_rollback_right_after_a_reservation_is_noticed(tmp_path: Path) -> None:
+    path, copy = tmp_path / "budget.db", tmp_path / "copy.db"
+    with Ledger.open(path) as ledger:
+        ledger.reserve(identity(), [asks("a")])
+    shutil.copy(path, copy)
+    with Ledger.open(path) as ledger:
+        ledger.reserve(identity(), [asks("b")])
+        shutil.copy(copy, path)
+        with pytest.raises(DiscreetError, match="older or another copy"):
+            ledger.spent("wages")
+
+
+def test_another_ledger_in_the_same_place_is_noticed(tmp_path: Path) -> None:
+    path, other = tmp_path / "budget.db", tmp_path / "other.db"
+    with Ledger.open(path) as first, Ledger.open(other) as second:
+        for ledger in (first, second):
+            ledger.reserve(identity(), [asks("a")])
+        shutil.copy(other, path)
+        with pytest.raises(LedgerError, match="older or another copy"):
+            first.spent("wages")
+
+
+# Size ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_reading_is_linear_in_the_number_of_entries(tmp_path: Path) -> None:
+    def seconds(entries: int) -> float:
+        path = tmp_path / f"{entries}.db"
+        with Ledger.open(path) as ledger:
+            ledger.reserve(identity(10**9), [asks(f"r{number}") for number in range(entries)])
+        started = time.process_time()
+        with Ledger.open(path) as ledger:
+            assert ledger.verify().entries == entries + 1
+        return time.process_time() - started
+
+    small = min(seconds(10_000), seconds(10_001))
+    assert seconds(100_000) < 30 * small

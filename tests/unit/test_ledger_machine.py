@@ -1,0 +1,109 @@
+"""The ledger against its specification, a few Python lists: any sequence of calls, over two objects on one file."""
+
+from __future__ import annotations
+
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from discreet.errors import BudgetExceeded, LedgerError
+from discreet.ledger import Identity, Ledger, Reservation
+
+BUDGETS = {"one": (Fraction(1),), "two": (Fraction(2, 3), Fraction(1, 10**6))}
+names = st.sampled_from(["a", "b", "c", "d", "e", "f"])
+charges = st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(1, 10**18), Fraction(5e-324), Fraction(9, 10)])
+datasets = st.sampled_from(sorted(BUDGETS))
+
+
+class AgainstLists(RuleBasedStateMachine):
+    @initialize()
+    def begin(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name) / "budget.db"
+        self.ledgers = [Ledger.open(self.path), Ledger.open(self.path)]
+        self.charges: dict[str, list[tuple[Fraction, ...]]] = {}  # the specification
+        self.states: dict[tuple[str, str], tuple[int, str, bytes]] = {}
+
+    def identity(self, dataset: str) -> Identity:
+        return Identity(dataset, "{}", "pure" if dataset == "one" else "approx", BUDGETS[dataset])
+
+    def total(self, dataset: str) -> tuple[Fraction, ...]:
+        zero = [Fraction(0)] * len(BUDGETS[dataset])
+        return tuple(sum(column, Fraction(0)) for column in zip(zero, *self.charges.get(dataset, []), strict=True))
+
+    @rule(which=st.integers(0, 1), dataset=datasets, wanted=st.lists(st.tuples(names, charges), min_size=1, max_size=3))
+    def reserve(self, which: int, dataset: str, wanted: list[tuple[str, Fraction]]) -> None:
+        parts = [(name, (charge, charge / 10**6)[: len(BUDGETS[dataset])]) for name, charge in wanted]
+        fresh = len({name for name, _ in wanted}) == len(wanted)
+        fresh = fresh and not any((dataset, name) in self.states for name, _ in wanted)
+        before = self.total(dataset)
+        after = [gone + sum(charge[i] for _, charge in parts) for i, gone in enumerate(before)]
+        fits = all(total <= most for total, most in zip(after, BUDGETS[dataset], strict=True))
+        asked = [Reservation(name, charge, "plan " + name, name) for name, charge in parts]
+        try:
+            numbers = self.ledgers[which].reserve(self.identity(dataset), asked)
+        except LedgerError:
+            assert not fresh
+        except BudgetExceeded as refused:
+            assert fresh
+            assert not fits
+            assert refused.remaining == tuple(m - b for m, b in zip(BUDGETS[dataset], before, strict=True))  # noqa: PT017
+        else:
+            assert fresh
+            assert fits
+            self.charges.setdefault(dataset, []).extend(charge for _, charge in parts)
+            for (name, _), number in zip(parts, numbers, strict=True):
+                self.states[dataset, name] = (number, "reserved", b"")
+
+    @rule(which=st.integers(0, 1), dataset=datasets, name=names, payload=st.one_of(st.none(), st.binary(max_size=4)))
+    def conclude(self, which: int, dataset: str, name: str, payload: bytes | None) -> None:
+        number, state, _ = self.states.get((dataset, name), (10**6, "absent", b""))
+        try:
+            if payload is None:
+                self.ledgers[which].fail(number)
+            else:
+                self.ledgers[which].commit(number, payload)
+        except LedgerError:
+            assert state != "reserved"
+        else:
+            assert state == "reserved"
+            self.states[dataset, name] = (number, "failed" if payload is None else "committed", payload or b"")
+
+    @rule(which=st.integers(0, 1))
+    def reopen(self, which: int) -> None:
+        self.ledgers[which].close()
+        self.ledgers[which] = Ledger.open(self.path)
+
+    @rule(which=st.integers(0, 1), dataset=datasets, name=names)
+    def give_back(self, which: int, dataset: str, name: str) -> None:
+        known = self.states.get((dataset, name))
+        found = self.ledgers[which].stored(self.identity(dataset), name)
+        assert (found and (found.sequence, found.state, found.payload)) == known
+        same = self.ledgers[which].recognises(self.identity(dataset), name, "plan " + name, name)
+        assert same == (known is not None)
+
+    @invariant()
+    def totals_are_those_of_the_lists(self) -> None:
+        for ledger in self.ledgers:
+            assert set(ledger.datasets()) == set(self.charges)
+            for dataset in self.charges:
+                assert ledger.spent(dataset) == self.total(dataset)
+                assert all(left >= 0 for left in ledger.remaining(dataset))
+
+    def teardown(self) -> None:
+        found = self.ledgers[0].verify()
+        assert found.intact
+        assert dict(found.spent) == {dataset: self.total(dataset) for dataset in self.charges}
+        for ledger in self.ledgers:
+            ledger.close()
+        self.folder.cleanup()
+
+
+TestAgainstLists = AgainstLists.TestCase
+TestAgainstLists.settings = settings(
+    max_examples=80, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+)

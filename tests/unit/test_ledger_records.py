@@ -1,0 +1,99 @@
+"""Bodies and digests: what a third party needs to follow the chain, pinned."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from discreet.ledger import Entry, Identity, Ledger, Reservation, entry_body, entry_digest
+from discreet.ledger.records import amounts_from, amounts_text, entry_from, shown
+
+ENTRY = Entry(
+    sequence=7,
+    dataset="wages",
+    kind="reserve",
+    time="2026-01-02T03:04:05+00:00",
+    user="erika",
+    nonce="n",
+    name="löhne",
+    charge=(Fraction(1, 10), Fraction(1, 3)),
+    plan_digest="p",
+    details='{"a":1}',
+)
+BODY = (
+    r'{"charge":["0.1","1/3"],"dataset":"wages","details":"{\"a\":1}","kind":"reserve","name":"l\u00f6hne",'
+    r'"nonce":"n","plan_digest":"p","sequence":7,"time":"2026-01-02T03:04:05+00:00","user":"erika"}'
+)
+
+
+def test_the_format_of_an_entry_is_pinned() -> None:
+    assert entry_body(ENTRY) == BODY
+    assert entry_digest("00", BODY) == hashlib.sha256(b"00" + BODY.encode()).hexdigest()
+    assert entry_from(BODY, "d") == Entry(**{**{f: getattr(ENTRY, f) for f in Entry.__slots__}, "digest": "d"})
+
+
+positive = st.fractions(min_value=0, max_value=10**6)
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+
+
+@given(
+    st.builds(
+        Entry,
+        sequence=st.integers(1, 2**62),
+        dataset=words,
+        kind=words,
+        time=words,
+        user=words,
+        nonce=words,
+        name=words,
+        reservation=st.integers(0, 2**62),
+        charge=st.lists(positive, max_size=3).map(tuple),
+        plan_digest=words,
+        details=words,
+        payload_digest=words,
+    )
+)
+@example(ENTRY)
+def test_an_entry_is_read_as_it_was_written(entry: Entry) -> None:
+    body = entry_body(entry)
+    assert entry_from(body, "") == entry
+    assert body == json.dumps(json.loads(body), sort_keys=True, separators=(",", ":"))
+
+
+@given(st.lists(st.fractions(), max_size=3).map(tuple))
+@example((Fraction("1e-1000"), Fraction(5e-324), Fraction(-1, 4), Fraction(10**40)))
+def test_amounts_are_read_as_they_were_written(amounts: tuple[Fraction, ...]) -> None:
+    assert amounts_from(amounts_text(amounts)) == amounts
+
+
+@pytest.mark.parametrize("body", ["{}", "[]", "5", "", "{", '{"sequence":1}', BODY.replace("user", "users"), "null"])
+def test_what_is_no_entry_is_not_read(body: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - JSON's messages are its own
+        entry_from(body, "")
+
+
+def test_amounts_are_shown_shortly() -> None:
+    assert shown((Fraction(1, 10),)) == "0.1"
+    assert shown((Fraction(1, 10), Fraction(1, 3))) == "(0.1, 1/3)"
+    assert shown((Fraction(123, 10**400),)) == "about 1230e-401"
+    for value in (Fraction(1, 3) ** 200, Fraction(10**300, 7), Fraction(5e-324)):
+        near = Fraction(shown((value,)).removeprefix("about "))
+        assert abs(near / value - 1) < Fraction(1, 50)
+
+
+def test_the_chain_can_be_followed_from_the_entries_alone() -> None:
+    with Ledger.open(":memory:") as ledger:
+        previous = ledger.head()
+        who = Identity("wages", "{}", "pure", (Fraction(1),))
+        for name in "ab":
+            (number,) = ledger.reserve(who, [Reservation(name, (Fraction(1, 10),), "plan", b"")])
+            ledger.commit(number, b"x")
+        for entry in ledger.entries("wages"):
+            assert entry.digest == entry_digest(previous, entry_body(entry))
+            previous = entry.digest
+        assert previous == ledger.head()
