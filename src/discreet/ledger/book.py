@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import operator
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -227,9 +228,9 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
 
 
 def _require_fresh_names(account: Account, reservations: Sequence[Reservation]) -> None:
-    asked = [reservation.name for reservation in reservations]
-    for name in asked:
-        if asked.count(name) > 1:
+    asked = Counter(reservation.name for reservation in reservations)
+    for name, times in asked.items():
+        if times > 1:
             raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
         standing = account.releases.get(name)
         if standing is not None:

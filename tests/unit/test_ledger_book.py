@@ -1,0 +1,94 @@
+"""Entries whose digests are right but which no ledger would have written: each is refused, for its own reason."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from discreet.ledger import Identity, entry_digest
+from discreet.ledger.book import Book, dataset_details, follow
+from discreet.ledger.records import canonical
+
+WHO = Identity("wages", "{}", "approx", (Fraction(1), Fraction(1, 10**6)))
+DECLARE = {"kind": "dataset", "dataset": "wages", "details": dataset_details(WHO)}
+RESERVE = {"kind": "reserve", "dataset": "wages", "name": "a", "charge": ["0.6", "0"], "plan_digest": "p"}
+COMMIT = {"kind": "commit", "dataset": "wages", "name": "a", "reservation": 2, "payload_digest": "d", "plan_digest": "p"}
+FAIL = {"kind": "fail", "dataset": "wages", "name": "a", "reservation": 2, "plan_digest": "p"}
+
+
+def feed(book: Book, *entries: dict[str, object], row: int | None = None) -> None:
+    for entry in entries:
+        number = book.sequence + 1
+        body = canonical({"sequence": number, **entry})
+        follow(book, (row or number, body, entry_digest(book.digest, body)))
+
+
+def test_sound_entries_are_followed() -> None:
+    book = Book("genesis")
+    feed(
+        book,
+        DECLARE,
+        RESERVE,
+        COMMIT,
+        {**RESERVE, "name": "b", "charge": ["0.4", "0.000001"]},
+        {**FAIL, "name": "b", "reservation": 4},
+    )
+    account = book.accounts["wages"]
+    assert account.identity == WHO
+    assert account.remaining == (0, 0)
+    assert [(s.name, s.sequence, s.state, s.outcome) for s in account.releases.values()] == [
+        ("a", 2, "committed", 3),
+        ("b", 4, "failed", 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "entry", "problem"),
+    [
+        ([], RESERVE, "undeclared"),
+        ([], {**DECLARE, "details": "{}"}, "lacks a field"),
+        ([], {**DECLARE, "details": dataset_details(Identity("wages", "5", "pure", (Fraction(1),)))}, "declaration"),
+        ([], {**DECLARE, "details": dataset_details(Identity("wages", "{}", "pure", (Fraction(-1),)))}, "budget"),
+        ([], {**DECLARE, "kind": "refund"}, "kind"),
+        ([], {**DECLARE, "sequence": 2}, "another number"),
+        ([DECLARE], DECLARE, "second time"),
+        ([DECLARE], {**RESERVE, "charge": ["0.6"]}, "coordinates"),
+        ([DECLARE], {**RESERVE, "charge": ["0.6", "-0.1"]}, "negative"),
+        ([DECLARE], {**RESERVE, "charge": ["1.1", "0"]}, "more than the budget"),
+        ([DECLARE], {**RESERVE, "charge": ["0.1", "0.000002"]}, "more than the budget"),
+        ([DECLARE], {**RESERVE, "charge": ["x", "0"]}, "invalid literal"),
+        ([DECLARE], {**RESERVE, "charge": [0.1, 0]}, "wrong type"),
+        ([DECLARE], {**RESERVE, "dataset": "others"}, "undeclared"),
+        ([DECLARE], COMMIT, "does not exist"),
+        ([DECLARE, RESERVE], RESERVE, "used"),
+        ([DECLARE, RESERVE], {**RESERVE, "name": "b"}, "more than the budget"),
+        ([DECLARE, RESERVE], {**COMMIT, "reservation": 1}, "does not exist"),
+        ([DECLARE, RESERVE], {**COMMIT, "name": "b"}, "does not exist"),
+        ([DECLARE, RESERVE], {**FAIL, "dataset": "others"}, "does not exist"),
+        ([DECLARE, RESERVE, COMMIT], COMMIT, "second time"),
+        ([DECLARE, RESERVE, COMMIT], FAIL, "second time"),
+        ([DECLARE, RESERVE, FAIL], COMMIT, "second time"),
+    ],
+)
+def test_unsound_entries_are_refused_and_leave_the_book_as_it_was(
+    before: list[dict[str, object]], entry: dict[str, object], problem: str
+) -> None:
+    book = Book("genesis")
+    feed(book, *before)
+    untouched = (book.sequence, book.digest, repr(book.accounts), repr(book.reservations))
+    with pytest.raises(ValueError, match=problem):
+        feed(book, entry)
+    assert (book.sequence, book.digest, repr(book.accounts), repr(book.reservations)) == untouched
+
+
+def test_the_number_of_a_row_and_its_digest_count() -> None:
+    book = Book("genesis")
+    with pytest.raises(ValueError, match="is missing"):
+        feed(book, DECLARE, row=2)
+    body = canonical({"sequence": 1, **DECLARE})
+    for digest in (entry_digest("other", body), entry_digest("genesis", body + " "), "", 7):
+        with pytest.raises(ValueError, match="digest"):
+            follow(book, (1, body, digest))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="digest"):
+        follow(book, (1, body.encode(), entry_digest("genesis", body)))  # type: ignore[arg-type]
