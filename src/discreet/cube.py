@@ -1,0 +1,93 @@
+"""The cube: integer counts and sums per cell of public codes. What is left of the rows once the engine has seen them.
+
+A cube is sparse and may name a cell more than once; `compact` adds such cells up and sorts them, so that two cubes of the
+same data are equal arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InternalError
+
+__all__ = ["ROW_LIMIT", "Cube", "compact", "empty_cube", "fits_int64", "joined", "row_count"]
+
+ROW_LIMIT = 2**40
+"""No table has as many rows. Sums are proved against this bound before anything is read."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cube:
+    """Counts per cell.
+
+    Args:
+        keys: int64, shape (cells, axes): final codes or labels of each axis, and the negative targets of its path.
+        rows: int64, shape (cells,): the number of rows.
+        nonnull: int64, shape (cells, moments): the number of rows whose value is not null.
+        sums: shape (cells, moments): the exact sum of (code - low) over those rows; int64 where `fits_int64` proves it,
+            else Python integers in an object array.
+    """
+
+    keys: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    nonnull: NDArray[np.int64]
+    sums: NDArray[Any]
+
+
+def fits_int64(magnitude: int) -> bool:
+    """Whether a sum of at most `ROW_LIMIT` terms, each of at most `magnitude`, stays below 2**62."""
+    return magnitude * ROW_LIMIT < 2**62
+
+
+def empty_cube(axes: int, widths: Sequence[int]) -> Cube:
+    """A cube without cells, for value columns whose codes span `widths`."""
+    sums = np.zeros((0, len(widths)), dtype=sum_dtype(widths))
+    return Cube(np.zeros((0, axes), np.int64), np.zeros(0, np.int64), np.zeros((0, len(widths)), np.int64), sums)
+
+
+def sum_dtype(widths: Sequence[int]) -> type[np.int64] | type[np.object_]:
+    """The type in which sums of codes that span `widths` cannot overflow."""
+    return np.int64 if all(fits_int64(width) for width in widths) else np.object_
+
+
+def row_count(cube: Cube) -> int:
+    """How many rows the cube stands for."""
+    return int(cube.rows.sum())
+
+
+def joined(cubes: Sequence[Cube]) -> Cube:
+    """One cube for the rows of all of them.
+
+    Raises:
+        InternalError: no cube at all, or more rows than `ROW_LIMIT`, to which every overflow proof refers.
+    """
+    if not cubes:
+        raise InternalError("no cube to join")
+    keys = np.concatenate([cube.keys for cube in cubes])
+    rows = np.concatenate([cube.rows for cube in cubes])
+    nonnull = np.concatenate([cube.nonnull for cube in cubes])
+    sums = np.concatenate([cube.sums for cube in cubes])
+    if sum(int(cube.rows.sum()) for cube in cubes) >= ROW_LIMIT:
+        raise InternalError("more rows than any table has")
+    return compact(Cube(keys, rows, nonnull, sums))
+
+
+def compact(cube: Cube) -> Cube:
+    """The same cube with every cell once, in the order of its keys, without cells of no rows."""
+    order = np.lexsort(cube.keys.T[::-1]) if cube.keys.shape[1] else np.arange(len(cube.rows))
+    keys = cube.keys[order]
+    starts = np.ones(len(keys), dtype=bool)
+    starts[1:] = (keys[1:] != keys[:-1]).any(axis=1) if cube.keys.shape[1] else False
+    first = np.flatnonzero(starts)
+    if not len(first):
+        return cube
+    rows = np.add.reduceat(cube.rows[order], first)
+    nonnull = np.add.reduceat(cube.nonnull[order], first, axis=0)
+    sums = np.add.reduceat(cube.sums[order], first, axis=0)
+    there = rows > 0
+    return Cube(keys[first][there], rows[there], nonnull[there], sums[there])

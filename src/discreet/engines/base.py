@@ -1,0 +1,82 @@
+"""What an engine is: it scans a header, fingerprints its source, and answers one GROUP BY over public codes.
+
+Engines are the only code that meets rows. They know paths, axes and moments; they never know noise, budgets or plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from discreet.cube import Cube
+from discreet.errors import SourceError, did_you_mean
+from discreet.paths import KeyAxis, Moment
+from discreet.schema import Category, Column, Date, Schema
+
+__all__ = ["ColumnType", "Engine", "Header", "check_header", "kinds_accepted"]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnType:
+    """The type of a source column: kind and, for decimals, width and scale; `shown` is the source's own word for it."""
+
+    kind: str  # "text", "integer", "decimal", "float", "boolean", "date", "timestamp" or "other"
+    shown: str
+    width: int = 0
+    scale: int = 0
+
+
+Header = Mapping[str, ColumnType]
+"""Names and types of the columns of a source. Public by rule; read before anything is spent."""
+
+
+class Engine(Protocol):
+    """The contract of an engine. All three may be called again and again; `close` ends it."""
+
+    @property
+    def header(self) -> Header:
+        """Names and types of the source's columns; no row is read for them."""
+
+    def snapshot(self) -> str:
+        """A text that changes when the source changes. Private: only the ledger sees it, and keeps only an HMAC of it."""
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        """The cube of all rows, each in the cell of its keys; with no axes, one cell."""
+
+    def close(self) -> None:
+        """Connections and files are closed."""
+
+
+def kinds_accepted(column: Column) -> tuple[str, ...]:
+    """The kinds of source column that can hold a column of the schema."""
+    if isinstance(column, Date):
+        return ("date", "timestamp", "text")
+    if isinstance(column, Category):
+        if isinstance(column.values[0], bool):
+            return ("boolean", "text")
+        return ("integer", "float", "decimal", "text") if isinstance(column.values[0], int) else ("text",)
+    return ("integer", "decimal", "float", "text")
+
+
+def check_header(header: Header, schema: Schema, source: str) -> None:
+    """Nothing, when every declared column is there with a type that can hold it.
+
+    Raises:
+        SourceError: a declared column is missing, or its type cannot hold what the schema declares.
+    """
+    for name, column in schema.columns.items():
+        if name not in header:
+            raise SourceError(
+                f"column '{name}': declared in the schema, but not in {source}{did_you_mean(name, header)}. "
+                "Names are compared exactly"
+            )
+        accepted = kinds_accepted(column)
+        if header[name].kind not in accepted:
+            declared = type(column).__name__
+            if isinstance(column, Category):
+                declared += f" of {type(column.values[0]).__name__} values"
+            raise SourceError(
+                f"column '{name}': {source} holds {header[name].shown}, the schema declares a {declared}, "
+                f"which is read from {', '.join(accepted)} columns; correct the schema or cast the column"
+            )

@@ -1,0 +1,156 @@
+"""The reference engine: plain Python, one row after the other. It is the meaning of a plan; every engine must equal it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.cube import Cube, compact, empty_cube, sum_dtype
+from discreet.engines.base import Header
+from discreet.paths import CategoryPath, KeyAxis, Moment, NumberPath
+from discreet.schema import Category, Date, Number
+
+__all__ = ["ReferenceEngine", "category_code", "date_code", "number_code"]
+
+# A number in text; everything else is null. Tested before any conversion, because conversions accept more than this.
+NUMBER_TEXT = re.compile(r" *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *")
+# An integer category in text: "7", "+7" and "7.0" are the category 7.
+INTEGER_TEXT = re.compile(r" *([+-]?[0-9]{1,19})([.]0*)? *")
+DATE_TEXT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+class ReferenceEngine:
+    """An engine over rows of Python values: None, bool, int, float, Decimal, str, date and datetime.
+
+    Args:
+        header: names and types of the columns.
+        rows: one sequence of values per row, in the order of the header.
+    """
+
+    def __init__(self, header: Header, rows: Iterable[Sequence[object]]) -> None:
+        self._header = dict(header)
+        self._rows = [tuple(row) for row in rows]
+
+    @property
+    def header(self) -> Header:
+        """Names and types of the columns, as given."""
+        return self._header
+
+    def snapshot(self) -> str:
+        """A text that changes when a value changes."""
+        return repr(self._rows)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        """The cube of all rows, counted one by one."""
+        place = {name: position for position, name in enumerate(self._header)}
+        rows: Counter[tuple[int, ...]] = Counter()
+        nonnull: Counter[tuple[tuple[int, ...], int]] = Counter()
+        sums: Counter[tuple[tuple[int, ...], int]] = Counter()
+        for row in self._rows:
+            cell = tuple(_label(axis, row[place[axis.name]]) for axis in axes)
+            rows[cell] += 1
+            for position, moment in enumerate(moments):
+                code = _number_target(moment.path, row[place[moment.name]])
+                if code is not None:
+                    nonnull[cell, position] += 1
+                    sums[cell, position] += code - moment.path.low
+        widths = [moment.path.high - moment.path.low for moment in moments]
+        if not rows:
+            return empty_cube(len(axes), widths)
+        cells = list(rows)
+        shape = (len(cells), len(moments))
+        counted = [[nonnull[cell, j] for j in range(len(moments))] for cell in cells]
+        added = [[sums[cell, j] for j in range(len(moments))] for cell in cells]
+        cube = Cube(
+            np.array(cells, dtype=np.int64).reshape(len(cells), len(axes)),
+            np.array([rows[cell] for cell in cells], dtype=np.int64),
+            np.array(counted, dtype=np.int64).reshape(shape),
+            np.array(added, dtype=sum_dtype(widths)).reshape(shape),
+        )
+        return compact(cube)
+
+
+def _label(axis: KeyAxis, value: object) -> int:
+    path = axis.path
+    if isinstance(path, CategoryPath):
+        code = category_code(path.column, value)
+        return path.null_target if code is None else path.targets[code]
+    target = _number_target(path, value)
+    if target is None:
+        return path.null_target
+    return target if axis.cuts is None else sum(cut <= target for cut in axis.cuts)
+
+
+def _number_target(path: NumberPath, value: object) -> int | None:
+    column = path.column
+    code = date_code(column, value) if isinstance(column, Date) else number_code(column, value)
+    return None if code is None else min(max(code, path.low), path.high)
+
+
+def number_code(column: Number, value: object) -> int | None:
+    """The code of any value in a numeric column; None is null. Never raises."""
+    last = column.size - 1
+    if isinstance(value, str):
+        value = float(value) if NUMBER_TEXT.fullmatch(value) else None
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        # The IEEE expression, bit for bit; clamping before rounding gives the same code and cannot overflow.
+        steps = (value - float(column.lower)) / float(column.step)
+        return round(min(max(steps, 0.0), float(last)))
+    if isinstance(value, Decimal) and not value.is_finite():
+        return None
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return min(max(round((Fraction(value) - column.lower) / column.step), 0), last)
+    return None
+
+
+def date_code(column: Date, value: object) -> int | None:
+    """The code of any value in a date column; None is null. Never raises."""
+    if isinstance(value, str):
+        try:
+            value = dt.date.fromisoformat(value) if DATE_TEXT.fullmatch(value) else None
+        except ValueError:
+            return None
+    if isinstance(value, dt.datetime):
+        value = value.date()
+    if not isinstance(value, dt.date):
+        return None
+    return min(max((value - column.first).days, 0), column.size - 1)
+
+
+def category_code(column: Category, value: object) -> int | None:
+    """The code of any value in a categorical column; None is null. Never raises."""
+    wanted = _category_value(column, value)
+    if wanted is None:
+        return None
+    return next((code for code, known in enumerate(column.values) if known == wanted), None)
+
+
+def _category_value(column: Category, value: object) -> str | int | bool | None:
+    first = column.values[0]
+    if isinstance(first, str):
+        return unicodedata.normalize("NFC", value) if isinstance(value, str) else None
+    if isinstance(first, bool):
+        if isinstance(value, str):
+            return {"true": True, "false": False}.get(value.lower()) if value.isascii() else None
+        return value if isinstance(value, bool) else None
+    if isinstance(value, str):
+        match = INTEGER_TEXT.fullmatch(value)
+        return int(match.group(1)) if match else None
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    if isinstance(value, float) and not abs(value) <= 2**53:
+        return None
+    return int(value) if value == int(value) else None
