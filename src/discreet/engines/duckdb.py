@@ -113,10 +113,10 @@ def open_files(source: str) -> Engine:
     Raises:
         SourceError: nothing there, no regular file, several formats, unreadable, or a header that is no header.
     """
-    paths = (
-        [Path(found) for found in sorted(glob(source, recursive=True))] if re.search(r"[*?\[]", source) else [Path(source)]
-    )
-    paths = [path for path in paths if not path.is_dir()] if len(paths) > 1 else paths
+    paths = [Path(source)]
+    if re.search(r"[*?\[]", source) and not paths[0].exists():
+        found = [Path(name) for name in sorted(glob(source, recursive=True))]  # noqa: PTH207 (absolute and ** patterns)
+        paths = [path for path in found if not path.is_dir()]
     if not paths:
         raise SourceError(f"source '{source}': matches no file")
     for path in paths:

@@ -7,11 +7,11 @@ number whose bits are revealed as far as certified enclosures need them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import isqrt
 
-from discreet.noise._arb import Ball, ball, sign
+from discreet.noise._arb import Ball, ball
+from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits
 
 __all__ = ["bernoulli_exp", "discrete_gaussian", "discrete_laplace", "geometric", "rounded_gaussian"]
@@ -70,7 +70,7 @@ def discrete_gaussian(sigma2: Fraction, bits: Bits, centre: Fraction = Fraction(
 
 def rounded_gaussian(sigma2: Fraction, bits: Bits) -> int:
     """round(N(0, sigma2)): a sign, and the magnitude by inversion of P(|Y| ≥ k) = erfc((k - 1/2)/sqrt(2 sigma2))."""
-    uniform = _LazyUniform(bits)
+    uniform = LazyUniform(bits)
 
     def reaches(k: int) -> bool:
         return uniform.below(lambda: _beyond(k, sigma2))
@@ -91,26 +91,3 @@ def rounded_gaussian(sigma2: Fraction, bits: Bits) -> int:
 
 def _beyond(k: int, sigma2: Fraction) -> Ball:
     return ((ball(2 * k - 1)) / (8 * ball(sigma2)).sqrt()).erfc()
-
-
-class _LazyUniform:
-    """A uniform real in [0, 1) of which only the bits that were needed are known."""
-
-    def __init__(self, bits: Bits) -> None:
-        self._bits = bits
-        self._value = bits.getrandbits(64)
-        self._known = 64
-
-    def below(self, bound: Callable[[], Ball]) -> bool:
-        """Whether the number is below the one that `bound()` encloses; more bits are drawn until it is sure."""
-        while True:
-            if self._excess(bound, self._value + 1) > 0:
-                return True
-            if self._excess(bound, self._value) < 0:
-                return False
-            self._value = (self._value << 64) | self._bits.getrandbits(64)
-            self._known += 64
-
-    def _excess(self, bound: Callable[[], Ball], numerator: int) -> int:
-        """The sign of bound - numerator / 2**known, 0 when not seen at a precision far beyond the known bits."""
-        return sign(lambda: bound() - ball(Fraction(numerator, 1 << self._known)), most=8 * self._known)

@@ -25,19 +25,21 @@ __all__ = ["Bits", "system_bits"]
 _KEY_BYTES = 32
 _COUNTER_BYTES = 16
 _BLOCK = 1 << 20  # bytes drawn under one key
-_ZEROS = bytes(_BLOCK)
+_ZEROS = memoryview(bytes(_BLOCK))
 
 
 class Bits:
     """A stream of independent uniform bits, read from `read(count) -> bytes`.
 
-    Only tests build one from a source of their own; everything else calls `system_bits()`.
+    Only tests build one from a source of their own; everything else calls `system_bits()`. A source that can write into
+    memory of the caller gives that as `fill` too.
     """
 
-    __slots__ = ("_read",)
+    __slots__ = ("_fill", "_read")
 
-    def __init__(self, read: Callable[[int], bytes]) -> None:
+    def __init__(self, read: Callable[[int], bytes], fill: Callable[[memoryview], None] | None = None) -> None:
         self._read = read
+        self._fill = fill
 
     def read(self, count: int) -> bytes:
         """The next `count` bytes.
@@ -50,9 +52,20 @@ class Bits:
             raise OSError(f"the source of random bits gave {len(block)} bytes instead of {count}")
         return block
 
+    def fill(self, array: NDArray[Any]) -> None:
+        """Overwrites every bit of a contiguous integer array with a uniform one."""
+        view = array.data.cast("B")
+        if self._fill is not None:
+            self._fill(view)
+        else:
+            view[:] = self.read(len(view))
+
     def words(self, count: int) -> NDArray[np.uint64]:
-        """`count` independent uniform 64-bit words (a read-only array)."""
-        return np.frombuffer(self.read(8 * count), dtype="<u8").astype(np.uint64, copy=False)
+        """`count` independent uniform 64-bit words."""
+        drawn = np.empty(count, dtype=np.uint64)
+        if count:
+            self.fill(drawn)
+        return drawn
 
     def getrandbits(self, count: int) -> int:
         """A uniform integer in [0, 2**count)."""
@@ -94,7 +107,8 @@ def system_bits() -> Bits:
     Raises:
         OSError: if the operating system gives no random bytes, before any bit of the stream was handed out.
     """
-    return Bits(_Keystream().read)
+    stream = _Keystream()
+    return Bits(stream.read, stream.fill)
 
 
 class _Keystream:
@@ -110,10 +124,15 @@ class _Keystream:
         self._keyed = _Keyed()
 
     def read(self, count: int) -> bytes:
+        out = bytearray(count)
+        self.fill(memoryview(out))
+        return bytes(out)
+
+    def fill(self, view: memoryview) -> None:
         keyed = self._keyed
         if keyed.process != _process():
             keyed = self._keyed = _Keyed()
-        return keyed.read(count)
+        keyed.fill(view)
 
 
 class _Keyed:
@@ -136,22 +155,24 @@ class _Keyed:
         self._stream = cipher.encryptor()
         self._left = _BLOCK
 
-    def read(self, count: int) -> bytes:
+    def fill(self, view: memoryview) -> None:
         with self._lock:
-            if count <= self._left:
-                return self._take(count)
-            parts = []
-            while count:
+            done = 0
+            while done < len(view):
                 if not self._left:
                     self._rekey(self._stream.update(_ZEROS[: _KEY_BYTES + _COUNTER_BYTES]))
-                part = min(count, self._left)
-                parts.append(self._take(part))
-                count -= part
-            return b"".join(parts)
+                part = min(len(view) - done, self._left)
+                self._left -= part
+                self._write(view[done : done + part])
+                done += part
 
-    def _take(self, count: int) -> bytes:
-        self._left -= count
-        return self._stream.update(_ZEROS[:count])
+    def _write(self, view: memoryview) -> None:
+        """The next len(view) bytes. Some versions of the cipher want 15 bytes of room behind what they write."""
+        direct = len(view) - _COUNTER_BYTES
+        if direct > 0:
+            self._stream.update_into(_ZEROS[:direct], view)
+        direct = max(direct, 0)
+        view[direct:] = self._stream.update(_ZEROS[: len(view) - direct])
 
 
 def _process() -> tuple[int, int]:

@@ -133,9 +133,7 @@ def _sparse_subset(cells: NDArray[np.int64], total: int, sample: int, bits: Bits
     return np.diff(ends, prepend=0).astype(np.int64, copy=False)
 
 
-def _binomial_columns(
-    n: NDArray[np.int64], first: Sequence[int], whole: Sequence[int], bits: Bits
-) -> NDArray[np.int64]:
+def _binomial_columns(n: NDArray[np.int64], first: Sequence[int], whole: Sequence[int], bits: Bits) -> NDArray[np.int64]:
     """Binomial(n[i, j], first[j]/whole[j]); a column of total weight 0 holds no records and gives 0."""
     dtype: Any = np.int64 if max(whole) < 1 << 62 else object
     numerators = np.broadcast_to(np.array(first, dtype=dtype), n.shape).ravel()

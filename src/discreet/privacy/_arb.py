@@ -15,6 +15,7 @@ from discreet.exact import float_up
 Ball = Any  # flint.arb has no types
 
 _MAX_BITS = 1 << 14
+_TINY = 5e-324
 
 
 def ball(value: Fraction | float | int) -> Ball:
@@ -36,6 +37,8 @@ def circle() -> Ball:
 def enclose(compute: Callable[[], Ball], relative_bits: int = 64, bits: int = 128) -> Ball:
     """What `compute` returns, evaluated at growing precision until its relative radius is at most 2**-relative_bits.
 
+    A result that is certainly below the smallest positive double is tight enough as well.
+
     Raises:
         InternalError: when 2**14 bits do not suffice, which only an exact zero can cause.
     """
@@ -45,6 +48,8 @@ def enclose(compute: Callable[[], Ball], relative_bits: int = 64, bits: int = 12
         with ctx.workprec(bits):
             result = compute()
             if result.is_exact() or (result.is_finite() and result.rel_accuracy_bits() >= relative_bits):
+                return result
+            if result < _TINY:
                 return result
         bits *= 2
     raise InternalError("an enclosure did not become tight enough; please report the arguments")

@@ -28,27 +28,41 @@ def cdf(law: object, k: int) -> float:
     return 1 - law.tail(k)[0] / 2 if k >= 0 else law.tail(-k - 1)[0] / 2
 
 
+class Counter:
+    """Pearson's chi-square for a law on its `law_edges`, for samples that arrive in parts."""
+
+    def __init__(self, law: object, size: int) -> None:
+        self.edges = law_edges(law, size)
+        below = np.array([0.0, *(cdf(law, int(e)) for e in self.edges), 1.0])
+        self.expected = np.diff(below) * size
+        self.observed = np.zeros(self.edges.size + 1)
+
+    def add(self, sample: np.ndarray) -> None:
+        """Counts a part of the sample."""
+        cells = np.searchsorted(self.edges, sample, side="left")
+        self.observed += np.bincount(cells, minlength=self.edges.size + 1)
+
+    def p_value(self) -> float:
+        """Cells that expect less than 10 are joined with the next one."""
+        expected, observed = [0.0], [0.0]
+        for e, o in zip(self.expected, self.observed, strict=True):
+            expected[-1] += e
+            observed[-1] += o
+            if expected[-1] >= 10:
+                expected.append(0.0)
+                observed.append(0.0)
+        last_e, last_o = expected.pop(), observed.pop()
+        expected[-1] += last_e
+        observed[-1] += last_o
+        e, o = np.array(expected), np.array(observed)
+        return 1.0 if e.size == 1 else upper_chi_square(float(((o - e) ** 2 / e).sum()), e.size - 1)
+
+
 def p_value(sample: np.ndarray, law: object) -> float:
-    """The p-value of `sample` under `law`, Pearson's chi-square on cells that expect at least 10 each."""
-    edges = law_edges(law, sample.size)
-    below = np.array([0.0, *(cdf(law, int(e)) for e in edges), 1.0])
-    expected = np.diff(below) * sample.size
-    observed = np.bincount(np.searchsorted(edges, sample, side="left"), minlength=edges.size + 1)
-    # Cells that expect too little join the next one.
-    joined_expected, joined_observed = [0.0], [0.0]
-    for e, o in zip(expected, observed, strict=True):
-        joined_expected[-1] += e
-        joined_observed[-1] += o
-        if joined_expected[-1] >= 10:
-            joined_expected.append(0.0)
-            joined_observed.append(0.0)
-    last_e, last_o = joined_expected.pop(), joined_observed.pop()
-    joined_expected[-1] += last_e
-    joined_observed[-1] += last_o
-    e, o = np.array(joined_expected), np.array(joined_observed)
-    if e.size == 1:
-        return 1.0
-    return upper_chi_square(float(((o - e) ** 2 / e).sum()), e.size - 1)
+    """The p-value of a sample under a law."""
+    counter = Counter(law, sample.size)
+    counter.add(sample)
+    return counter.p_value()
 
 
 def counts_p_value(observed: np.ndarray, probabilities: np.ndarray) -> float:
@@ -75,3 +89,9 @@ def fits() -> Callable[[np.ndarray, object], bool]:
 def counts_fit() -> Callable[[np.ndarray, np.ndarray], bool]:
     """Whether observed counts are compatible with finitely many probabilities; error below 1e-9."""
     return lambda observed, probabilities: counts_p_value(observed, probabilities) > ALPHA
+
+
+@pytest.fixture
+def chi_square_counts() -> type[Counter]:
+    """A chi-square test for samples that do not fit into memory at once."""
+    return Counter

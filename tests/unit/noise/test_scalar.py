@@ -13,9 +13,7 @@ SAMPLERS = [noise.discrete_laplace, noise.discrete_gaussian, noise.rounded_gauss
 
 
 @pytest.mark.parametrize("draw", SAMPLERS)
-@pytest.mark.parametrize(
-    "parameter", [2, "2", 2.0, Decimal(2), Fraction(2), "1e-6", "1e12", "1/3", 0.1, 1e-300, "1e17"]
-)
+@pytest.mark.parametrize("parameter", [2, "2", 2.0, Decimal(2), Fraction(2), "1e-6", "1e12", "1/3", 0.1, 1e-300, "1e17"])
 def test_exact_parameters_give_int64_arrays(draw, parameter) -> None:
     drawn = draw(parameter, 5)
     assert drawn.dtype == np.int64
