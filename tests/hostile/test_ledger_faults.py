@@ -129,7 +129,7 @@ def test_a_fork_while_other_threads_are_spending(tmp_path: Path) -> None:
                 number += 1
                 ledger.reserve(identity(10**6), [asks(f"{thread}.{number}")])
 
-        threads = [threading.Thread(target=spend, args=(thread,)) for thread in range(3)]
+        threads = [threading.Thread(target=spend, args=(thread,)) for thread in range(2)]
         for thread in threads:
             thread.start()
 
@@ -137,13 +137,13 @@ def test_a_fork_while_other_threads_are_spending(tmp_path: Path) -> None:
             ledger.reserve(identity(10**6), [asks(f"child {number}")])
             return WON
 
-        outcomes = [inside(lambda number=number: child(number)) for number in range(20)]  # type: ignore[misc]
+        outcomes = [inside(lambda number=number: child(number)) for number in range(8)]  # type: ignore[misc]
         stop.set()
         for thread in threads:
             thread.join()
-        assert outcomes == [WON] * 20
+        assert outcomes == [WON] * 8
         assert ledger.verify().intact
-        assert {f"child {number}" for number in range(20)} <= {entry.name for entry in ledger.entries("wages")}
+        assert {f"child {number}" for number in range(8)} <= {entry.name for entry in ledger.entries("wages")}
 
 
 def test_a_ledger_in_memory_is_refused_after_a_fork(tmp_path: Path) -> None:
@@ -478,9 +478,9 @@ def flips(written: Path, path: Path, bits: list[int]) -> int:
 
 def test_a_flipped_bit_is_refused_or_changes_nothing(written: Path, tmp_path: Path) -> None:
     size = written.stat().st_size * 8
-    bits = random.Random(3).sample(range(size), 500)  # noqa: S311 - reproducible
-    assert 0 < flips(written, tmp_path / "budget.db", bits) < 500
-    header = random.Random(4).sample(range(800), 150)  # noqa: S311 - reproducible
+    bits = random.Random(3).sample(range(size), 300)  # noqa: S311 - reproducible
+    assert 0 < flips(written, tmp_path / "budget.db", bits) < 300
+    header = random.Random(4).sample(range(800), 100)  # noqa: S311 - reproducible
     assert flips(written, tmp_path / "budget.db", header) > 0
 
 
@@ -614,6 +614,19 @@ def test_a_rollback_right_after_a_reservation_is_noticed(tmp_path: Path) -> None
         shutil.copy(copy, path)
         with pytest.raises(DiscreetError, match="older or another copy"):
             ledger.spent("wages")
+
+
+def test_a_rollback_is_noticed_by_one_who_only_read(tmp_path: Path) -> None:
+    path, copy = tmp_path / "budget.db", tmp_path / "copy.db"
+    with Ledger.open(path) as writer, Ledger.open(path) as reader:
+        writer.reserve(identity(), [asks("a")])
+        shutil.copy(path, copy)
+        writer.reserve(identity(), [asks("b")])
+        assert reader.spent("wages") == (2 * UNIT,)
+        shutil.copy(copy, path)
+        for _ in range(2):
+            with pytest.raises(LedgerError, match="older or another copy"):
+                reader.spent("wages")
 
 
 def test_another_ledger_in_the_same_place_is_noticed(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import threading
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,7 +17,9 @@ import pytest
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError
 from discreet.exact import exact
 from discreet.ledger import Identity, Ledger, Reservation
+from discreet.ledger import account as account_module
 from discreet.ledger import drafts as drafts_module
+from discreet.ledger.book import Book
 
 DECLARATION = '{"neighbours":{"kind":"replace-one","rows":100},"schema":{"age":[0,110]}}'
 
@@ -267,10 +270,13 @@ def test_the_fingerprint_of_the_source_is_kept_only_under_a_key(tmp_path: Path) 
     content = path.read_bytes()
     for hidden in (snapshot, hashlib.sha256(snapshot).digest(), hashlib.sha256(snapshot).hexdigest().encode()):
         assert hidden not in content
-    with sqlite3.connect(path) as connection:
-        macs = [row[0] for row in connection.execute("SELECT mac FROM snapshots ORDER BY sequence")]
-    connection.close()
-    assert len({bytes(mac) for mac in macs}) == 3  # the key, and two hashes that do not show that the source is the same
+    with Ledger.open(tmp_path / "second.db") as second:
+        second.reserve(identity(1), [asks("a", "0.1", snapshot=snapshot)])
+    macs: list[bytes] = []
+    for file in (path, tmp_path / "second.db"):
+        with closing(sqlite3.connect(file)) as connection:
+            macs += [row[0] for row in connection.execute("SELECT mac FROM snapshots ORDER BY sequence")]
+    assert len(set(macs)) == 5  # two keys, and three hashes that do not show that the source is the same
     assert not any(mac.hex() in shown for mac in macs)
     assert path.stat().st_mode & 0o077 == 0
 
@@ -362,6 +368,26 @@ def test_looking_creates_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_an_interrupted_reading_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "budget.db"
+    with Ledger.open(path) as ledger:
+        ledger.reserve(identity(1), [asks("a", "0.1")])
+        real = account_module.follow
+
+        def interrupted(book: Book, row: tuple[int, str, str]) -> None:
+            real(book, row)
+            if row[0] == 2:
+                book.sequence -= 1  # as if the interrupt had come before the last statement
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(account_module, "follow", interrupted)
+            for _ in range(2):
+                with pytest.raises(KeyboardInterrupt):
+                    ledger.spent("wages")
+        assert ledger.spent("wages") == amounts("0.1")
+
+
 def test_a_journal_without_its_ledger_is_refused(tmp_path: Path) -> None:
     (tmp_path / "budget.db-journal").write_bytes(b"x" * 1000)
     with pytest.raises(LedgerError, match="but its journal"):
@@ -432,6 +458,7 @@ def test_paths_that_cannot_be_ledgers(tmp_path: Path) -> None:
         ("PRAGMA user_version = 2", "has format 2"),
         ("PRAGMA application_id = 5", "no discreet ledger"),
         ("PRAGMA journal_mode = WAL", "altered"),
+        ("PRAGMA auto_vacuum = FULL; VACUUM", "altered"),
         ("DROP TRIGGER entries_UPDATE", "altered"),
         ("CREATE TABLE more (a)", "altered"),
         ("CREATE VIEW more AS SELECT 1", "altered"),
@@ -442,7 +469,7 @@ def test_another_version_or_an_altered_layout_is_refused(tmp_path: Path, stateme
     with Ledger.open(path) as ledger:
         ledger.reserve(identity(1), [asks("a", "0.3")])
     connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute(statement)
+    connection.executescript(statement)
     connection.close()
     with pytest.raises(LedgerError, match=problem):
         Ledger.open(path)
