@@ -1,1 +1,63 @@
-"""."""
+"""discreet: publish statistics from confidential tables.
+
+Some numbers are exact because they must be, the others carry exact integer noise, and one guarantee counts everything
+that was done. Four nouns: a `Schema` says what is public, a `Session` holds the budget, a `Table` is asked, a `Release`
+comes out.
+"""
+
+from discreet._version import __version__
+from discreet.errors import (
+    ArgumentError,
+    BudgetExceeded,
+    DiscreetError,
+    InternalError,
+    LedgerError,
+    PlanError,
+    ReleaseFailed,
+    SchemaError,
+    SourceError,
+)
+from discreet.laws import Normal, Uniform, Weights
+from discreet.neighbours import AddRemove, ReplaceOne
+from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
+from discreet.release import Guarantee, Release
+from discreet.schema import Category, Date, Number, Schema
+from discreet.session import Session
+from discreet.statistics import bins, count, mean
+from discreet.statistics import sum_of as sum  # noqa: A004 (the statistic is called sum)
+from discreet.table import Table
+
+__all__ = [
+    "GDP",
+    "RDP",
+    "ZCDP",
+    "AddRemove",
+    "ApproxDP",
+    "ArgumentError",
+    "BudgetExceeded",
+    "Category",
+    "Date",
+    "DiscreetError",
+    "Guarantee",
+    "InternalError",
+    "LedgerError",
+    "Normal",
+    "Number",
+    "PlanError",
+    "PureDP",
+    "Release",
+    "ReleaseFailed",
+    "ReplaceOne",
+    "Schema",
+    "SchemaError",
+    "Session",
+    "SourceError",
+    "Table",
+    "Uniform",
+    "Weights",
+    "__version__",
+    "bins",
+    "count",
+    "mean",
+    "sum",
+]

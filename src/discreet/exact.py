@@ -14,7 +14,18 @@ from math import gcd, isqrt, lcm
 
 from discreet.errors import ArgumentError
 
-__all__ = ["Amount", "common_denominator", "decimal_text", "exact", "float_down", "float_up", "rational_gcd", "sqrt_down", "sqrt_up", "text"]
+__all__ = [
+    "Amount",
+    "common_denominator",
+    "decimal_text",
+    "exact",
+    "float_down",
+    "float_up",
+    "rational_gcd",
+    "sqrt_down",
+    "sqrt_up",
+    "text",
+]
 
 Amount = int | str | Decimal | Fraction | float
 """What the public interface accepts wherever a number matters for privacy."""

@@ -58,7 +58,8 @@ def _direct(s: Fraction, start: int, power: int) -> Ball:
         term, ratio, k = term * ratio, ratio * step, k + 1
         following = term * k**power
         q = ratio * ball(Fraction(k + 1, k)) ** power
-        if k >= peak and q < 1 and following < _small() * total * (1 - q):
+        # An enclosure of something below 10^-(10^12) may be [0 ± tiny]: it is as good as it gets.
+        if k >= peak and q < 1 and (following < _small() * total * (1 - q) or not following > 0):
             return total + arb(0, (following / (1 - q)).upper())
 
 

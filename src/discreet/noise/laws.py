@@ -189,7 +189,7 @@ def _rounded_variance(law: RoundedGaussian) -> Ball:
         else:
             square = (arb.pi() * m) ** 2
             term = (-1) ** m * (-2 * square * s).exp() * (4 * s + 1 / square)
-        if m > 1 and abs(term) < small * total:
+        if m > 1 and not abs(term) >= small * abs(total):  # also where both are too small to tell from 0
             return total + arb(0, 2 * abs(term).upper())
         total += term
         m += 1

@@ -203,9 +203,7 @@ def integrate(
     )
 
 
-def _period(
-    c: float, epsilon: float, log_delta: float, chernoff: tuple[tuple[float, float], ...], most: float
-) -> float:
+def _period(c: float, epsilon: float, log_delta: float, chernoff: tuple[tuple[float, float], ...], most: float) -> float:
     """A period after which nothing of δ is left, relative to itself."""
     period = (_MARGIN - log_delta) / c
     for _ in range(60):
@@ -223,5 +221,3 @@ def _count(c: float, epsilon: float, variance: float, normal: float, step: float
     if normal > 0:
         needed = min(needed, 9 / sqrt(normal) / step)
     return int(min(max(needed, 64), _MOST_POINTS))
-
-

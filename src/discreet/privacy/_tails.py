@@ -28,7 +28,8 @@ def _direct(sigma2: Fraction, start: int) -> Ball:
     while True:
         total += term
         term *= ratio
-        if ratio < 1 and term / (1 - ratio) < threshold * total:
+        # A first term beyond the reach of enclosures (not certainly positive) ends the sum as well.
+        if ratio < 1 and (not total > 0 or term / (1 - ratio) < threshold * total):
             break
         ratio *= shrink
     # The terms that follow shrink at least geometrically.

@@ -49,9 +49,7 @@ def _chunked(kernel: Callable[[Array, Array], Array], first: Array, second: Arra
     return out
 
 
-def _scalar_where(
-    odd: NDArray[np.bool_], out: Array, scalar: Callable[[float, float], float], *arguments: Array
-) -> None:
+def _scalar_where(odd: NDArray[np.bool_], out: Array, scalar: Callable[[float, float], float], *arguments: Array) -> None:
     """`out` gets the scalar kernel's answer wherever `odd` is true."""
     for index in np.flatnonzero(odd).tolist():
         out[index] = scalar(float(arguments[0][index]), float(arguments[1][index]))

@@ -46,9 +46,7 @@ def coordinates(measure: Budget) -> tuple[Fraction, ...]:
             return (rho,)
         case GDP(mu=mu):
             return (mu**2,)
-    raise ArgumentError(
-        f"measure={type(measure).__name__}: has no additive coordinates; use PureDP, ApproxDP, ZCDP or GDP"
-    )
+    raise ArgumentError(f"measure={type(measure).__name__}: has no additive coordinates; use PureDP, ApproxDP, ZCDP or GDP")
 
 
 def from_coordinates(kind: type[Budget], coordinates: tuple[Fraction, ...]) -> Budget:

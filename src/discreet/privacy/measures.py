@@ -303,9 +303,7 @@ def _delta(value: Amount) -> Fraction:
 
 def _total_delta(delta: Fraction) -> Fraction:
     if not delta < 1:
-        raise ArgumentError(
-            f"delta={decimal_text(delta)}: the result would be no guarantee at all, because δ reaches 1"
-        )
+        raise ArgumentError(f"delta={decimal_text(delta)}: the result would be no guarantee at all, because δ reaches 1")
     return delta
 
 

@@ -88,6 +88,8 @@ class RoundedGaussian:
         at = _epsilon(epsilon)
         # P(X ≥ m) is the Gaussian tail at m − 1/2, whose best threshold is εσ²/sensitivity + sensitivity/2.
         best = at * self.sigma2 / self.sensitivity + Fraction(self.sensitivity + 1, 2)
+        if _is_far(best - self.sensitivity - 2, self.sigma2):
+            return 5e-324
         return _largest(self._tail, self.sensitivity, at, int(best // 1))
 
     def epsilon_at(self, delta: Amount) -> float:
@@ -119,6 +121,8 @@ class DiscreteGaussian:
         at = _epsilon(epsilon)
         # The loss at y is (2y − sensitivity)·sensitivity/2σ².
         first = at * self.sigma2 / self.sensitivity + Fraction(self.sensitivity, 2)
+        if _is_far(first - self.sensitivity - 1, self.sigma2):
+            return 5e-324
         return _largest(self._tail, self.sensitivity, at, int(first // 1) + 1)
 
     def epsilon_at(self, delta: Amount) -> float:
@@ -152,8 +156,13 @@ def _epsilon(value: Amount) -> Fraction:
     return number
 
 
+def _is_far(place: Fraction, sigma2: Fraction) -> bool:
+    """Whether P(X ≥ place) ≤ exp(−place²/2σ²) is below every double; both Gaussian laws have this bound."""
+    return place > 0 and place**2 > 1600 * sigma2
+
+
 def _largest(tail: Callable[[int], Ball], shift: int, epsilon: Fraction, place: int) -> float:
-    """max P(X ≥ m − shift) − e^ε P(X ≥ m) over the thresholds at and next to `place`, rounded up."""
+    """Max P(X ≥ m − shift) − e^ε P(X ≥ m) over the thresholds at and next to `place`, rounded up."""
     if epsilon > 10**6:
         # Far beyond any useful ε; e^ε is then too large to write down, and δ(ε) ≤ δ(10⁶).
         epsilon = Fraction(10**6)

@@ -1,0 +1,86 @@
+"""Counts, sums and means with their intervals.
+
+A sum in units is unit·S + origin·N and a mean origin + unit·S/N, with a noisy S and a noisy or public N. The caller gives
+half-widths s and n such that |noise of S| ≤ s and |noise of N| ≤ n hold together with the stated probability (a union bound
+over the two); the interval is then the range of the expression over that box, which is attained at its corners.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.exact import common_denominator
+
+__all__ = ["Estimate", "count_estimate", "mean_estimate", "sum_estimate"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """Values with lower and upper ends of their intervals, one for every cell of the release."""
+
+    value: NDArray[Any]
+    low: NDArray[Any]
+    high: NDArray[Any]
+
+
+def count_estimate(noisy: NDArray[Any], half: int) -> Estimate:
+    """An unbiased count, which may be negative, and the smallest interval of integers around it."""
+    if noisy.dtype != np.int64 or half >= 2**62:
+        noisy = noisy.astype(np.float64)
+    return Estimate(noisy, noisy - half, noisy + half)
+
+
+def sum_estimate(total: NDArray[Any], s: int, count: NDArray[Any], n: int, *, unit: Fraction, origin: Fraction) -> Estimate:
+    """The unbiased sum unit·S + origin·N, which may lie outside the possible range, with its interval."""
+    scale = common_denominator([unit, origin])
+    step, middle = int(unit * scale), int(origin * scale)
+    scaled = total.astype(np.object_) * step + count.astype(np.object_) * middle
+    reach = s * step + n * abs(middle)
+    ends = [_outward(scaled - reach, scale, -np.inf), _outward(scaled + reach, scale, np.inf)]
+    return Estimate(scaled.astype(np.float64) / scale, *ends)
+
+
+def mean_estimate(
+    total: NDArray[Any],
+    s: int,
+    count: NDArray[Any],
+    n: int,
+    *,
+    unit: Fraction,
+    origin: Fraction,
+    bounds: tuple[Fraction, Fraction],
+) -> Estimate:
+    """The mean origin + unit·S/N clipped into `bounds`, never null.
+
+    Where the count may be below 1, the interval is the whole range; the value then divides by at least 1.
+    """
+    step, middle = float(unit), float(origin)
+    low, high = (float(bound) for bound in bounds)
+    sums, counts = total.astype(np.float64), count.astype(np.float64)
+    value = np.clip(middle + step * sums / np.maximum(counts, 1.0), low, high)
+    fewest, most = np.maximum(counts - n, 1.0), np.maximum(counts + n, 1.0)
+    # s/c is monotone in c for each sign of s: the smallest ratio has the lower sum over the fewer records when the sum is
+    # negative and over the more when it is positive; the largest likewise.
+    least, greatest = sums - s, sums + s
+    bottom = middle + step * least / np.where(least < 0, fewest, most)
+    top = middle + step * greatest / np.where(greatest < 0, most, fewest)
+    open_range = counts - n < 1
+    bottom = np.where(open_range, low, np.clip(_wider(bottom, -np.inf, middle), low, high))
+    top = np.where(open_range, high, np.clip(_wider(top, np.inf, middle), low, high))
+    return Estimate(value, np.minimum(bottom, value), np.maximum(top, value))
+
+
+def _outward(scaled: NDArray[np.object_], scale: int, towards: float) -> NDArray[np.float64]:
+    """scaled/scale as doubles two steps outwards: integer to double and the division round once each."""
+    return np.nextafter(np.nextafter(scaled.astype(np.float64) / scale, towards), towards)
+
+
+def _wider(ends: NDArray[np.float64], towards: float, middle: float) -> NDArray[np.float64]:
+    """A relative 1e-12 outwards covers the few roundings of the expression, cancellation with `middle` included."""
+    slack = 1e-12 * (np.abs(ends) + 2 * abs(middle))
+    return ends + np.copysign(slack, towards)

@@ -1,0 +1,249 @@
+"""What came out: numbers with error bars, the guarantee, and all that a third party needs to check both.
+
+A release is one canonical JSON document with a digest over itself; everything in it is public. The table, the guarantee
+and the files are views of that document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet._version import __version__
+from discreet.errors import ArgumentError
+from discreet.exact import exact, text
+from discreet.privacy.coordinates import Budget, from_json, to_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+__all__ = ["FORMAT", "Guarantee", "Release", "column_json", "guarantee_json", "make_release"]
+
+FORMAT = 1
+"""The version of the release file. Readers refuse what is newer."""
+
+_KINDS = ("text", "integer", "boolean", "real")
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What the release promises to each person, for the original data.
+
+    Args:
+        measure: the guarantee itself; it counts preprocessing, resampling and everything in the release.
+        relation: "add-remove" or "replace-one": who is compared with whom.
+        rows_per_person: how many rows one person can have.
+        report_delta: the δ at which `epsilon` is stated (0 for pure differential privacy).
+        epsilon: an upper bound of ε at that δ.
+    """
+
+    measure: Budget
+    relation: str
+    rows_per_person: int
+    report_delta: Fraction
+    epsilon: float
+
+    @property
+    def advertised(self) -> Budget:
+        """The guarantee as ordinary differential privacy states it."""
+        return self.measure
+
+    @property
+    def effective(self) -> Budget:
+        """The guarantee beside exact totals; no total is published here, so it is the advertised one."""
+        return self.measure
+
+    def __str__(self) -> str:
+        """The guarantee in plain words."""
+        person = "one person" if self.rows_per_person == 1 else f"one person with up to {self.rows_per_person} rows"
+        change = f"any data of {person} are {'replaced' if self.relation == 'replace-one' else 'added or removed'}"
+        bound = f"(ε = {self.epsilon:.4g} at δ = {text(self.report_delta)})" if self.report_delta else ""
+        return " ".join(f"When {change}: {self.measure.explain()} {bound}".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A published release. Equal releases have equal bytes.
+
+    Raises:
+        ArgumentError: bytes that are no release, were changed or cut, or come from a newer version.
+    """
+
+    payload: bytes
+
+    def __post_init__(self) -> None:
+        document = _parsed(self.payload)
+        found = document.get("format")
+        if not isinstance(found, int) or found > FORMAT:
+            raise ArgumentError(f"release: its format is {found!r}, this version reads up to {FORMAT}; update discreet")
+        body = {key: value for key, value in document.items() if key != "digest"}
+        if document.get("digest") != _digest(body):
+            raise ArgumentError("release: its digest does not match its content; it was changed after it was written")
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The whole public document, a fresh copy."""
+        return _parsed(self.payload)
+
+    @property
+    def name(self) -> str:
+        """The name of the release, unique in its data set."""
+        return str(self.document["name"])
+
+    @property
+    def dataset(self) -> str:
+        """The declared name of the data set."""
+        return str(self.document["dataset"])
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over all of the document but itself."""
+        return str(self.document["digest"])
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the release promises."""
+        stated = self.document["guarantee"]
+        measure = from_json(stated["measure"])
+        return Guarantee(
+            measure,  # type: ignore[arg-type]  # only budgets are written
+            stated["relation"],
+            stated["rows_per_person"],
+            exact(stated["report_delta"], "report_delta"),
+            stated["epsilon"],
+        )
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row for every cell of the public domain: group columns, then each statistic with its bounds."""
+        import polars as pl
+
+        types = {"text": pl.String, "integer": pl.Int64, "boolean": pl.Boolean, "real": pl.Float64}
+        return pl.DataFrame([pl.Series(c["name"], c["values"], dtype=types[c["kind"]]) for c in self.document["columns"]])
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """All frames of the release by name; "table" is the main one."""
+        return {"table": self.table}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`table` as a pandas frame (extra `pandas`)."""
+        import pandas as pd
+
+        table = self.table
+        return pd.DataFrame({name: table[name].to_list() for name in table.columns})
+
+    def save(self, folder: str | Path) -> Path:
+        """release.json, table.csv and table.parquet stand in `folder`, each whole or not at all.
+
+        Raises:
+            ArgumentError: the folder cannot be made or written.
+        """
+        place = Path(folder)
+        table = self.table
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            _replace(place / "release.json", lambda path: path.write_bytes(self.payload))
+            _replace(place / "table.csv", lambda path: table.write_csv(path, quote_style="non_numeric"))
+            _replace(place / "table.parquet", table.write_parquet)
+        except OSError as wrong:
+            raise ArgumentError(f"save('{folder}'): cannot be written ({wrong.strerror}); choose another folder") from None
+        return place
+
+    @staticmethod
+    def load(folder: str | Path) -> Release:
+        """The release in a folder made by `save`, or in a release.json file.
+
+        Raises:
+            ArgumentError: no release there, or one that was changed, cut, or written by a newer version.
+        """
+        place = Path(folder)
+        place = place / "release.json" if place.is_dir() else place
+        try:
+            payload = place.read_bytes()
+        except OSError:
+            raise ArgumentError(
+                f"load('{folder}'): no release.json there; name the folder that a release was saved to"
+            ) from None
+        return Release(payload)
+
+
+def make_release(content: Mapping[str, Any]) -> Release:
+    """The release of a complete public document without format, version and digest, which are added."""
+    body = {"format": FORMAT, "library": f"discreet {__version__}", **content}
+    return Release(_canonical({**body, "digest": _digest(body)}).encode("ascii"))
+
+
+def column_json(name: str, values: Sequence[Any]) -> dict[str, Any]:
+    """A column as the document holds it; its kind follows from the values, null for None.
+
+    Raises:
+        ArgumentError: values of several kinds.
+    """
+    kinds = {_kind(value) for value in values if value is not None}
+    if len(kinds) > 1:
+        raise ArgumentError(f"column '{name}': values of several kinds: {', '.join(sorted(kinds))}")
+    return {"name": name, "kind": min(kinds, default="text"), "values": list(values)}
+
+
+def _kind(value: Any) -> str:
+    for kind, types in (("boolean", bool), ("integer", int), ("real", float), ("text", str)):
+        if isinstance(value, types):
+            return kind
+    raise ArgumentError(f"a {type(value).__name__} cannot be published")
+
+
+def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
+    """The guarantee as the document holds it: advertised and effective, and as (ε, δ)."""
+    return {
+        "measure": to_json(guarantee.measure),
+        "advertised": to_json(guarantee.advertised),
+        "effective": to_json(guarantee.effective),
+        "relation": guarantee.relation,
+        "rows_per_person": guarantee.rows_per_person,
+        "report_delta": text(guarantee.report_delta),
+        "epsilon": guarantee.epsilon,
+        "words": str(guarantee),
+    }
+
+
+def _parsed(payload: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(payload)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise ArgumentError("release: is no release document, or only a part of one")
+    return document
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def _digest(body: Mapping[str, Any]) -> str:
+    try:
+        return hashlib.sha256(_canonical(body).encode("ascii")).hexdigest()
+    except ValueError:
+        raise ArgumentError("release: holds a number that is not finite") from None
+
+
+def _replace(path: Path, write: Any) -> None:
+    """`write` fills a temporary file beside `path`, which then takes its place in one step."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        write(Path(temporary))
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

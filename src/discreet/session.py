@@ -1,0 +1,334 @@
+"""The only orchestrator: quote → reserve → aggregate → resample → noise → estimate → commit.
+
+Before the reservation every error is precise and nothing is spent. After it there is a release, or one constant failure
+text while the charge stands: nothing about a row can raise, log or print (soundness 4, 5 and 9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from discreet.allocate import LEVEL, Quote, law_json, quote
+from discreet.engines import open_source
+from discreet.errors import ArgumentError, LedgerError, PlanError, ReleaseFailed
+from discreet.evaluate import estimated, exact_answers, group_columns, noisy_answers
+from discreet.exact import Amount, text
+from discreet.ledger import Identity, Ledger, Reservation
+from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
+from discreet.noise.bits import system_bits
+from discreet.plan import Plan, canonical, layout, plan_json
+from discreet.privacy import ApproxDP, PureDP
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
+from discreet.queries import shown
+from discreet.release import Guarantee, Release, column_json, guarantee_json, make_release
+from discreet.schema import Schema
+from discreet.spend import Spend, budget_down, checked_budget, report_delta_of, spend_of
+from discreet.statistics import Count, Sum, count, statistic_json
+from discreet.table import Table
+
+__all__ = ["Order", "RowEstimate", "Session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One release that is asked for: what, for how much, under which name."""
+
+    request: Plan
+    spend: Spend
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowEstimate:
+    """A noisy number of rows with its 95 % interval. `rows` is at least 1 and may be the n of a resize."""
+
+    rows: int
+    low: int
+    high: int
+    release: Release
+
+    def __index__(self) -> int:
+        return self.rows
+
+
+class Session:
+    """A data set, its schema, its budget and its ledger.
+
+    Opening reads the header of the source, names and types, which are public; no row is read before a release is reserved.
+
+    Args:
+        source: a path or glob of Parquet or CSV files, an Arrow table, a Polars or pandas frame, or a DuckDB relation.
+        schema: the public columns.
+        dataset: the declared name of the data set in the ledger. Next month's data are another data set.
+        ledger: the path of the ledger file, or ":memory:", which must be typed.
+        budget: all that may ever be spent on this data set: PureDP, ApproxDP, ZCDP or GDP.
+        neighbours: AddRemove() or ReplaceOne(rows=…).
+        invariants: exact totals published beside the statistics; this version has none yet.
+        report_delta: the δ at which ε is reported under ZCDP and GDP.
+
+    Raises:
+        SourceError: the source does not fit the schema.
+        LedgerError: the ledger cannot be used, or knows the data set with another declaration.
+        ArgumentError: a budget of 0, or arguments of the wrong type.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        schema: Schema,
+        *,
+        dataset: str,
+        ledger: str | Path,
+        budget: Budget,
+        neighbours: Neighbours,
+        invariants: None = None,
+        report_delta: Amount = "1e-9",
+    ) -> None:
+        if not isinstance(schema, Schema):
+            raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
+        if not isinstance(neighbours, AddRemove | ReplaceOne):
+            raise ArgumentError(f"neighbours={neighbours!r}: must be AddRemove() or ReplaceOne(rows=…)")
+        if invariants is not None:
+            raise ArgumentError("invariants: exact totals are not part of this version; leave the argument out")
+        self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
+        self._report_delta = report_delta_of(report_delta)
+        self._identity = Identity(
+            _checked_name(dataset, "dataset"), self._declaration(), kind_name(budget), coordinates(budget)
+        )
+        self._bits = system_bits
+        self._engine = open_source(source, schema)
+        try:
+            self._ledger = Ledger.open(ledger)
+            self._ledger.check(self._identity)
+        except BaseException:
+            self._engine.close()
+            raise
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """The source and the ledger are closed."""
+        self._engine.close()
+        self._ledger.close()
+
+    @property
+    def table(self) -> Table:
+        """The declared table, before any step."""
+        return Table(self._schema, self._neighbours)
+
+    @property
+    def budget(self) -> Budget:
+        """All that may ever be spent on this data set."""
+        return self._budget
+
+    @property
+    def spent(self) -> Budget:
+        """What was charged so far; for GDP rounded up."""
+        total = tuple(whole - left for whole, left in zip(coordinates(self._budget), self._left(), strict=True))
+        return from_coordinates(type(self._budget), total)
+
+    @property
+    def remaining(self) -> Budget:
+        """What may still be spent; for GDP rounded down."""
+        return budget_down(self._budget, self._left())
+
+    def quote(self, request: Plan, *, spend: Spend = None) -> Quote:
+        """What the request would cost and how exact it would be. Spends nothing and sees no rows.
+
+        Raises:
+            PlanError: the request is not one on this session's table, or asks only for what is public.
+            ArgumentError: the spend is no positive amount of the session's measure.
+        """
+        self._check_request(request)
+        return quote(request, self._spend(spend))
+
+    def release(self, request: Plan, *, spend: Spend = None, name: str) -> Release:
+        """The request, answered with noise and charged to the ledger.
+
+        The same name, request and source gives back the stored release at no charge.
+
+        Args:
+            request: made from `session.table` with `agg`.
+            spend: an amount of the session's measure for the original data; None is all that remains.
+            name: unique in the data set.
+
+        Raises:
+            PlanError, ArgumentError: the request or the spend is wrong; nothing was spent.
+            BudgetExceeded: the spend does not fit; nothing was spent.
+            LedgerError: the name is taken, or the ledger cannot be written; nothing was spent.
+            ReleaseFailed: failed after the reservation; the charge stands.
+        """
+        answer = self.release_all([Order(request, spend, name)])[0]
+        if isinstance(answer, ReleaseFailed):
+            raise answer
+        return answer
+
+    def release_all(self, orders: Sequence[Order]) -> list[Release | ReleaseFailed]:
+        """Several releases, reserved together or not at all, then answered one after the other.
+
+        A release that fails after the reservation stands in the list as the failure; the others go on.
+
+        Raises:
+            As `release`, before anything is spent.
+        """
+        snapshot = self._engine.snapshot()
+        stored = [self._stored(order, snapshot) for order in orders]
+        fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
+        quotes = [self.quote(order.request, spend=order.spend) for order in fresh]
+        reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
+        sequences = self._ledger.reserve(self._identity, reservations) if reservations else ()
+        reserved = zip(fresh, quotes, sequences, strict=True)
+        answers = iter([self._answered(order, quoted, sequence, snapshot) for order, quoted, sequence in reserved])
+        return [next(answers) if found is None else found for found in stored]
+
+    def estimate_rows(self, *, spend: Spend, name: str = "number of rows") -> RowEstimate:
+        """A noisy number of rows, charged like any release: how to choose n when nothing is public (seed 001, 4.6).
+
+        The noise is two-sided geometric under PureDP. The result may be the n of a resize; it is never ReplaceOne(rows=…).
+
+        Raises:
+            PlanError: under ReplaceOne the number of rows is public already.
+            As `release`.
+        """
+        if not isinstance(self._neighbours, AddRemove):
+            raise PlanError(f"estimate_rows(): rows={self._neighbours.rows} is public under ReplaceOne; use it")
+        release = self.release(self.table.agg(count()), spend=spend, name=name)
+        value, low, high = release.table.row(0)
+        return RowEstimate(max(1, int(value)), int(low), int(high), release)
+
+    def _declaration(self) -> str:
+        return canonical(
+            {
+                "schema": self._schema.to_json(),
+                "neighbours": self._neighbours.to_json(),
+                "invariants": [],
+                "budget": to_json(self._budget),
+            }
+        )
+
+    def _left(self) -> tuple[Fraction, ...]:
+        if self._identity.dataset not in self._ledger.datasets():
+            return coordinates(self._budget)
+        return self._ledger.remaining(self._identity.dataset)
+
+    def _spend(self, spend: Spend) -> Budget:
+        amount = self.remaining if spend is None else spend_of(spend, self._budget)
+        if not coordinates(amount)[0] > 0:
+            raise ArgumentError("spend: nothing remains of the budget" if spend is None else "spend: must be greater than 0")
+        return amount
+
+    def _check_request(self, request: Plan) -> None:
+        if not isinstance(request, Plan):
+            raise PlanError(f"request={type(request).__name__}: must be made with table.agg(…) or table.group_by(…).agg(…)")
+        if request.schema != self._schema or request.neighbours != self._neighbours:
+            raise PlanError("request: was made for another schema or other neighbours; start from this session's table")
+
+    def _stored(self, order: Order, snapshot: str) -> Release | None:
+        """The committed release of the same name, request, spend and source, if the ledger has it."""
+        self._check_request(order.request)
+        name = _checked_name(order.name, "name")
+        found = self._ledger.stored(self._identity, name)
+        if found is None or found.state != "committed":
+            return None  # a name that is taken otherwise is refused by the reservation
+        release = Release(found.payload)
+        if not self._ledger.recognises(self._identity, name, order.request.digest, snapshot):
+            return None
+        if order.spend is not None and release.guarantee.measure != self._spend(order.spend):
+            raise LedgerError(f"release '{name}': was made with another spend; the same name needs the same spend")
+        return release
+
+    def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
+        details = {"relation": self._neighbours.to_json(), "group": quoted.group, "noise": _noise_json(quoted)}
+        charge = coordinates(quoted.spend)
+        return Reservation(order.name, charge, order.request.digest, snapshot, canonical(details))
+
+    def _answered(self, order: Order, quoted: Quote, sequence: int, snapshot: str) -> Release | ReleaseFailed:
+        """The committed release, or the constant failure. Whatever happens in here, the charge stands."""
+        release = None
+        try:
+            computed = self._compute(order, quoted, sequence)
+            if self._engine.snapshot() == snapshot:  # a source that changed while it was read has no release
+                self._ledger.commit(sequence, computed.payload)
+                release = computed
+        except Exception:  # noqa: BLE001 (what went wrong may depend on rows: nothing of it may get out)
+            release = None
+        finally:
+            if release is None:
+                with suppress(LedgerError):  # the charge stands in any case, "reserved" in a ledger that cannot be written
+                    self._ledger.fail(sequence)
+        # Outside the except block the failure carries no traceback into frames that hold private numbers.
+        return ReleaseFailed() if release is None else release
+
+    def _compute(self, order: Order, quoted: Quote, sequence: int) -> Release:
+        brought, bits = layout(order.request), self._bits()
+        cube = self._engine.aggregate(brought.axes, brought.moments)
+        noisy = noisy_answers(quoted, exact_answers(quoted, cube, bits), bits)
+        columns = [column_json(name, labels) for name, labels in group_columns(quoted)]
+        for statistic, estimate in zip(order.request.statistics, estimated(quoted, noisy), strict=True):
+            ends = (("", estimate.value), ("_low", estimate.low), ("_high", estimate.high))
+            columns += [column_json(statistic.name + end, np.asarray(values).tolist()) for end, values in ends]
+        return make_release(
+            {
+                "name": order.name,
+                "dataset": self._identity.dataset,
+                "plan": plan_json(order.request),
+                "plan_digest": order.request.digest,
+                "guarantee": guarantee_json(self._guarantee(quoted)),
+                "invariants": [],
+                "group": quoted.group,
+                "noise": _noise_json(quoted),
+                "statistics": [_statistic_line(line.statistic) for line in quoted.lines],
+                "interval": {"level": text(LEVEL), "covers": COVERS},
+                "columns": columns,
+                "ledger": {"sequence": sequence},
+            }
+        )
+
+    def _guarantee(self, quoted: Quote) -> Guarantee:
+        spend = quoted.spend
+        delta = {PureDP: Fraction(0), ApproxDP: getattr(spend, "delta", None)}.get(type(spend), self._report_delta)
+        epsilon = spend.epsilon_at(delta if delta is not None else self._report_delta)
+        relation = str(self._neighbours.to_json()["relation"])
+        return Guarantee(spend, relation, self._neighbours.rows_per_person, delta or Fraction(0), epsilon)
+
+
+COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
+"""What the intervals of a release cover."""
+
+
+def _noise_json(quoted: Quote) -> list[dict[str, str]]:
+    """Query, sensitivities and exact noise scale of every primitive: enough to recompute each scale."""
+    return [
+        {
+            "query": shown(one.query),
+            "l1_sensitivity": str(one.sensitivity.l1),
+            "l2_squared_sensitivity": str(one.sensitivity.l2_squared),
+            "share": text(one.share),
+            "guarantee": canonical(to_json(one.guarantee)),
+            **law_json(one.law),
+        }
+        for one in quoted.measured
+    ]
+
+
+def _statistic_line(statistic: Any) -> dict[str, Any]:
+    unbiased = isinstance(statistic, Count | Sum)
+    return {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
+
+
+def _checked_name(name: object, what: str) -> str:
+    if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:
+        raise ArgumentError(f"{what}={name!r}: must be printable text of at most 200 characters")
+    return name

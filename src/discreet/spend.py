@@ -1,0 +1,70 @@
+"""What a spend means: an amount of the budget's measure, always for the original data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from discreet.errors import ArgumentError
+from discreet.exact import Amount, exact, sqrt_down, text
+from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
+
+__all__ = ["Spend", "budget_down", "checked_budget", "report_delta_of", "spend_of"]
+
+Spend = Amount | Budget | Sequence[Amount] | None
+"""A number, a pair (epsilon, delta), the measure itself, or None for all that remains."""
+
+
+def spend_of(spend: Spend, budget: Budget) -> Budget:
+    """The amount of the budget's measure that `spend` means.
+
+    Under ApproxDP a pair is (epsilon, delta); a single number is an epsilon, with the same share of the budget's delta.
+
+    Raises:
+        ArgumentError: another measure, no number, a negative amount.
+    """
+    if isinstance(spend, PureDP | ApproxDP | ZCDP | GDP):
+        if type(spend) is not type(budget):
+            raise ArgumentError(f"spend={spend!r}: the budget is a {type(budget).__name__}; spend an amount of that measure")
+        return spend
+    if isinstance(budget, ApproxDP):
+        pair = [spend] if isinstance(spend, str) or not isinstance(spend, Sequence) else list(spend)
+        if len(pair) > 2 or not pair:
+            raise ArgumentError(f"spend={spend!r}: must be an epsilon or a pair (epsilon, delta)")
+        epsilon = exact(pair[0], "spend")  # type: ignore[arg-type]
+        delta = exact(pair[1], "spend[1]") if len(pair) == 2 else budget.delta * epsilon / budget.epsilon  # type: ignore[arg-type]
+        return ApproxDP(epsilon, min(delta, budget.delta) if len(pair) == 1 else delta)
+    if isinstance(spend, Sequence) and not isinstance(spend, str):
+        raise ArgumentError(f"spend={spend!r}: must be a single amount under {type(budget).__name__}")
+    return type(budget)(exact(spend, "spend"))  # type: ignore[arg-type]
+
+
+def report_delta_of(value: Amount) -> Fraction:
+    """A δ to report ε at.
+
+    Raises:
+        ArgumentError: outside (0, 1).
+    """
+    delta = exact(value, "report_delta")
+    if not 0 < delta < 1:
+        raise ArgumentError(f"report_delta={text(delta)}: must lie strictly between 0 and 1")
+    return delta
+
+
+def budget_down(budget: Budget, left: tuple[Fraction, ...]) -> Budget:
+    """The measure of what is left in additive coordinates; for GDP the root is rounded down, so that it fits."""
+    return GDP(sqrt_down(left[0])) if isinstance(budget, GDP) else from_coordinates(type(budget), left)
+
+
+def checked_budget(budget: object) -> Budget:
+    """The budget itself.
+
+    Raises:
+        ArgumentError: no budget measure, or a budget of 0.
+    """
+    if not isinstance(budget, PureDP | ApproxDP | ZCDP | GDP):
+        raise ArgumentError(f"budget={budget!r}: must be PureDP, ApproxDP, ZCDP or GDP")
+    if not coordinates(budget)[0] > 0:
+        raise ArgumentError(f"budget={budget!r}: must be greater than 0")
+    return budget
