@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, inf, isfinite, log, log1p, pi, sqrt
+from math import ceil, exp, expm1, inf, isfinite, log, log1p, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InternalError
 from discreet.exact import float_up
 from discreet.privacy._losses import UNIT, Complex, Errors, Gaussian, Grid, Loss
 
@@ -111,29 +110,27 @@ class Contour:
         return Bounds(max(lower, 0.0), upper if upper < 1 else 1.0)
 
     def _sum(self, epsilon: float) -> tuple[float, float, float]:
-        """Where the tilt is anchored, the trapezoidal sum and its rounding error, both without the factor e^{K − c·place}."""
-        t = self.grid.points
+        """The anchor of the tilt, the trapezoidal sum and its rounding error, without the factor e^{K − c·anchor}."""
         if self.lattice is None:
-            place, kernel, kernel_error = epsilon, 1.0, 16.0
+            place, kernel_error = epsilon, 16.0
+            terms, sizes = self.weights, self.sizes
         else:
-            place, kernel, kernel_error = self._lattice_kernel(epsilon)
-        terms = self.weights * self.grid.turn(-place) * kernel
-        size = self.sizes * np.abs(kernel) if self.lattice is not None else self.sizes
+            place, kernel, kernel_error = self._lattice_kernel(self.lattice, epsilon)
+            terms, sizes = self.weights * kernel, self.sizes * np.abs(kernel)
+        terms = terms * self.grid.turn(-place)
         slope = self.errors.slope + 6 * abs(place)
-        doubt = float((size * (self.errors.constant + kernel_error + 128 + slope * t)).sum()) * UNIT * 1.01
-        return place, float(terms.real.sum()), doubt
+        doubt = float((sizes * (self.errors.constant + kernel_error + 128 + slope * self.grid.points)).sum())
+        return place, float(terms.real.sum()), doubt * UNIT * 1.01
 
-    def _lattice_kernel(self, epsilon: float) -> tuple[float, Complex, float]:
+    def _lattice_kernel(self, lattice: Lattice, epsilon: float) -> tuple[float, Complex, float]:
         """The sum of (1 − e^{ε−x})e^{−s(x−x₁)} over the lattice points x ≥ x₁ > ε, in closed form."""
-        if self.lattice is None:
-            raise InternalError("no lattice")
-        offset, spacing = self.lattice
+        offset, spacing = lattice
         at = Fraction(epsilon)
         first = offset + ((at - offset) // spacing + 1) * spacing
         g, d = float(spacing), float(first - at)
         a = exp(-self.tilt * g) * np.conj(self.grid.turn(g))
-        below, above = -float(np.expm1(-d)), exp(-g) * float(np.expm1(float(spacing - (first - at))))
-        kernel = (below + a * above) / ((1 - a) * (1 - a * exp(-g)))
+        below, above = -expm1(-d), -exp(-d) * expm1(-float(spacing - (first - at)))
+        kernel = np.asarray((below + a * above) / ((1 - a) * (1 - a * exp(-g))), dtype=np.complex128)
         # Where the numerator cancels its error stays that of its terms: hence the size of the parts.
         share = (below + above) / np.maximum(np.abs(below + a * above), 1e-300)
         return float(first), kernel, float(np.max(share)) * (64 + 128 / (self.tilt * g))
@@ -171,14 +168,14 @@ def integrate(
         period = points * float(lattice.spacing)
         grid = Grid(2 * pi / period, (points + 1) // 2)
         sizes = np.where(np.arange(len(grid.points)) <= points // 2, 2.0 / points, 0.0)
-        kernel: Complex | float = 1.0
+        kernel: Complex = np.ones(len(grid.points), dtype=np.complex128)
         truncated = 0.0
     else:
         step = 2 * pi / period
         normal = sum(loss.variance for loss in losses if isinstance(loss, Gaussian))
         grid = Grid(step, _count(c, epsilon, variance, normal, step))
         s = c + 1j * grid.points
-        kernel = 1 / (s * (s + 1))
+        kernel = np.asarray(1 / (s * (s + 1)), dtype=np.complex128)
         sizes = np.full(len(grid.points), step / pi)
         reach = step * (len(grid.points) - 1)
         truncated = exp(-normal * reach**2 / 2 * (1 - 1e-12)) / (pi * reach) * 1.001

@@ -51,7 +51,8 @@ class Grid:
         angle = self.step * x
         small = np.exp(1j * (angle * np.arange(self.block)))
         large = np.exp(1j * (angle * self.block * np.arange(self.rows)))
-        return np.multiply.outer(large, small).ravel()
+        turned: Complex = np.multiply.outer(large, small).ravel()
+        return turned
 
 
 @dataclass(frozen=True, slots=True, eq=False)

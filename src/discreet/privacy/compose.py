@@ -88,14 +88,19 @@ def compose(parts: Iterable[Part | tuple[Part, int]]) -> Composition:
     """
     counts: dict[Part, int] = {}
     for item in parts:
-        part, count = item if isinstance(item, tuple) else (item, 1)
-        if not isinstance(part, Part):
-            hint = "; a guarantee that is only an average is added up: g + h, or 3 * g"
-            raise ArgumentError(f"parts: {type(part).__name__} has no exact composition{hint}")
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ArgumentError(f"parts: the number of repetitions must be an integer of at least 1, not {count!r}")
+        part, count = _checked(item)
         counts[part] = counts.get(part, 0) + count
     return Composition(tuple(counts.items()))
+
+
+def _checked(item: object) -> tuple[Part, int]:
+    part, count = item if isinstance(item, tuple) and len(item) == 2 else (item, 1)
+    if not isinstance(part, Part):
+        hint = "; a guarantee that is only an average is added up: g + h, or 3 * g"
+        raise ArgumentError(f"parts: {type(part).__name__} has no exact composition{hint}")
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ArgumentError(f"parts: the number of repetitions must be an integer of at least 1, not {count!r}")
+    return part, count
 
 
 @dataclass(frozen=True, slots=True)

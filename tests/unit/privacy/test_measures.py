@@ -42,9 +42,7 @@ def test_the_examples_of_the_public_contract() -> None:
     assert PureDP(1) != ZCDP(1)
 
 
-@pytest.mark.parametrize(
-    "bad", [math.nan, math.inf, -math.inf, True, None, "abc", "", "1/0", -1, "-0.1", [1], 1j, "1e9999"]
-)
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, True, None, "abc", "", "1/0", -1, "-0.1", [1], 1j, "1e9999"])
 @pytest.mark.parametrize("make", [PureDP, ZCDP, GDP, lambda x: ApproxDP(x, "1e-6"), lambda x: RDP([(2, x)])])
 def test_what_is_no_amount_is_refused_by_name(make: object, bad: object) -> None:
     with pytest.raises(ArgumentError, match=r"(epsilon|rho|mu|tau)="):
@@ -102,10 +100,7 @@ def test_repetition_is_repeated_addition(guarantee: Measure) -> None:
     thrice = guarantee + guarantee + guarantee  # type: ignore[operator]
     if isinstance(guarantee, GDP):  # two roots instead of one, each at most 2**-80 too large
         assert (
-            3 * guarantee.mu**2
-            <= (3 * guarantee).mu ** 2
-            <= thrice.mu**2
-            <= 3 * guarantee.mu**2 * (1 + Fraction(1, 2**70))
+            3 * guarantee.mu**2 <= (3 * guarantee).mu ** 2 <= thrice.mu**2 <= 3 * guarantee.mu**2 * (1 + Fraction(1, 2**70))
         )
     else:
         assert 3 * guarantee == thrice
