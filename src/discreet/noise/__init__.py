@@ -23,6 +23,7 @@ __all__ = [
     "Law",
     "RoundedGaussian",
     "discrete_gaussian",
+    "discrete_gaussian_around",
     "discrete_laplace",
     "geometric",
     "rounded_gaussian",
@@ -37,6 +38,16 @@ def rounded_gaussian(sigma2: Amount, size: SupportsIndex) -> NDArray[np.int64]:
 def discrete_gaussian(sigma2: Amount, size: SupportsIndex) -> NDArray[np.int64]:
     """`size` independent integers k with probability exactly proportional to exp(-k²/(2 sigma2))."""
     return scalar.discrete_gaussian(sigma2, size, system_bits())
+
+
+def discrete_gaussian_around(
+    sigma2: Amount, numerators: NDArray[np.int64], denominators: int | NDArray[np.int64] = 1
+) -> NDArray[np.int64]:
+    """For every centre c = numerator/denominator one integer k with probability proportional to exp(-(k - c)²/(2 sigma2)).
+
+    Numerators and denominators are integers within ±2**61, denominators positive, one for all centres or one for each.
+    """
+    return scalar.discrete_gaussian_around(sigma2, numerators, denominators, system_bits())
 
 
 def discrete_laplace(scale: Amount, size: SupportsIndex) -> NDArray[np.int64]:

@@ -28,6 +28,7 @@ __all__ = ["CELLS", "Envelope", "build", "stack"]
 CELLS = 1 << 16
 _UP = 1 + 2.0**-40  # covers the error of `rough` (2^-43) and of every operation below
 _DOWN = 1 - 2.0**-40
+_TINY = 2.0**-1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +88,8 @@ class Envelope:
 def build(weights: Weights, cells: int = CELLS) -> Envelope:
     """The envelope of a law, or of one part of a family. A millisecond or so; callers cache it per parameter."""
     left, near, far = _block_ends(weights)
-    most = np.append(weights.most(near) * _UP, _tail_masses(weights))
+    # A weight may be too small for a double. Then it is bounded by 2^-1000, and its candidates are decided exactly.
+    most = np.append(np.maximum(weights.most(near) * _UP, _TINY), _tail_masses(weights))
     least = np.append(weights.least(far) * _DOWN, [0.0, 0.0])
     unit = _unit(most, cells)
     owned = _cells(most, unit)
@@ -140,7 +142,7 @@ def _tail_masses(weights: Weights) -> list[float]:
         def exact() -> Ball:
             return weights.tail_most(start) / (1 - (-1 / ball(weights.fall(start))).exp()) / (1 << weights.shift)
 
-        return enclosure(exact)[1]
+        return max(enclosure(exact)[1], _TINY)
 
     start = weights.reach << weights.shift
     return [mass(start), mass(start + 1) * (weights.sides - 1)]

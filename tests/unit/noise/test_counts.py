@@ -12,7 +12,7 @@ from discreet.noise import counts
 from discreet.noise.bits import Bits, system_bits
 
 
-class Exhausted(Exception):  # noqa: N818 - a signal, not an error
+class Exhausted(Exception):
     """The forced bits did not suffice for a draw."""
 
 

@@ -99,6 +99,15 @@ def test_impossible_coverages_are_refused(law, bad) -> None:
 
 
 @pytest.mark.parametrize("law", LAWS)
+def test_a_law_without_spread_is_0(law) -> None:
+    exact = law("1e-300")
+    assert exact.half_width("0.999") == 0
+    assert exact.pmf(0)[1] == 1.0
+    assert exact.pmf(1) == exact.tail(0) == (0.0, 5e-324)
+    assert exact.variance() == 5e-324
+
+
+@pytest.mark.parametrize("law", LAWS)
 def test_a_law_is_a_value(law) -> None:
     assert law("0.5") == law(0.5) == law(Fraction(1, 2))
     assert hash(law("0.5")) == hash(law(0.5))
