@@ -1,10 +1,7 @@
 """Exact integer samplers for the cells of a cube: binomial, multinomial and hypergeometric numbers of records.
 
-Everything reduces to fair coins. Let U be uniform on [0, 1) and the rate p have binary digits 0.d₁d₂…; a record is a
-success when U < p. Of n records, B ~ Binomial(n, 1/2) have first digit 0. If d₁ = 1 these B are successes and the other
-n - B are still undecided; if d₁ = 0 the other n - B are failures and the B are undecided. The next digit decides among
-the undecided, and so on until none is left, or until the remaining digits of p are all 0 and the undecided fail. A
-binomial number thus costs about 2n random bits, counted 64 at a time, and is exact for every rational p.
+Everything reduces to records that succeed independently with one rational probability (`discreet.noise._coins`), and to
+uniform subsets. Nothing is rounded; time is proportional to the number of records, about 0.2 ns each.
 """
 
 from __future__ import annotations
@@ -19,6 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact import Amount
+from discreet.noise._coins import successes, successes_each
 from discreet.noise._parameters import checked_size, rate_between
 from discreet.noise.bits import Bits
 
@@ -30,9 +28,9 @@ __all__ = [
     "multivariate_hypergeometric",
 ]
 
-_CHUNK_WORDS = 1 << 17
 _MOST_RECORDS = 1 << 50  # of one call: more would take days, and every sum below stays far inside int64
-_SPARSE = 64
+_FEW, _SPARSE = 4096, 4096  # records, or one in so many: drawn one by one
+_MANY_ROWS = 1024
 
 
 def binomial(n: NDArray[np.int64], rate: Amount, bits: Bits) -> NDArray[np.int64]:
@@ -45,7 +43,7 @@ def binomial(n: NDArray[np.int64], rate: Amount, bits: Bits) -> NDArray[np.int64
     """
     trials = _checked_counts(n, "n")
     p = rate_between(rate, "rate")
-    drawn: NDArray[np.int64] = _binomial(trials.ravel(), p.numerator, p.denominator, bits).reshape(trials.shape)
+    drawn: NDArray[np.int64] = successes(trials.ravel(), p.numerator, p.denominator, bits).reshape(trials.shape)
     return drawn
 
 
@@ -79,11 +77,9 @@ def multinomial_rows(n: NDArray[np.int64], weights: Sequence[int], bits: Bits) -
     width = 1 << (cells - 1).bit_length()
     level = totals[:, None]
     while width > 1:
-        starts = [min(start, cells) for start in range(0, cells, width)]
-        middles = [min(start + width // 2, cells) for start in starts]
-        ends = [min(start + width, cells) for start in starts]
-        whole = [cumulative[end] - cumulative[start] for start, end in zip(starts, ends, strict=True)]
-        first = [cumulative[middle] - cumulative[start] for start, middle in zip(starts, middles, strict=True)]
+        starts = range(0, cells, width)
+        whole = [cumulative[min(start + width, cells)] - cumulative[start] for start in starts]
+        first = [cumulative[min(start + width // 2, cells)] - cumulative[start] for start in starts]
         left = _binomial_columns(level, first, whole, bits)
         width //= 2
         level = np.stack([left, level - left], axis=2).reshape(len(totals), -1)[:, : -(-cells // width)]
@@ -113,11 +109,11 @@ def multivariate_hypergeometric(counts: NDArray[np.int64], m: SupportsIndex, bit
 def _subset(cells: NDArray[np.int64], total: int, sample: int, bits: Bits) -> NDArray[np.int64]:
     if 2 * sample > total:
         return cells - _subset(cells, total, total - sample, bits)
-    if sample * _SPARSE <= total:
+    if sample <= _FEW or sample * _SPARSE <= total:
         return _sparse_subset(cells, total, sample, bits)
     # Any dyadic rate is exact; one near sample/total with an error below 1/sqrt(total) leaves little to make up.
     digits = total.bit_length() // 2 + 2
-    kept = _binomial(cells, round(Fraction(sample << digits, total)), 1 << digits, bits)
+    kept = successes(cells, round(Fraction(sample << digits, total)), 1 << digits, bits)
     missing = sample - int(kept.sum())
     if missing >= 0:
         return kept + _subset(cells - kept, total - sample + missing, missing, bits)
@@ -128,91 +124,24 @@ def _sparse_subset(cells: NDArray[np.int64], total: int, sample: int, bits: Bits
     """The first `sample` distinct values of a sequence of uniform positions are a uniform subset of the records."""
     chosen = np.empty(0, dtype=np.int64)
     while chosen.size < sample:  # a batch never overshoots, so where it stops depends on nothing but distinctness
-        chosen = np.union1d(chosen, bits.below_array(total, sample - chosen.size))
+        chosen = np.concatenate([chosen, bits.below_array(total, sample - chosen.size)])
+        chosen.sort()
+        chosen = chosen[np.flatnonzero(np.diff(chosen, prepend=-1))]
     ends = np.searchsorted(chosen, np.cumsum(cells), side="left")
     return np.diff(ends, prepend=0).astype(np.int64, copy=False)
 
 
 def _binomial_columns(n: NDArray[np.int64], first: Sequence[int], whole: Sequence[int], bits: Bits) -> NDArray[np.int64]:
     """Binomial(n[i, j], first[j]/whole[j]); a column of total weight 0 holds no records and gives 0."""
-    dtype: Any = np.int64 if max(whole) < 1 << 62 else object
+    divisors = [max(1, w) for w in whole]
+    if n.shape[0] >= _MANY_ROWS:
+        columns = (np.ascontiguousarray(column) for column in n.T)
+        pairs = zip(columns, first, divisors, strict=True)
+        return np.stack([successes(column, top, bottom, bits) for column, top, bottom in pairs], axis=1)
+    dtype: Any = np.int64 if max(divisors) < 1 << 62 else object
     numerators = np.broadcast_to(np.array(first, dtype=dtype), n.shape).ravel()
-    denominators = np.broadcast_to(np.array([max(1, w) for w in whole], dtype=dtype), n.shape).ravel()
-    return _binomial_each(np.ascontiguousarray(n).ravel(), numerators, denominators, bits).reshape(n.shape)
-
-
-def _binomial(n: NDArray[np.int64], numerator: int, denominator: int, bits: Bits) -> NDArray[np.int64]:
-    """Binomial(n[i], numerator/denominator), one rate for all: the digits come from Python integers."""
-    if numerator == denominator:
-        return n.copy()
-    successes = np.zeros_like(n)
-    undecided, where = n, None
-    while numerator:
-        numerator *= 2
-        digit = numerator >= denominator
-        numerator -= denominator * digit
-        zeros = _fair(undecided, bits)
-        if digit:
-            _add(successes, where, zeros)
-            undecided = undecided - zeros
-        else:
-            undecided = zeros
-        active = np.flatnonzero(undecided)
-        if not active.size:
-            break
-        if active.size < 0.7 * undecided.size:
-            undecided = undecided[active]
-            where = active if where is None else where[active]
-    return successes
-
-
-def _add(total: NDArray[np.int64], where: NDArray[np.int64] | None, part: NDArray[np.int64]) -> None:
-    if where is None:
-        total += part
-    else:
-        total[where] += part
-
-
-def _binomial_each(
-    n: NDArray[np.int64], numerators: NDArray[Any], denominators: NDArray[Any], bits: Bits
-) -> NDArray[np.int64]:
-    """Binomial(n[i], numerators[i]/denominators[i]): the same with a rate in [0, 1] per element, by long division."""
-    certain = numerators == denominators
-    successes: NDArray[np.int64] = np.where(certain, n, 0)
-    where = np.flatnonzero((n > 0) & ~certain & (numerators > 0))
-    undecided, rest, divisor = n[where], numerators[where], denominators[where]
-    while where.size:
-        rest = rest * 2
-        digit = rest >= divisor
-        rest = rest - divisor * digit
-        zeros = _fair(undecided, bits)
-        successes[where] += np.where(digit, zeros, 0)
-        undecided = np.where(digit, undecided - zeros, zeros)
-        active = np.flatnonzero((undecided > 0) & (rest > 0))
-        if active.size < where.size:
-            where, undecided, rest, divisor = where[active], undecided[active], rest[active], divisor[active]
-    return successes
-
-
-def _fair(n: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
-    """Binomial(n[i], 1/2): the number of ones in stretches of n[i] fair bits laid end to end."""
-    ends = np.cumsum(n)
-    total = int(ends[-1]) if ends.size else 0
-    ones_before = np.empty_like(ends)
-    seen, done = 0, 0
-    for start in range(0, total, 64 * _CHUNK_WORDS):
-        stop = min(start + 64 * _CHUNK_WORDS, total)
-        words = bits.words(-(-(stop - start) // 64))
-        upto = int(np.searchsorted(ends, stop, side="left" if stop < total else "right"))
-        ones = np.zeros(words.size + 1, dtype=np.int64)
-        np.cumsum(np.bitwise_count(words), dtype=np.int64, out=ones[1:])
-        position = ends[done:upto] - start
-        word, bit = position >> 6, (position & 63).astype(np.uint64)
-        partial = words[np.minimum(word, words.size - 1)] & ((np.uint64(1) << bit) - np.uint64(1))
-        ones_before[done:upto] = seen + ones[word] + np.bitwise_count(partial)
-        seen, done = seen + int(ones[-1]), upto
-    ones_before[done:] = seen if total else 0
-    return np.diff(ones_before, prepend=0)
+    denominators = np.broadcast_to(np.array(divisors, dtype=dtype), n.shape).ravel()
+    return successes_each(np.ascontiguousarray(n).ravel(), numerators, denominators, bits).reshape(n.shape)
 
 
 def _checked_counts(counts: NDArray[np.int64], name: str) -> NDArray[np.int64]:
@@ -222,7 +151,8 @@ def _checked_counts(counts: NDArray[np.int64], name: str) -> NDArray[np.int64]:
         raise ArgumentError(f"{name}: must be an array of integers, not of {array.dtype}")
     if array.size and int(array.min()) < 0:
         raise ArgumentError(f"{name}: must not be negative")
-    if array.size and int(array.max()) > _MOST_RECORDS // array.size and sum(map(int, array.flat)) > _MOST_RECORDS:
+    high, low = int((array >> 32).sum()), int((array & 0xFFFF_FFFF).sum())  # neither sum overflows
+    if (high << 32) + low > _MOST_RECORDS:
         raise ArgumentError(f"{name}: must hold at most 2**50 records in total")
     return array.astype(np.int64, copy=False)
 

@@ -6,14 +6,16 @@ from math import comb
 import numpy as np
 import pytest
 
-from discreet.noise import counts
+from discreet.noise import _coins, counts
 from discreet.noise.bits import system_bits
 
 SIZE = 400_000
 
 
+@pytest.mark.parametrize("small_cells", [0, 64])
 @pytest.mark.parametrize("rate", ["1/3", "0.02", "0.9", "1/2", "12345/65536"])
-def test_binomial(rate, counts_fit) -> None:
+def test_binomial(rate, small_cells, counts_fit, monkeypatch) -> None:
+    monkeypatch.setattr(_coins, "_SMALL_CELLS", small_cells)
     n, p = 9, Fraction(rate)
 
     def law(p: Fraction) -> np.ndarray:
@@ -25,7 +27,9 @@ def test_binomial(rate, counts_fit) -> None:
     assert not counts_fit(observed, law(p + Fraction(15 * float(p * (1 - p) / (n * SIZE)) ** 0.5)))
 
 
-def test_multinomial_rows(counts_fit) -> None:
+@pytest.mark.parametrize("many_rows", [1, 10**9])
+def test_multinomial_rows(many_rows, counts_fit, monkeypatch) -> None:
+    monkeypatch.setattr(counts, "_MANY_ROWS", many_rows)
     weights = [3, 0, 1, 5, 2]
     drawn = counts.multinomial_rows(np.full(SIZE, 2), weights, system_bits())
     code = (drawn * [1, 3, 9, 27, 81]).sum(axis=1)
@@ -59,7 +63,8 @@ def test_multivariate_hypergeometric(cells, m, counts_fit) -> None:
     assert counts_fit(codes, law)
 
 
-def test_the_fix_up_of_large_subsets_has_the_exact_law(counts_fit) -> None:
+def test_the_fix_up_of_large_subsets_has_the_exact_law(counts_fit, monkeypatch) -> None:
+    monkeypatch.setattr(counts, "_FEW", 3)
     # 100 records in two cells, 40 drawn: many draws go through rate, surplus and shortage alike.
     cells, m, size = np.array([50, 50]), 40, 3000
     bits = system_bits()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import ArgumentError
-from discreet.noise import counts
+from discreet.noise import _coins, counts
 from discreet.noise.bits import Bits, system_bits
 
 
@@ -28,9 +28,17 @@ def lanes(pattern: tuple[int, ...]) -> Bits:
     return Bits(read)
 
 
+@pytest.fixture(params=["compared", "halved"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to find the successes."""
+    if request.param == "halved":
+        monkeypatch.setattr(_coins, "_SMALL_CELLS", 0)
+    return request.param
+
+
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("rate", ["1/2", "3/4", "3/8", "5/16"])
-def test_a_dyadic_binomial_is_exact_by_enumeration(n: int, rate: str) -> None:
+def test_a_dyadic_binomial_is_exact_by_enumeration(n: int, rate: str, way: str) -> None:
     # Each level reads one word of which the first n (or fewer) bits are used: enumerate all of them.
     p = Fraction(rate)
     levels = p.denominator.bit_length() - 1
@@ -42,7 +50,8 @@ def test_a_dyadic_binomial_is_exact_by_enumeration(n: int, rate: str) -> None:
 
 
 @pytest.mark.parametrize("rate", ["1/3", "5/7"])
-def test_the_decided_part_of_a_rational_binomial_never_exceeds_its_law(rate: str) -> None:
+def test_the_decided_part_of_a_rational_binomial_never_exceeds_its_law(rate: str, monkeypatch) -> None:
+    monkeypatch.setattr(_coins, "_SMALL_CELLS", 0)
     n, levels, p = 2, 6, Fraction(rate)
     decided = [Fraction(0)] * (n + 1)
     undecided = Fraction(0)
@@ -57,12 +66,29 @@ def test_the_decided_part_of_a_rational_binomial_never_exceeds_its_law(rate: str
     assert undecided <= n * Fraction(1, 2**levels)
 
 
+@pytest.mark.parametrize("rate", ["1/3", "5/7", "9/16", "1/1000"])
+def test_compared_words_are_the_comparison_of_their_records_one_by_one(rate: str) -> None:
+    p, levels, given = Fraction(rate), 200, []
+
+    def read(count: int) -> bytes:
+        given.append(system_bits().read(count))
+        return given[-1]
+
+    words = _coins._compared(1, p.numerator, p.denominator, Bits(read))
+    digits = [np.unpackbits(np.frombuffer(part, dtype=np.uint8), bitorder="little") for part in given[:levels]]
+    found = np.unpackbits(words.view(np.uint8), bitorder="little")
+    for record in range(64):
+        u = sum(Fraction(int(part[record]), 2 ** (i + 1)) for i, part in enumerate(digits))
+        assert bool(found[record]) == (u < p)
+        assert not (u < p < u + Fraction(1, 2 ** len(digits))) or p.denominator == 16
+
+
 def test_fair_counts_agree_with_counting_bits_one_by_one() -> None:
     n = np.array([0, 1, 63, 64, 65, 0, 200, 7, 0])
     words = system_bits().words(-(-int(n.sum()) // 64))
     bits = np.unpackbits(words.view(np.uint8), bitorder="little")
     expected = [int(part.sum()) for part in np.split(bits[: n.sum()], np.cumsum(n)[:-1])]
-    assert counts._fair(n, Bits(lambda _count: words.tobytes())).tolist() == expected
+    assert _coins.fair(n, Bits(lambda _count: words.tobytes())).tolist() == expected
 
 
 def test_fair_counts_agree_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,9 +105,9 @@ def test_fair_counts_agree_across_chunks(monkeypatch: pytest.MonkeyPatch) -> Non
 
         return Bits(read)
 
-    whole = counts._fair(n, source())
-    monkeypatch.setattr(counts, "_CHUNK_WORDS", 3)
-    assert counts._fair(n, source()).tolist() == whole.tolist()
+    whole = _coins.fair(n, source())
+    monkeypatch.setattr(_coins, "_CHUNK_WORDS", 3)
+    assert _coins.fair(n, source()).tolist() == whole.tolist()
 
 
 @pytest.mark.parametrize("rate", [0, "0", 1, Fraction(1)])
