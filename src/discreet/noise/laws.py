@@ -21,10 +21,10 @@ from discreet.exact import Amount, exact
 from discreet.noise import scalar
 from discreet.noise._arb import Ball, ball, enclosure, sign
 from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, positive
-from discreet.noise._theta import gaussian_sum, gaussian_tail_sum
+from discreet.noise._theta import gaussian_sum, gaussian_tail_sum, rough_erfc, rough_gaussian_tails
 from discreet.noise.bits import Bits
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Law", "RoundedGaussian"]
+__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Geometric", "Law", "RoundedGaussian", "checked_coverage"]
 
 
 class Law(Protocol):
@@ -36,8 +36,17 @@ class Law(Protocol):
     def tail(self, k: int) -> tuple[float, float]:
         """Doubles around P(|Y| > k), for k ≥ 0."""
 
+    def cdf(self, k: int) -> tuple[float, float]:
+        """Doubles around P(Y ≤ k)."""
+
+    def quantile(self, probability: Amount) -> int:
+        """The smallest k with P(Y ≤ k) ≥ probability."""
+
     def half_width(self, coverage: Amount) -> int:
         """The smallest w with P(|Y| ≤ w) ≥ coverage."""
+
+    def rough_tails(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
+        """P(|Y| > k) in double precision, for k ≥ 0: the error is below 2^-44 P(|Y| > k) + 2^-60."""
 
     def variance(self) -> float:
         """The variance of Y, rounded up."""
@@ -64,13 +73,27 @@ class DiscreteLaplace:
         """Doubles around P(|Y| > k), for k ≥ 0."""
         return enclosure(lambda: self.tail_ball(_non_negative(k)), at_most=1.0)
 
+    def cdf(self, k: int) -> tuple[float, float]:
+        """Doubles around P(Y ≤ k)."""
+        return enclosure(lambda: _cdf_ball(self, k), at_most=1.0)
+
+    def quantile(self, probability: Amount) -> int:
+        """The smallest k with P(Y ≤ k) ≥ probability, for 0 < probability < 1."""
+        return _quantile(self, checked_probability(probability))
+
     def half_width(self, coverage: Amount) -> int:
         """The smallest w with P(|Y| ≤ w) ≥ coverage, for 0 ≤ coverage < 1."""
-        return _half_width(self, _checked_coverage(coverage))
+        return _half_width(self, checked_coverage(coverage))
 
     def variance(self) -> float:
         """The variance 1/(2 sinh²(1/(2 scale))), rounded up."""
         return enclosure(lambda: 1 / (2 * (1 / (2 * ball(self.scale))).sinh() ** 2))[1]
+
+    def rough_tails(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
+        """P(|Y| > k) in double precision; see `Law`."""
+        rate = float(1 / self.scale)
+        tails: NDArray[np.float64] = 2 / (1 + np.exp(-rate)) * np.exp((k + 1.0) * -rate)
+        return tails
 
     def sample(self, size: int, bits: Bits) -> NDArray[np.int64]:
         """`size` independent draws."""
@@ -103,13 +126,25 @@ class DiscreteGaussian:
         """Doubles around P(|Y| > k), for k ≥ 0."""
         return enclosure(lambda: self.tail_ball(_non_negative(k)), at_most=1.0)
 
+    def cdf(self, k: int) -> tuple[float, float]:
+        """Doubles around P(Y ≤ k)."""
+        return enclosure(lambda: _cdf_ball(self, k), at_most=1.0)
+
+    def quantile(self, probability: Amount) -> int:
+        """The smallest k with P(Y ≤ k) ≥ probability, for 0 < probability < 1."""
+        return _quantile(self, checked_probability(probability))
+
     def half_width(self, coverage: Amount) -> int:
         """The smallest w with P(|Y| ≤ w) ≥ coverage, for 0 ≤ coverage < 1."""
-        return _half_width(self, _checked_coverage(coverage))
+        return _half_width(self, checked_coverage(coverage))
 
     def variance(self) -> float:
         """The variance Σ k² exp(-k²/(2 sigma2)) / Σ exp(-k²/(2 sigma2)), rounded up."""
         return enclosure(lambda: gaussian_sum(self.sigma2, power=2) / gaussian_sum(self.sigma2))[1]
+
+    def rough_tails(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
+        """P(|Y| > k) in double precision; see `Law`."""
+        return rough_gaussian_tails(self.sigma2, k)
 
     def sample(self, size: int, bits: Bits) -> NDArray[np.int64]:
         """`size` independent draws."""
@@ -144,9 +179,17 @@ class RoundedGaussian:
         """Doubles around P(|Y| > k), for k ≥ 0."""
         return enclosure(lambda: self.tail_ball(_non_negative(k)), at_most=1.0)
 
+    def cdf(self, k: int) -> tuple[float, float]:
+        """Doubles around P(Y ≤ k)."""
+        return enclosure(lambda: _cdf_ball(self, k), at_most=1.0)
+
+    def quantile(self, probability: Amount) -> int:
+        """The smallest k with P(Y ≤ k) ≥ probability, for 0 < probability < 1."""
+        return _quantile(self, checked_probability(probability))
+
     def half_width(self, coverage: Amount) -> int:
         """The smallest w with P(|Y| ≤ w) ≥ coverage, for 0 ≤ coverage < 1."""
-        return _half_width(self, _checked_coverage(coverage))
+        return _half_width(self, checked_coverage(coverage))
 
     def variance(self) -> float:
         """The variance of the rounded value, rounded up.
@@ -155,6 +198,10 @@ class RoundedGaussian:
         for s < 1 as Σ_{k≥0} (2k+1) P(|Y| > k).
         """
         return enclosure(self._variance)[1]
+
+    def rough_tails(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
+        """P(|Y| > k) in double precision; see `Law`."""
+        return rough_erfc((2.0 * k + 1) / float(8 * self.sigma2) ** 0.5)
 
     def sample(self, size: int, bits: Bits) -> NDArray[np.int64]:
         """`size` independent draws."""
@@ -195,8 +242,67 @@ def _rounded_variance(law: RoundedGaussian) -> Ball:
         m += 1
 
 
+@dataclass(frozen=True, slots=True)
+class Geometric:
+    """P(Y = k) = (1 - q) q^k for k ≥ 0, with q = exp(-1/scale); P(Y > k) = q^(k+1)."""
+
+    scale: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", positive(self.scale, "scale", most=MOST_SCALE))
+
+    def pmf(self, k: int) -> tuple[float, float]:
+        """Doubles around P(Y = k)."""
+        if k < 0:
+            return 0.0, 0.0
+        rate = 1 / self.scale
+        return enclosure(lambda: -(-ball(rate)).expm1() * (-ball(k * rate)).exp(), at_most=1.0)
+
+    def cdf(self, k: int) -> tuple[float, float]:
+        """Doubles around P(Y ≤ k)."""
+        if k < 0:
+            return 0.0, 0.0
+        return enclosure(lambda: self._cdf_ball(k), at_most=1.0)
+
+    def quantile(self, probability: Amount) -> int:
+        """The smallest k with P(Y ≤ k) ≥ probability, for 0 < probability < 1."""
+        p = checked_probability(probability)
+        guess = _nearest(lambda: -ball(self.scale) * ball(1 - p).log())
+        return smallest(lambda k: sign(lambda: self._cdf_ball(k) - ball(p)) > 0, max(0, guess))
+
+    def variance(self) -> float:
+        """The variance 1/(4 sinh²(1/(2 scale))), rounded up."""
+        return enclosure(lambda: 1 / (4 * (1 / (2 * ball(self.scale))).sinh() ** 2))[1]
+
+    def sample(self, size: int, bits: Bits) -> NDArray[np.int64]:
+        """`size` independent draws."""
+        return scalar.geometric(self.scale, size, bits)
+
+    def _cdf_ball(self, k: int) -> Ball:
+        return -(-ball((k + 1) / self.scale)).expm1()
+
+
+Symmetric = DiscreteLaplace | DiscreteGaussian | RoundedGaussian
+
+
+def _cdf_ball(law: Symmetric, k: int) -> Ball:
+    return 1 - law.tail_ball(k) / 2 if k >= 0 else law.tail_ball(-k - 1) / 2
+
+
+def _quantile(law: Symmetric, p: Fraction) -> int:
+    """By symmetry from the tails: to the left of 0 the first k that is no longer enough, else the first that is."""
+
+    def enough(k: int) -> bool:
+        return sign(lambda: _cdf_ball(law, k) - ball(p)) > 0
+
+    guess = _nearest(lambda: law.quantile_ball(2 * ball(min(p, 1 - p))))
+    if enough(-1):
+        return -smallest(lambda j: not enough(-j), max(1, guess)) + 1
+    return smallest(enough, max(0, guess))
+
+
 @lru_cache(maxsize=4096)
-def _half_width(law: DiscreteLaplace | DiscreteGaussian | RoundedGaussian, coverage: Fraction) -> int:
+def _half_width(law: Symmetric, coverage: Fraction) -> int:
     """The smallest w with tail(w) ≤ 1 - coverage, by an estimate, a bracket around it and certified bisection.
 
     The tail at an integer is never rational (it is transcendental for the laws at hand), so every comparison is decided
@@ -245,10 +351,19 @@ def _nearest(real: Callable[[], Ball]) -> int:
         return int(x.mid().floor().unique_fmpz())
 
 
-def _checked_coverage(coverage: Amount) -> Fraction:
+def checked_coverage(coverage: Amount) -> Fraction:
+    """The exact coverage, which lies in [0, 1)."""
     value = exact(coverage, "coverage")
     if not 0 <= value < 1:
         raise ArgumentError(f"coverage={coverage!r}: must lie in [0, 1); no finite interval covers everything")
+    return value
+
+
+def checked_probability(probability: Amount) -> Fraction:
+    """The exact probability, which lies strictly between 0 and 1."""
+    value = exact(probability, "probability")
+    if not 0 < value < 1:
+        raise ArgumentError(f"probability={probability!r}: must lie strictly between 0 and 1")
     return value
 
 

@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
-from discreet.noise import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.noise import DiscreteGaussian, DiscreteLaplace, Geometric, RoundedGaussian
+from discreet.noise.bits import system_bits
 
 LAWS = [DiscreteLaplace, DiscreteGaussian, RoundedGaussian]
 PARAMETERS = ["1e-6", "0.01", "0.2", "0.999", "1", "1.001", "7/3", "30", "99.9", "100", "100.1", "400"]
@@ -113,3 +114,45 @@ def test_a_law_is_a_value(law) -> None:
     assert hash(law("0.5")) == hash(law(0.5))
     with pytest.raises(ArgumentError, match="k=-1"):
         law(1).tail(-1)
+
+
+@pytest.mark.parametrize("parameter", ["1e-6", "0.2", "7/3", "100.1", "1e6", "1e24"])
+@pytest.mark.parametrize("law", [*LAWS, Geometric])
+def test_quantiles_are_the_smallest_with_their_probability(law, parameter) -> None:
+    exact = law(min(Fraction(parameter), 10**12) if law in {DiscreteLaplace, Geometric} else parameter)
+    for p in ("1e-9", "0.025", "0.3", "0.5", "0.7", "0.975", "0.999999999"):
+        k = exact.quantile(p)
+        assert Fraction(exact.cdf(k)[1]) >= Fraction(p)
+        assert Fraction(exact.cdf(k - 1)[0]) < Fraction(p)
+        if law is not Geometric:
+            # By symmetry P(Y ≤ -k - 1) < 1 - p as soon as P(Y ≤ k) > p.
+            assert exact.quantile(1 - Fraction(p)) == -k
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_distribution_functions_meet_at_0(law) -> None:
+    exact = law("7/3")
+    low, high = exact.cdf(0)
+    at_zero = exact.pmf(0)
+    assert low - 1e-15 <= 0.5 + at_zero[0] / 2 <= high + 1e-15
+    assert exact.cdf(-1)[1] + at_zero[1] >= low
+    assert exact.cdf(10**6) == (pytest.approx(1.0), 1.0)
+
+
+def test_the_geometric_law() -> None:
+    exact = Geometric("7/3")
+    q = mpmath.exp(mpmath.mpf(-3) / 7)
+    for k in (0, 1, 10):
+        low, high = exact.pmf(k)
+        assert low <= (1 - q) * q**k * (1 + 1e-14)
+        assert (1 - q) * q**k <= high * (1 + 1e-14)
+    assert exact.pmf(-1) == exact.cdf(-1) == (0.0, 0.0)
+    assert exact.variance() == pytest.approx(float(q / (1 - q) ** 2), rel=1e-12)
+    assert exact.sample(10, system_bits()).shape == (10,)
+
+
+@pytest.mark.parametrize("law", [*LAWS, Geometric])
+@pytest.mark.parametrize("bad", [0, 1, "-0.1", float("nan")])
+def test_impossible_probabilities_are_refused(law, bad) -> None:
+    with pytest.raises(ArgumentError, match="probability"):
+        law(2).quantile(bad)
