@@ -48,6 +48,11 @@ def _parts(mu: float, epsilon: float) -> tuple[Ball, Ball]:
     return first, (-near * near).exp() * scaled / 2
 
 
+def upper_tail(place: Ball) -> Ball:
+    """P(Z ≥ place) of a standard normal Z, at the current precision."""
+    return (place / ball(2).sqrt()).erfc() / 2
+
+
 def profile(mu: float, epsilon: float) -> Ball:
     """An enclosure of δ(ε) with relative radius at most 2**-64, where `_place` says 0."""
 

@@ -24,6 +24,7 @@ from typing import TypeVar
 from discreet.errors import ArgumentError
 from discreet.exact import Amount, decimal_text, exact, float_down, sqrt_up, text
 from discreet.privacy import _gaussian, _profiles, _zcdp, convert
+from discreet.privacy._digits import digits_down
 
 __all__ = ["GDP", "RDP", "ZCDP", "ApproxDP", "Measure", "PureDP"]
 
@@ -313,13 +314,10 @@ def _target(epsilon: Amount, delta: Amount) -> tuple[float, float]:
 
 
 def _short_down(value: float) -> Fraction:
-    """`value` rounded down to 16 significant decimal digits, so that its text is short."""
+    """`value` rounded down to 16 significant digits, so that its text is short."""
     if not 0 < value < inf:
         return Fraction(0) if value == 0 else exact(value, "value")
-    number = Fraction(value)
-    exponent = 15 - int(f"{value:.1e}".split("e")[1])
-    unit = Fraction(10) ** exponent
-    return Fraction(number * unit // 1) / unit
+    return digits_down(Fraction(value), 16)
 
 
 def _group_size(a: int) -> int:
