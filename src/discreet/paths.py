@@ -175,10 +175,11 @@ def axis_size(axis: KeyAxis) -> int:
     path = axis.path
     nullable = path.null_target == NULL
     if isinstance(path, CategoryPath):
-        nullable = nullable or NULL in path.targets or any(law[-1] > 0 for law in path.laws)
-        kept = {target for target in path.targets if target >= 0} | {
-            int(k) for law in path.laws for k in law[:-1].nonzero()[0]
-        }
+        marks = {target for target in (path.null_target, *path.targets) if target < NULL}
+        laws = [path.laws[-2 - mark] for mark in marks]
+        nullable = nullable or NULL in path.targets or any(law[-1] > 0 for law in laws)
+        kept = {target for target in path.targets if target >= 0}
+        kept |= {int(code) for law in laws for code in law[:-1].nonzero()[0]}
         return len(kept) + nullable
     if axis.cuts is None:
         return path.high - path.low + 1 + nullable

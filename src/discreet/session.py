@@ -30,20 +30,11 @@ from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, 
 from discreet.queries import shown
 from discreet.release import Guarantee, Release, column_json, guarantee_json, make_release
 from discreet.schema import Schema
-from discreet.spend import Spend, budget_down, checked_budget, report_delta_of, spend_of
+from discreet.spend import Order, Spend, budget_down, checked_budget, report_delta_of, spend_of
 from discreet.statistics import Count, Sum, count, statistic_json
 from discreet.table import Table
 
 __all__ = ["Order", "RowEstimate", "Session"]
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """One release that is asked for: what, for how much, under which name."""
-
-    request: Plan
-    spend: Spend
-    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,30 @@
-"""What a spend means: an amount of the budget's measure, always for the original data."""
+"""What a spend means: an amount of the budget's measure, always for the original data; and an order that names one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import ArgumentError
 from discreet.exact import Amount, exact, sqrt_down, text
+from discreet.plan import Plan
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
 
-__all__ = ["Spend", "budget_down", "checked_budget", "report_delta_of", "spend_of"]
+__all__ = ["Order", "Spend", "budget_down", "checked_budget", "report_delta_of", "spend_of"]
 
 Spend = Amount | Budget | Sequence[Amount] | None
 """A number, a pair (epsilon, delta), the measure itself, or None for all that remains."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One release that is asked for: what, for how much, under which name."""
+
+    request: Plan
+    spend: Spend
+    name: str
 
 
 def spend_of(spend: Spend, budget: Budget) -> Budget:
