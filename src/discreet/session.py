@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.allocate import LEVEL, Quote, law_json, quote
 from discreet.engines import open_source
-from discreet.errors import ArgumentError, LedgerError, PlanError, ReleaseFailed
+from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed
 from discreet.evaluate import estimated, exact_answers, group_columns, noisy_answers
 from discreet.exact import Amount, text
 from discreet.ledger import Identity, Ledger, Reservation
@@ -216,9 +216,11 @@ class Session:
 
     def _spend(self, spend: Spend) -> Budget:
         amount = self.remaining if spend is None else spend_of(spend, self._budget)
-        if not coordinates(amount)[0] > 0:
-            raise ArgumentError("spend: nothing remains of the budget" if spend is None else "spend: must be greater than 0")
-        return amount
+        if coordinates(amount)[0] > 0:
+            return amount
+        if spend is None:
+            raise BudgetExceeded("spend: nothing remains of the budget", coordinates(amount), coordinates(amount))
+        raise ArgumentError("spend: must be greater than 0")
 
     def _check_request(self, request: Plan) -> None:
         if not isinstance(request, Plan):

@@ -1,0 +1,128 @@
+"""The command line: one thin function for each command. docs/command-line.md describes it.
+
+Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code says
+what it means for the budget (`exits`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet._version import __version__
+from discreet.cli.converting import conversions
+from discreet.cli.exits import exits
+from discreet.cli.ledgers import shown_ledger, verified_ledger
+from discreet.cli.output import write
+from discreet.cli.planning import checked_plan, quoted_plan
+from discreet.cli.releasing import release_plan, report_folder
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Publish statistics from confidential tables. Exit codes: 0 done, 2 the request is wrong (nothing was spent), "
+    "3 the budget does not allow it (nothing was spent), 4 failed after spending (the ledger says so).",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # it would print local variables
+)
+_ledger = typer.Typer(help="What was spent: show and verify a ledger.", no_args_is_help=True)
+app.add_typer(_ledger, name="ledger")
+
+PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan file (TOML).")]
+LedgerArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def main() -> None:
+    """The command line has run; the process has its exit code."""
+    app(prog_name="discreet")
+
+
+def _version(*, asked: bool) -> None:
+    if asked:
+        typer.echo(f"discreet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=lambda asked: _version(asked=asked), is_eager=True),
+    ] = False,
+) -> None:
+    """The options before a command."""
+
+
+@app.command()
+def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
+    """Find whatever is wrong with a plan. Reads the header of the source, no rows; spends nothing, writes nothing."""
+    with exits():
+        write(checked_plan(plan), as_json=as_json)
+
+
+@app.command()
+def quote(plan: PlanArgument, *, as_json: AsJson = False) -> None:
+    """Say what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing."""
+    with exits():
+        write(quoted_plan(plan), as_json=as_json)
+
+
+@app.command()
+def release(
+    plan: PlanArgument,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the results.")],
+    name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="A name for a repeated run.")] = None,
+) -> None:
+    """Charge the releases of a plan, all or none, and write them to DIR: JSON, CSV, Parquet and an HTML report.
+
+    One release is written to DIR itself, several to a folder each inside DIR. A release that the ledger has already, for the
+    same plan and source, is written again at no charge.
+    """
+    with exits():
+        release_plan(plan, out, name)
+
+
+@app.command()
+def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results of `release`.")]) -> None:
+    """Write report.html again, beside each release.json in DIR."""
+    with exits():
+        report_folder(folder)
+
+
+@app.command()
+def convert(
+    rho: Annotated[str | None, typer.Option(help="ρ of zero-concentrated differential privacy.")] = None,
+    mu: Annotated[str | None, typer.Option(help="μ of Gaussian differential privacy.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="ε.")] = None,
+    delta: Annotated[str | None, typer.Option(help="δ.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Convert between measures: --rho or --mu at a --delta or an --epsilon, or a target --epsilon with its --delta."""
+    with exits():
+        write(conversions(rho=rho, mu=mu, epsilon=epsilon, delta=delta), as_json=as_json)
+
+
+@_ledger.command("show")
+def ledger_show(
+    file: LedgerArgument,
+    dataset: Annotated[str | None, typer.Option(metavar="NAME", help="Only this data set.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show budgets, what was spent and on what, and what remains."""
+    with exits():
+        write(shown_ledger(file, dataset), as_json=as_json)
+
+
+@_ledger.command("verify")
+def ledger_verify(file: LedgerArgument, *, as_json: AsJson = False) -> None:
+    """Read the whole ledger again: chain of digests, totals, stored releases. Exit code 2 if anything is wrong."""
+    with exits():
+        answer = verified_ledger(file)
+        write(answer, as_json=as_json)

@@ -1,0 +1,59 @@
+"""`discreet convert`: one guarantee in the words of another."""
+
+from __future__ import annotations
+
+from discreet.cli.output import Answer
+from discreet.errors import ArgumentError
+from discreet.exact import exact, text
+from discreet.privacy import GDP, ZCDP, PureDP
+
+__all__ = ["conversions"]
+
+
+def conversions(*, rho: str | None, mu: str | None, epsilon: str | None, delta: str | None) -> Answer:
+    """What the given parameters mean in other measures; every answer is rounded to the safe side.
+
+    Raises:
+        ArgumentError: a combination that says nothing, or parameters outside their domain.
+    """
+    if rho is not None and mu is not None:
+        raise ArgumentError("--rho and --mu: give one of them")
+    if rho is not None or mu is not None:
+        return _of_guarantee(ZCDP(exact(rho, "--rho")) if rho is not None else GDP(exact(str(mu), "--mu")), epsilon, delta)
+    if epsilon is None:
+        raise ArgumentError("convert: give --rho, --mu or --epsilon, for example --rho 0.213 --delta 1e-10")
+    return _of_target(epsilon, delta)
+
+
+def _of_guarantee(guarantee: ZCDP | GDP, epsilon: str | None, delta: str | None) -> Answer:
+    parameter = ("rho", "ρ", guarantee.rho) if isinstance(guarantee, ZCDP) else ("mu", "μ", guarantee.mu)
+    given = f"{parameter[1]} = {text(parameter[2])}"
+    facts = {parameter[0]: text(parameter[2])}
+    if epsilon is not None and delta is not None:
+        raise ArgumentError("--epsilon and --delta: give one of them; the other is the answer")
+    if delta is not None:
+        found = guarantee.epsilon_at(exact(delta, "--delta"))
+        return Answer([f"{given} implies ε = {found!r} at δ = {delta}"], {**facts, "delta": delta, "epsilon": found})
+    if epsilon is not None:
+        found = guarantee.delta_at(exact(epsilon, "--epsilon"))
+        return Answer([f"{given} implies δ = {found!r} at ε = {epsilon}"], {**facts, "epsilon": epsilon, "delta": found})
+    if isinstance(guarantee, GDP):
+        rho = text(guarantee.to_zcdp().rho)
+        return Answer([f"{given} implies ρ = {rho}"], {**facts, "rho": rho})
+    raise ArgumentError("--rho: give --delta to learn ε, or --epsilon to learn δ")
+
+
+def _of_target(epsilon: str, delta: str | None) -> Answer:
+    target = exact(epsilon, "--epsilon")
+    if delta is None or exact(delta, "--delta") == 0:
+        rho = text(PureDP(target).to_zcdp().rho)
+        return Answer([f"ε = {epsilon} (pure) implies ρ = {rho}"], {"epsilon": epsilon, "rho": rho})
+    chance = exact(delta, "--delta")
+    rho, mu = text(ZCDP.for_approx(target, chance).rho), text(GDP.for_approx(target, chance).mu)
+    lines = [
+        f"ε = {epsilon} at δ = {delta} is implied by",
+        f"  ρ = {rho} (zcdp)",
+        f"  μ = {mu} (gdp)",
+        "and by everything smaller",
+    ]
+    return Answer(lines, {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu})

@@ -1,0 +1,48 @@
+"""From errors to exit codes: 0 done, 2 wrong, 3 over budget, 4 failed after spending."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import typer
+
+from discreet.errors import BudgetExceeded, DiscreetError, InternalError, ReleaseFailed
+
+__all__ = ["FAILED", "INTERRUPTED", "OVER_BUDGET", "WRONG", "exits", "leave"]
+
+WRONG = 2
+OVER_BUDGET = 3
+FAILED = 4
+INTERRUPTED = 130
+"""What shells expect of a command that Ctrl-C has ended; nothing was spent."""
+
+
+@contextmanager
+def exits() -> Iterator[None]:
+    """An error of discreet made inside ends the command: its message on stderr, no traceback, its exit code."""
+    try:
+        yield
+    except DiscreetError as error:
+        leave(str(error), _code(error))
+    except KeyboardInterrupt:
+        leave("interrupted; nothing was spent", INTERRUPTED)
+
+
+def leave(message: str, code: int) -> NoReturn:
+    """The command ends with a message on stderr and an exit code.
+
+    Raises:
+        typer.Exit: always.
+    """
+    # A plan file can quote anything, also what a terminal would obey.
+    shown = "".join(char if char.isprintable() or char == "\n" else "?" for char in message)
+    typer.echo(f"discreet: {shown}", err=True)
+    raise typer.Exit(code) from None
+
+
+def _code(error: DiscreetError) -> int:
+    if isinstance(error, BudgetExceeded):
+        return OVER_BUDGET
+    return FAILED if isinstance(error, ReleaseFailed | InternalError) else WRONG

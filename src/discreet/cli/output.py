@@ -1,0 +1,77 @@
+"""What the commands print: text for people, or one JSON object with the same facts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import typer
+
+from discreet.exact import text
+from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
+
+__all__ = ["Answer", "aligned", "amount", "busy", "number", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command has found out: lines for people, and facts for programs."""
+
+    lines: Sequence[str]
+    facts: Mapping[str, Any]
+
+
+def write(answer: Answer, *, as_json: bool) -> None:
+    """The answer is on stdout."""
+    typer.echo(json.dumps(answer.facts, indent=2, ensure_ascii=False) if as_json else "\n".join(answer.lines))
+
+
+def amount(measure: Budget) -> str:
+    """The parameters of a measure, such as "ε = 1, δ = 1e-09"."""
+    match measure:
+        case PureDP(epsilon=epsilon):
+            return f"ε = {number(epsilon)}"
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"ε = {number(epsilon)}, δ = {number(delta)}"
+        case ZCDP(rho=rho):
+            return f"ρ = {number(rho)}"
+        case GDP(mu=mu):
+            return f"μ = {number(mu)}"
+
+
+def number(value: Fraction) -> str:
+    """The exact text of a number where that is short, else six digits, after "about" if they are not exact."""
+    written = text(value)
+    if len(written) <= 8:
+        return written
+    with localcontext(prec=6):
+        rounded = (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
+    if Fraction(rounded) == value:
+        return f"{rounded:g}"
+    return written if len(written) <= 12 else f"about {rounded:g}"
+
+
+def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
+    """The rows as lines whose columns begin at the same place."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return [f"{indent}{line}".rstrip() for line in padded]
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A spinner with `what` turns while the work inside goes on, if stdout is a terminal."""
+    if not sys.stdout.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console().status(escape(what)):
+        yield

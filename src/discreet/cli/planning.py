@@ -1,0 +1,190 @@
+"""`discreet check` and `discreet quote`: everything that can be said of a plan without spending."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import add
+from pathlib import Path
+
+from discreet.allocate import Quote
+from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_line
+from discreet.cli.output import Answer, aligned, amount
+from discreet.errors import BudgetExceeded
+from discreet.exact import text
+from discreet.ledger import Entry, Ledger
+from discreet.planfile import PlanFile, load_plan
+from discreet.privacy import Budget, coordinates, from_coordinates, to_json
+from discreet.session import Session
+
+__all__ = ["Standing", "checked_plan", "opened", "quoted_plan", "standing"]
+
+Amounts = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a ledger stands with the data set of a plan.
+
+    Attributes:
+        head: the number of the last entry, 0 for an empty or missing ledger.
+        remaining: what is left of the budget, in the coordinates in which the ledger adds.
+        reserved: the reservations of the data set by the name of their release.
+        committed: the numbers of the reservations whose release is stored.
+    """
+
+    head: int
+    remaining: Amounts
+    reserved: Mapping[str, Entry]
+    committed: frozenset[int]
+
+    def gives_back(self, name: str, plan_digest: str) -> bool:
+        """Whether the ledger has a release of this name and plan (for which source, only a release can tell)."""
+        entry = self.reserved.get(name)
+        return entry is not None and entry.plan_digest == plan_digest and entry.sequence in self.committed
+
+
+def opened(plan: PlanFile) -> Session:
+    """The session of a plan: the header of its source fits, and its ledger knows the data set as it is declared.
+
+    Raises:
+        As `Session`.
+    """
+    return Session(
+        plan.source,
+        plan.schema,
+        dataset=plan.dataset,
+        ledger=plan.ledger,
+        budget=plan.budget,
+        neighbours=plan.neighbours,
+        report_delta=plan.report_delta,
+    )
+
+
+def standing(plan: PlanFile) -> Standing:
+    """Where the plan's ledger stands now. Creates no ledger.
+
+    Raises:
+        LedgerError: the ledger cannot be used.
+    """
+    with Ledger.open(plan.ledger) as ledger:
+        head = ledger.head_sequence()
+        if plan.dataset not in ledger.datasets():
+            return Standing(head, coordinates(plan.budget), {}, frozenset())
+        entries = ledger.entries(plan.dataset)
+        reserved = {entry.name: entry for entry in entries if entry.kind == "reserve"}
+        committed = frozenset(entry.reservation for entry in entries if entry.kind == "commit")
+        return Standing(head, ledger.remaining(plan.dataset), reserved, committed)
+
+
+def checked_plan(path: Path) -> Answer:
+    """What a plan means, when everything that can be wrong with it was found to be right.
+
+    Raises:
+        DiscreetError: whatever `discreet release` would refuse before it spends.
+    """
+    plan = load_plan(path)
+    quotes, now = _quoted(plan)
+    notes = _notes(plan, quotes, now)
+    remaining = amount(from_coordinates(type(plan.budget), now.remaining))
+    lines = [
+        f"{path.name} is in order. Nothing was spent.",
+        *declaration_lines(plan, remaining),
+        "releases",
+        *aligned([release_line(name, quote) for name, quote in quotes.items()]),
+        *notes,
+    ]
+    facts = {
+        "plan": str(path),
+        "dataset": plan.dataset,
+        "source": plan.source,
+        "ledger": str(plan.ledger),
+        "neighbours": plan.neighbours.to_json(),
+        "schema": plan.schema.to_json(),
+        "budget": to_json(plan.budget),
+        "remaining": [text(value) for value in now.remaining],
+        "releases": [release_facts(name, quote) for name, quote in quotes.items()],
+        "notes": notes,
+    }
+    return Answer(lines, facts)
+
+
+def quoted_plan(path: Path) -> Answer:
+    """What the releases of a plan cost and how exact they will be.
+
+    Raises:
+        DiscreetError: as `checked_plan`.
+    """
+    plan = load_plan(path)
+    quotes, now = _quoted(plan)
+    notes = _notes(plan, quotes, now)
+    charge = _charge(plan, quotes, now)
+    after = tuple(left - spent for left, spent in zip(now.remaining, charge, strict=True))
+    shown = [amount(from_coordinates(type(plan.budget), part)) for part in (charge, now.remaining, after)]
+    lines = []
+    for name, quote in quotes.items():
+        lines += [f"{name} ({amount(quote.spend)})", *(f"  {line}" for line in str(quote).splitlines()), ""]
+    lines += [f"charge {shown[0]}; remaining now {shown[1]}, afterwards {shown[2]}. Nothing was spent.", *notes]
+    facts = {
+        "budget": to_json(plan.budget),
+        "charge": [text(value) for value in charge],
+        "remaining": [text(value) for value in now.remaining],
+        "releases": [
+            {**release_facts(name, quote), "expected_error": dict(quote.expected)} for name, quote in quotes.items()
+        ],
+        "notes": notes,
+    }
+    return Answer(lines, facts)
+
+
+def _quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+    """The quotes of all releases; those that are not stored yet fit into what remains, together."""
+    quotes = {}
+    with opened(plan) as session:
+        now = standing(plan)
+        for order in plan.orders:
+            spend = order.spend
+            if spend is None and now.gives_back(order.name, order.request.digest):
+                # It was given all that remained then, and is given back for that.
+                spend = from_coordinates(type(plan.budget), now.reserved[order.name].charge)
+            quotes[order.name] = session.quote(order.request, spend=spend)
+    _require_room(plan, _charge(plan, quotes, now), now)
+    return quotes, now
+
+
+def _charge(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Amounts:
+    """The sum of the charges of the releases that are not stored yet."""
+    total = (Fraction(0),) * len(coordinates(plan.budget))
+    for name, quote in quotes.items():
+        if not now.gives_back(name, quote.plan.digest):
+            total = tuple(map(add, total, coordinates(quote.spend)))
+    return total
+
+
+def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
+    """The charge fits, coordinate by coordinate, as the ledger will compare it: equal is accepted."""
+    if all(wanted <= left for wanted, left in zip(charge, now.remaining, strict=True)):
+        return
+    kind: type[Budget] = type(plan.budget)
+    asked, left = (amount(from_coordinates(kind, part)) for part in (charge, now.remaining))
+    over = tuple(max(Fraction(0), wanted - rest) for wanted, rest in zip(charge, now.remaining, strict=True))
+    raise BudgetExceeded(
+        f"the releases of {plan.path.name} need {asked} together, and {left} remains of the budget of "
+        f"'{plan.dataset}': {amount(from_coordinates(kind, over))} too much. Lower the spends; nothing was spent",
+        charge,
+        now.remaining,
+    )
+
+
+def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequence[str]:
+    notes = note_lines(plan, quotes)
+    for name, quote in quotes.items():
+        if now.gives_back(name, quote.plan.digest):
+            notes.append(f"note: '{name}' is in the ledger; while the source is the same it is given back at no charge")
+        elif name in now.reserved:
+            notes.append(
+                f"note: the name '{name}' is used in the ledger, by another plan or a run that gave no release; "
+                "choose another, or name this run with `discreet release --as NAME`"
+            )
+    return notes

@@ -1,0 +1,347 @@
+"""A plan file (TOML) and what it means. The only file that knows the file format; docs/plan-file.md describes it.
+
+Strict: every key is known, every value has the type that is asked for, every number stays the exact decimal that was
+written. Whatever is wrong is a PlanError that says where, and is found before any data are opened.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from discreet import datasets
+from discreet.errors import ArgumentError, did_you_mean
+from discreet.laws import ImputationLaw, Normal, Uniform, Weights
+from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
+from discreet.plan import Plan
+from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, coordinates
+from discreet.schema import Category, Column, Date, Number, Schema, Value
+from discreet.spend import Order, Spend, checked_budget, report_delta_of, spend_of
+from discreet.statistics import Bins, Statistic, bins, count, mean, sum_of
+from discreet.table import Table
+from discreet.toml_tree import Decimal, Keys, Node, kind_of, read_toml
+
+__all__ = ["PlanFile", "checked_name", "load_plan"]
+
+_NEIGHBOURS: Mapping[str, Keys] = {
+    "replace-one": (("dataset", "source", "ledger", "rows"), ("rows_per_person",)),
+    "add-remove": (("dataset", "source", "ledger"), ("rows_per_person",)),
+}
+_COLUMNS: Mapping[str, Keys] = {
+    "category": ((), ("categories", "categories_file", "clamp", "impute")),
+    "number": (("lower", "upper"), ("step", "clamp", "impute")),
+    "date": (("first", "last"), ("clamp", "impute")),
+}
+_LAWS: Mapping[str, Keys] = {
+    "uniform": ((), ("lower", "upper")),
+    "normal": (("mean", "sd"), ("lower", "upper")),
+    "weights": (("weights",), ()),
+}
+_MEASURES: Mapping[str, type[Budget]] = {"pure-dp": PureDP, "approx-dp": ApproxDP, "zcdp": ZCDP, "gdp": GDP}
+_PARAMETERS = {"pure-dp": ("epsilon",), "approx-dp": ("epsilon", "delta"), "zcdp": ("rho",), "gdp": ("mu",)}
+_STATISTICS: Mapping[str, Callable[..., Statistic]] = {"count": count, "sum": sum_of, "mean": mean}
+_LATER = ("histogram", "median", "quantiles", "std", "variance")
+_OPTIONAL = ("group_by", "spend", "where", "resize", "clamp", "impute")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """A plan file, read and checked: data set, declarations, budget and the releases that are asked for.
+
+    `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob.
+    """
+
+    path: Path
+    dataset: str
+    source: str
+    ledger: Path
+    schema: Schema
+    neighbours: Neighbours
+    budget: Budget
+    report_delta: Fraction
+    orders: tuple[Order, ...]
+
+
+def load_plan(path: str | Path) -> PlanFile:
+    """The plan in a TOML file of at most 1 MB. Reads no data and no ledger.
+
+    Raises:
+        PlanError: the file cannot be read, is no TOML, or asks for something impossible; `place` names file, line and key.
+    """
+    place = Path(path)
+    root = read_toml(place)
+    parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
+    if "invariants" in parts:
+        raise parts["invariants"].wrong("exact totals are not part of this version; remove the section")
+    relation, data = parts["data"].choice("neighbours", _NEIGHBOURS)
+    schema = _schema(parts["columns"], place.parent)
+    with parts["data"].checked():
+        counts = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
+        neighbours = ReplaceOne(**counts) if relation == "replace-one" else AddRemove(**counts)
+    budget, report_delta = _budget(parts["budget"])
+    return PlanFile(
+        path=place,
+        dataset=_name(data["dataset"]),
+        source=_source(data["source"], place.parent),
+        ledger=_ledger(data["ledger"], place.parent),
+        schema=schema,
+        neighbours=neighbours,
+        budget=budget,
+        report_delta=report_delta,
+        orders=_orders(parts, Table(schema, neighbours), budget),
+    )
+
+
+def checked_name(name: str, what: str) -> str:
+    """The name itself: of a data set or a release.
+
+    Raises:
+        ArgumentError: empty, longer than 200 characters, unprintable, or with blanks at its ends.
+    """
+    if not name or name != name.strip() or not name.isprintable() or len(name) > 200:
+        rule = "must be printable text of 1 to 200 characters, without blanks at its ends"
+        raise ArgumentError(f"{what}={name[:40]!r}: {rule}")
+    return name
+
+
+# The sections of the file ---------------------------------------------------------------------------------------------
+
+
+def _name(node: Node) -> str:
+    with node.checked():
+        return checked_name(node.string(), str(node.keys[-1]))
+
+
+def _source(node: Node, folder: Path) -> str:
+    written = node.string()
+    if written.startswith("example:"):
+        with node.checked():
+            return str(datasets.path(written.removeprefix("example:")))
+    if not written or "\0" in written:
+        raise node.wrong("must be a path, a glob, or 'example:' and the name of an example data set")
+    if written.startswith("spark:"):
+        return written
+    plain = folder / written
+    is_glob = re.search(r"[*?\[]", written) and not plain.exists()
+    return str(Path(glob.escape(str(folder))) / written) if is_glob else str(plain)
+
+
+def _ledger(node: Node, folder: Path) -> Path:
+    written = node.string()
+    if not written or "\0" in written or written == ":memory:":
+        raise node.wrong("must be the path of a file: a ledger in memory would forget what was spent")
+    return folder / written
+
+
+def _schema(node: Node, folder: Path) -> Schema:
+    with node.checked():
+        return Schema({name: _column(column, folder) for name, column in node.mapping().items()})
+
+
+def _column(node: Node, folder: Path) -> Column:
+    kind, parts = node.choice("type", _COLUMNS)
+    with node.checked():
+        if kind == "category":
+            return Category(_categories(node, parts, folder))
+        if kind == "number":
+            return Number(*(parts[key].number() for key in ("lower", "upper", "step") if key in parts))
+        return Date(parts["first"].scalars(), parts["last"].scalars())
+
+
+def _categories(node: Node, parts: dict[str, Node], folder: Path) -> list[Value] | Path:
+    if ("categories" in parts) == ("categories_file" in parts):
+        raise node.wrong("needs either 'categories' or 'categories_file'")
+    if "categories_file" in parts:
+        path = folder / parts["categories_file"].string()
+        if not path.is_file():
+            raise parts["categories_file"].wrong(f"there is no file '{path}'")
+        return path
+    listed = parts["categories"]
+    listed.items()
+    with listed.checked():
+        values: list[Value] = _category_values(listed)
+        Category(values)  # made here too, so that the list is the place of an error
+    return values
+
+
+def _category_values(node: Node) -> Any:
+    """Values of the file that may be categories: texts, whole numbers, true and false."""
+    values = node.scalars()
+    for item in node.items() if isinstance(values, list) else [node]:
+        if not isinstance(item.value, str | int) or isinstance(item.value, Decimal):
+            raise item.wrong(f"{kind_of(item.value)} is no category; write a text in quotes")
+    return values
+
+
+def _values(node: Node, column: Column | None) -> Any:
+    """Bounds or categories, as the column asks for them."""
+    return _category_values(node) if isinstance(column, Category) else node.scalars()
+
+
+def _budget(node: Node) -> tuple[Budget, Fraction]:
+    known = {name: (fields, ("report_delta",)) for name, fields in _PARAMETERS.items()}
+    measure, parts = node.choice("measure", known)
+    with node.checked():
+        make: Any = _MEASURES[measure]
+        budget = checked_budget(make(*(parts[field].number() for field in _PARAMETERS[measure])))
+        report_delta = report_delta_of(parts["report_delta"].number() if "report_delta" in parts else "1e-9")
+    return budget, report_delta
+
+
+def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order, ...]:
+    if isinstance(parts["release"].value, dict):
+        raise parts["release"].wrong("write [[release]] with two pairs of brackets: there can be several")
+    releases = parts["release"].items()
+    columns = parts["columns"].mapping()
+    steps = {step: {name: node.child(step) for name, node in columns.items() if step in node.value} for step in _STEPS}
+    _prepared(table, steps)
+    orders: list[Order] = []
+    for node in releases:
+        order = _order(node, table, steps, budget)
+        if order.name in {other.name for other in orders}:
+            raise node.child("name").wrong(f"'{order.name}' is the name of another release; names are unique")
+        if order.spend is None and len(releases) > 1:
+            raise node.wrong("the key 'spend' is missing; only a single release can take all that remains")
+        orders.append(order)
+    if not orders:
+        raise parts["release"].wrong("asks for no release")
+    return tuple(orders)
+
+
+def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: Budget) -> Order:
+    parts = node.table(("name", "statistics"), _OPTIONAL)
+    name = _name(parts["name"])
+    own = {step: {**steps[step], **(parts[step].mapping() if step in parts else {})} for step in _STEPS}
+    prepared = _prepared(table, own)
+    for column, condition in parts["where"].mapping().items() if "where" in parts else ():
+        with condition.checked():
+            prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
+    if "resize" in parts:
+        prepared = _resized(prepared, parts["resize"])
+    spend = _spend(parts["spend"], budget) if "spend" in parts else None
+    return Order(_request(parts, prepared), spend, name)
+
+
+def _prepared(table: Table, steps: dict[str, dict[str, Node]]) -> Table:
+    """The table after every clamp and then every imputation, in the order of the schema's columns."""
+    order = {name: position for position, name in enumerate(table.schema.columns)}
+    for step in _STEPS:
+        for name in sorted(steps[step], key=lambda name: order.get(name, len(order))):
+            node = steps[step][name]
+            with node.checked():
+                table = _STEPS[step](table, name, node)
+    return table
+
+
+def _clamped(table: Table, name: str, node: Node) -> Table:
+    return table.clamp({name: _values(node, table.schema.columns.get(name))})
+
+
+def _imputed(table: Table, name: str, node: Node) -> Table:
+    return table.impute({name: _law(node, table.schema.columns.get(name))})
+
+
+_STEPS: Mapping[str, Callable[[Table, str, Node], Table]] = {"clamp": _clamped, "impute": _imputed}
+
+
+def _law(node: Node, column: Column | None) -> ImputationLaw:
+    kind, parts = node.choice("distribution", _LAWS)
+    if kind == "weights":
+        known = {_key(value): value for value in column.values} if isinstance(column, Category) else {}
+        return Weights({known.get(key, key): weight.number() for key, weight in parts["weights"].mapping().items()})
+    numbers = {key: part.number() for key, part in parts.items() if key != "distribution"}
+    return Normal(**numbers) if kind == "normal" else Uniform(**numbers)
+
+
+def _key(value: Value) -> str:
+    """How a category is written as a key of the file: true, false, 17, or the text itself."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _resized(table: Table, node: Node) -> Table:
+    parts = node.table(("rows",), ("proportion",))
+    with node.checked():
+        return table.resize(parts["rows"].value, proportion=parts["proportion"].number() if "proportion" in parts else 1)
+
+
+def _spend(node: Node, budget: Budget) -> Budget:
+    given: Spend
+    with node.checked():
+        if isinstance(node.value, dict):
+            fields = next(names for kind, names in _PARAMETERS.items() if _MEASURES[kind] is type(budget))
+            make: Any = type(budget)
+            given = make(*(node.table(fields)[field].number() for field in fields))
+        else:
+            given = [item.number() for item in node.items()] if isinstance(node.value, list) else node.number()
+        amount = spend_of(given, budget)
+    if not coordinates(amount)[0] > 0:
+        raise node.wrong("must be greater than 0")
+    return amount
+
+
+def _request(parts: dict[str, Node], table: Table) -> Plan:
+    by = [_group(item, table) for item in parts["group_by"].items()] if "group_by" in parts else []
+    statistics = []
+    for item in parts["statistics"].items():
+        statistics.append(_statistic(item))
+        with item.checked():
+            table.agg(statistics[-1])  # alone too, so that the place of an error is the statistic
+    with parts["statistics"].checked():
+        return table.group_by(*by).agg(*statistics)
+
+
+def _group(node: Node, table: Table) -> str | Bins:
+    by: str | Bins
+    if isinstance(node.value, dict):
+        parts = node.table(("bins", "edges"))
+        parts["edges"].items()
+        by = bins(parts["bins"].string(), parts["edges"].scalars())
+    else:
+        by = node.string()
+    with node.checked():
+        table.group_by(by)
+    return by
+
+
+def _statistic(node: Node) -> Statistic:
+    if isinstance(node.value, dict):
+        return _statistic_of_column(node)
+    word = node.string()
+    if word == "count":
+        return count()
+    if word in _STATISTICS:
+        raise node.wrong(f"'{word}' needs a column: write {{ {word} = 'column' }}")
+    raise node.wrong(_unknown_statistic(word))
+
+
+def _statistic_of_column(node: Node) -> Statistic:
+    words = [key for key in node.value if key in _STATISTICS]
+    for key in node.value:
+        if key in _LATER:
+            raise node.child(key).wrong(_unknown_statistic(key))
+    if len(words) != 1:
+        node.table((), (*_STATISTICS, "weight", "as", "nulls"))
+        raise node.wrong(f'must name one statistic of {", ".join(_STATISTICS)}, such as {{ mean = "wage" }}')
+    parts = node.table((words[0],), ("weight", "as") if words[0] == "count" else ("weight", "as", "nulls"))
+    options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
+    if "nulls" in parts:
+        options["nulls"] = parts["nulls"].string()
+    column = parts[words[0]].string()
+    with node.checked():
+        everyone = words[0] == "count" and column == "*"
+        statistic = _STATISTICS[words[0]](None if everyone else column, **options)
+    if "as" not in parts:
+        return statistic
+    with parts["as"].checked():
+        return statistic.alias(parts["as"].string())
+
+
+def _unknown_statistic(word: str) -> str:
+    if word in _LATER:
+        return f"'{word}' is not part of this version; there are {', '.join(_STATISTICS)}"
+    return f"'{word}' is no statistic{did_you_mean(word, _STATISTICS)}"
