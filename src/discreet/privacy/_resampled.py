@@ -123,13 +123,13 @@ class GaussianSample:
 
 @dataclass(frozen=True, slots=True)
 class Resampled:
-    """The profile of Gaussian or discrete Laplace noise on resampled data, seen from the original data.
+    """The profile of a mechanism on resampled data, seen from the original data.
 
     `law` is that of K, the number of protected copies in the sample. With a private size (`both`) data with and without
     the record are compared in both directions (R2) and the larger δ counts; with a public one the law is R1's.
     """
 
-    inner: GDP | PureDP | DiscreteLaplace
+    inner: GDP | PureDP | ApproxDP | DiscreteLaplace
     law: Law
     both: bool
 
@@ -155,8 +155,10 @@ class Resampled:
         if isinstance(self.inner, GDP):
             high = GDP(most * self.inner.mu).epsilon_at(Fraction(target))
         else:
-            pure = self.inner if isinstance(self.inner, PureDP) else self.inner.guarantee
-            high = float_up(epsilon_up(self.law, pure.epsilon))
+            worst = self.inner.guarantee if isinstance(self.inner, DiscreteLaplace) else self.inner
+            high = float_up(epsilon_up(self.law, worst.epsilon))
+            if isinstance(worst, ApproxDP) and self.delta_at(Fraction(high)) > target:
+                return float("inf")  # no ε is promised below the δ of the closed form
         if target == 0 or high == float("inf") or high == 0:
             return high
         return first_below(lambda at: self.delta_at(Fraction(at)), target, 0.0, high)
@@ -164,8 +166,8 @@ class Resampled:
     def _family(self) -> _slopes.Family:
         if isinstance(self.inner, GDP):
             return _slopes.Normal(self.inner.mu)
-        if isinstance(self.inner, PureDP):
-            return _slopes.Steps(1 / self.inner.epsilon if self.inner.epsilon else Fraction(10) ** 400, 1)
+        if isinstance(self.inner, PureDP | ApproxDP):
+            return _slopes.Chain(self.inner.epsilon, getattr(self.inner, "delta", Fraction(0)))
         return _slopes.Steps(self.inner.scale, self.inner.sensitivity)
 
 

@@ -17,6 +17,7 @@ from discreet.privacy import _gaussian
 from discreet.privacy._arb import Ball, ball, enclose, upper
 
 Law = Sequence[Fraction]
+Masses = list[tuple[Fraction, Ball]]
 _MOST_EPSILON = Fraction(500)  # beyond, δ(ε) is replaced by δ(500), which is larger
 _MOST_LOSS = 600.0
 
@@ -73,12 +74,9 @@ class Steps:
 
     def delta(self, k: int, alpha: Ball) -> Ball:
         """δ_k(α): the sum of (p − αq)⁺ over the outcomes."""
-        total = ball(0)
-        for loss, mass in self._masses(k):
-            total += mass * _positive(ball(loss).exp() - alpha)
-        return total
+        return _stepwise(self._masses(k), alpha)
 
-    def _masses(self, k: int) -> list[tuple[Fraction, Ball]]:
+    def _masses(self, k: int) -> Masses:
         """(loss, Q-mass) of the outcomes 0 … shift, both tails on the ends."""
         shift = k * self.sensitivity
         if shift == 0:
@@ -89,29 +87,79 @@ class Steps:
         return [((2 * Fraction(y) - shift) / self.scale, mass) for y, mass in enumerate(masses)]
 
     def plan(self, ks: Sequence[int], law: Law, log_total: float) -> Plan:
-        """The slopes that lower Σ w_k δ_k(α_k) fastest, raised one after another until the sum is reached."""
+        """The slopes that lower Σ w_k δ_k(α_k) fastest."""
         if ks[-1] * self.sensitivity / float(self.scale) > _MOST_LOSS or log_total > _MOST_LOSS:
             return _EQUAL
-        segments: list[tuple[float, int, Fraction, float]] = []
-        for k in ks:
-            left, start = 1.0, 0.0
-            for loss, mass in self._masses(k):
-                segments.append((-left, k, loss, exp(loss) - start))
-                left, start = max(0.0, left - float(mass.mid())), exp(loss)
-            segments.append((0.0, k, Fraction(0), inf))
-        segments.sort(key=lambda segment: segment[0])
-        missing = exp(log_total) * float(sum(law[k] for k in ks))
-        exponents: dict[int, Fraction] = {}
-        for steepness, k, loss, length in segments:
-            missing -= float(law[k]) * length
-            if missing <= 0:
-                exponents.pop(k, None)
-                return Plan(-steepness, exponents, k)
-            exponents[k] = loss
-        return _EQUAL
+        return _fill({k: self._masses(k) for k in ks}, law, log_total)
 
 
-Family = Normal | Steps
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The worst (ε, δ) mechanism: at distance k its G is the k-fold iterate of g (Theorem D3), piecewise linear."""
+
+    epsilon: Fraction
+    step: Fraction  # δ
+
+    def delta(self, k: int, alpha: Ball) -> Ball:
+        """δ_k(α) = G_k(0) + the sum of width·(slope − α)⁺ over the pieces of G_k."""
+        revealed, masses = self._pieces(k)
+        return _positive(revealed + _stepwise(masses, alpha))
+
+    def _pieces(self, k: int) -> tuple[Ball, Masses]:
+        """G_k(0) and (log slope, width) of the pieces, steepest last; where δ is too large for them, G_k = 1."""
+        if k == 0:
+            return ball(0), [(Fraction(0), ball(1))]
+        growth, step = ball(self.epsilon).exp(), ball(self.step)
+        kink = (1 - step) / (1 + growth)
+        ends, at = [1 - step], kink
+        for _ in range(k - 1):  # where the iterate reaches 1: the preimages of 1 − δ on the flat branch
+            ends.append(1 - step - growth * (1 - ends[-1]))
+        if not ends[-1] > kink:
+            return ball(1), []
+        edges = [kink]
+        for _ in range(k - 1):
+            at = (at - step) / growth
+            if not at > 0:
+                break
+            edges.append(at)
+        # Between edges[i] and edges[i − 1] the first i iterations are steep and the others flat.
+        masses = [(-k * self.epsilon, ends[-1] - kink)]
+        masses += [((2 * i - k) * self.epsilon, edges[i - 1] - edges[i]) for i in range(1, len(edges))]
+        return 1 - ends[-1], [*masses, ((2 * len(edges) - k) * self.epsilon, edges[-1])]
+
+    def plan(self, ks: Sequence[int], law: Law, log_total: float) -> Plan:
+        """The slopes that lower Σ w_k δ_k(α_k) fastest."""
+        if ks[-1] * float(self.epsilon) > _MOST_LOSS or log_total > _MOST_LOSS:
+            return _EQUAL
+        return _fill({k: self._pieces(k)[1] for k in ks}, law, log_total)
+
+
+Family = Normal | Steps | Chain
+
+
+def _stepwise(masses: Masses, alpha: Ball) -> Ball:
+    return sum((mass * _positive(ball(loss).exp() - alpha) for loss, mass in masses), start=ball(0))
+
+
+def _fill(pieces: dict[int, Masses], law: Law, log_total: float) -> Plan:
+    """Raise the slopes from 0, always the one that lowers Σ w_k δ_k(α_k) fastest, until Σ w_k α_k is reached."""
+    segments: list[tuple[float, int, Fraction, float]] = []
+    for k, masses in pieces.items():
+        left, start = sum(float(mass.mid()) for _, mass in masses), 0.0
+        for loss, mass in masses:
+            segments.append((-left, k, loss, exp(loss) - start))
+            left, start = max(0.0, left - float(mass.mid())), exp(loss)
+        segments.append((0.0, k, Fraction(0), inf))
+    segments.sort(key=lambda segment: segment[0])
+    missing = exp(log_total) * float(sum(law[k] for k in pieces))
+    exponents: dict[int, Fraction] = {}
+    for steepness, k, loss, length in segments:
+        missing -= float(law[k]) * length
+        if missing <= 0:
+            exponents.pop(k, None)
+            return Plan(-steepness, exponents, k)
+        exponents[k] = loss
+    return _EQUAL
 
 
 def _positive(value: Ball) -> Ball:
@@ -220,4 +268,4 @@ def _bounded(compute: Callable[[], Ball]) -> float:
     return min(1.0, upper(enclose(compute, relative_bits=60, bits=192)))
 
 
-__all__ = ["Family", "Normal", "Steps", "forward", "public_size", "reverse"]
+__all__ = ["Chain", "Family", "Normal", "Steps", "forward", "public_size", "reverse"]

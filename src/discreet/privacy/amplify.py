@@ -187,13 +187,14 @@ class Resampling:
                 return GDP(mu / max(1, self.most))
         raise ArgumentError(f"target={type(target).__name__}: must be PureDP, ApproxDP, ZCDP or GDP")
 
-    def profile(self, inner: GDP | PureDP | DiscreteLaplace) -> Resampled:
-        """The exact δ(ε), for the original data, of Gaussian or discrete Laplace noise on the resized data (R1, R2).
+    def profile(self, inner: GDP | PureDP | ApproxDP | DiscreteLaplace) -> Resampled:
+        """The exact δ(ε), for the original data, of what `inner` is on the resized data (R1, R2), rounded up.
 
-        GDP stands for the whole downstream computation at replace-one; PureDP for its worst mechanism, randomised response.
+        `inner` is the whole downstream computation at replace-one: Gaussian noise (GDP), discrete Laplace noise, or the
+        worst mechanism with a pure or approximate guarantee.
         """
-        if not isinstance(inner, GDP | PureDP | DiscreteLaplace):
-            raise ArgumentError(f"inner={type(inner).__name__}: profiles exist for GDP, PureDP and DiscreteLaplace")
+        if not isinstance(inner, GDP | PureDP | ApproxDP | DiscreteLaplace):
+            raise ArgumentError(f"inner={type(inner).__name__}: must be GDP, PureDP, ApproxDP or DiscreteLaplace")
         return Resampled(inner, self.law, both=isinstance(self.neighbours, AddRemove))
 
     def gaussian(self, target: ApproxDP) -> GDP:

@@ -198,7 +198,7 @@ def _contour_for_epsilon(total: _Total, epsilon: float) -> Contour:
         c, log_delta = saddle_for_epsilon(losses, epsilon)
         if 5 * c <= tilt or not total.gaussian:
             return integrate(losses, c, epsilon, log_delta, lattice=total.lattice(), most=total.most)
-        tilt = 6 * c
+        tilt = min(6 * c, 4 * tilt)  # a support cut too short drives c too far: approach it
 
 
 def _contour_for_delta(total: _Total, log_delta: float) -> tuple[Contour, float]:
@@ -208,7 +208,7 @@ def _contour_for_delta(total: _Total, log_delta: float) -> tuple[Contour, float]
         c, epsilon = saddle_for_delta(losses, log_delta)
         if 5 * c <= tilt or not total.gaussian:
             return integrate(losses, c, epsilon, log_delta, lattice=total.lattice(), most=total.most), epsilon
-        tilt = 6 * c
+        tilt = min(6 * c, 4 * tilt)  # a support cut too short drives c too far: approach it
 
 
 def _finite_epsilon(total: _Total, delta: Fraction) -> Bounds:

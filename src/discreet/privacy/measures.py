@@ -22,7 +22,7 @@ from math import inf
 from typing import TypeVar
 
 from discreet.errors import ArgumentError
-from discreet.exact import Amount, decimal_text, exact, float_down, sqrt_up, text
+from discreet.exact import Amount, decimal_text, decimal_up, exact, float_down, sqrt_up, text
 from discreet.privacy import _gaussian, _profiles, _zcdp, convert
 from discreet.privacy._digits import digits_down
 
@@ -73,7 +73,7 @@ class PureDP:
         """The guarantee in plain words."""
         return (
             f"Whatever is concluded from the results, one record changes its probability by a factor of at most "
-            f"{_profiles.exp_text(self.epsilon)} (ε = {decimal_text(self.epsilon)}), without exception."
+            f"{_profiles.exp_text(self.epsilon)} (ε = {decimal_up(self.epsilon)}), without exception."
         )
 
 
@@ -112,8 +112,8 @@ class ApproxDP:
         """The guarantee in plain words."""
         return (
             f"Whatever is concluded from the results, one record changes its probability by a factor of at most "
-            f"{_profiles.exp_text(self.epsilon)} (ε = {decimal_text(self.epsilon)}), apart from an additive "
-            f"δ = {decimal_text(self.delta)}: think of it as the chance that the factor is exceeded."
+            f"{_profiles.exp_text(self.epsilon)} (ε = {decimal_up(self.epsilon)}), apart from an additive "
+            f"δ = {decimal_up(self.delta)}: think of it as the chance that the factor is exceeded."
         )
 
 
@@ -162,7 +162,7 @@ class ZCDP:
         """The guarantee in plain words."""
         return (
             f"The evidence that the results carry about one record behaves at worst like that of Gaussian noise with "
-            f"ρ = {decimal_text(self.rho)}; {_in_a_million(self.epsilon_at('1e-6'))}"
+            f"ρ = {decimal_up(self.rho)}; {_in_a_million(self.epsilon_at('1e-6'))}"
         )
 
 
@@ -213,7 +213,7 @@ class GDP:
         advantage = _profiles.percent_up(self.delta_at(0))
         return (
             f"Deciding from the results whether one record is in the data is at least as hard as telling apart two "
-            f"normal distributions whose means lie {decimal_text(self.mu)} standard deviations apart: no test detects "
+            f"normal distributions whose means lie {decimal_up(self.mu)} standard deviations apart: no test detects "
             f"it with a chance that is more than {advantage} above its false alarms."
         )
 
@@ -280,7 +280,7 @@ def _to_approx(measure: PureDP | ZCDP | GDP | RDP, delta: Amount) -> ApproxDP:
 def _in_a_million(epsilon: float) -> str:
     return (
         f"up to a chance of one in a million (δ = 1e-6) it changes a probability by a factor of at most "
-        f"{_profiles.exp_text(epsilon)} (ε = {epsilon:.4g})."
+        f"{_profiles.exp_text(epsilon)} (ε = {decimal_up(epsilon, 4)})."
     )
 
 

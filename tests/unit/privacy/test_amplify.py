@@ -169,7 +169,7 @@ def test_noise_saved_against_the_repaired_seed(  # noqa: PLR0917 - columns of a 
     assert at_four == pytest.approx(ratio_at_four, abs=6e-4)
 
 
-@pytest.mark.parametrize("inner", [GDP("0.4"), PureDP("0.5"), DiscreteLaplace(3, 2)])
+@pytest.mark.parametrize("inner", [GDP("0.4"), PureDP("0.5"), ApproxDP("0.5", 0), DiscreteLaplace(3, 2)])
 @pytest.mark.parametrize("relation", [SECRET, ReplaceOne(10)])
 @pytest.mark.parametrize("proportion", ["0.4", 1, "1.5", "2.5"])
 def test_profiles_lie_between_the_whole_group_and_nothing(inner: Any, relation: Any, proportion: Any) -> None:
@@ -185,7 +185,7 @@ def test_profiles_lie_between_the_whole_group_and_nothing(inner: Any, relation: 
         end = plan.guarantee(pure).epsilon
         assert profile.delta_at(end) <= 1e-14
         assert profile.delta_at(end * Fraction(99, 100)) > 0
-    else:
+    elif isinstance(inner, GDP):
         for at in (0, "0.5", 2):
             assert profile.delta_at(at) <= GDP(plan.most * inner.mu).delta_at(at) * (1 + 1e-12)
     for chance in ("0.1", "1e-3", "1e-9"):
@@ -274,7 +274,12 @@ def test_resize_vectors(shared: Path) -> None:
         outer = plan.guarantee(ApproxDP(str(vector["eps0"]), str(vector["delta0"])))
         assert float(outer.epsilon) == pytest.approx(vector["eps_out"], rel=1e-14)
         assert float(outer.delta) == pytest.approx(vector["delta_out"], rel=1e-14, abs=1e-17)
-        if vector["delta0"] == 0:  # the linear program over all mechanisms, at every ε of its curve
-            profile = plan.profile(PureDP(str(vector["eps0"])))
-            for at, lp, _ in vector["curve"]:
+        # The linear program over all mechanisms, at every ε of its curve and in both directions.
+        profile = plan.profile(ApproxDP(str(vector["eps0"]), str(vector["delta0"])))
+        for at, lp, lp_reverse in vector["curve"]:
+            if relation == SECRET:
+                assert profile.forward_delta_at(Fraction(at)) == pytest.approx(lp, rel=1e-12, abs=1e-14)
+                # With few rows the reverse direction does not reach its bound.
+                assert profile.reverse_delta_at(Fraction(at)) >= (lp_reverse if plan.most > 1 else 0) * (1 - 1e-12)
+            else:
                 assert profile.delta_at(Fraction(at)) == pytest.approx(lp, rel=1e-12, abs=1e-14)

@@ -19,7 +19,7 @@ KINDS = [DiscreteLaplace, RoundedGaussian, DiscreteGaussian]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     epsilon=st.fractions(Fraction(1, 100), 4, max_denominator=100),
     delta=st.sampled_from(["1e-2", "1e-6", "1e-12", "1e-100"]),
