@@ -9,10 +9,11 @@ from typing import SupportsIndex
 from discreet.errors import ArgumentError
 from discreet.exact import Amount, exact
 
-__all__ = ["MOST_SCALE", "MOST_SIGMA2", "checked_size", "positive", "rate_between"]
+__all__ = ["MOST_SCALE", "MOST_SIGMA2", "capped", "checked_size", "positive", "rate_between"]
 
 MOST_SCALE = 10**17
 MOST_SIGMA2 = MOST_SCALE**2
+_MOST_RATE = 10**300
 _MAX_SIZE = 1 << 33
 
 
@@ -28,6 +29,11 @@ def positive(value: Amount, name: str, *, most: int) -> Fraction:
     if not number <= most:
         raise ArgumentError(f"{name}={value!r}: must be at most {most:.0e}; use a coarser grid of values")
     return number
+
+
+def capped(value: Fraction) -> float:
+    """The double next to a positive rational, 1e300 for larger ones: as a rate of decay both leave nothing but 0."""
+    return float(value) if value < _MOST_RATE else 1e300
 
 
 def rate_between(value: Amount, name: str) -> Fraction:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.noise._arb import Ball, ball, enclosure
+from discreet.noise._parameters import capped
 
 __all__ = ["gaussian_sum", "gaussian_tail_sum", "rough_erfc", "rough_gaussian_tails"]
 
@@ -111,7 +112,7 @@ def rough_gaussian_tails(s: Fraction, k: NDArray[np.int64]) -> NDArray[np.float6
     whole = enclosure(lambda: gaussian_sum(s))[0]
     if s <= _ROUGH_DIRECT:
         last = isqrt(int(90 * s)) + 2  # beyond lies less than e^-45 of the mass
-        terms = np.exp(np.arange(last + 2, dtype=np.float64) ** 2 * -float(1 / (2 * s)))
+        terms = np.exp(np.arange(last + 2, dtype=np.float64) ** 2 * -capped(1 / (2 * s)))
         beyond = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0)  # Σ_{j>k}, smallest terms first
         tails: NDArray[np.float64] = 2 * beyond[np.minimum(k, last + 1)] / whole
         return tails

@@ -2,8 +2,8 @@
 
 A `Weights` describes a law on the integers by numbers p(x) proportional to its masses, p(x) ≤ 1, non-increasing in |x|:
 
-* `rough(x)`: p(x) in double precision for every x of the blocks, with a relative error below 2^-43 (docs/proofs/noise.md,
-  "Rounding errors"; all of it assumes only that np.exp errs by less than 64 units in the last place);
+* `rough(x)`: p(x) in double precision for every x of the blocks, with a relative error below 2^-41 where p(x) ≥ 2^-1000
+  (docs/proofs/noise.md, "Rounding errors"; assuming only that np.exp errs by less than 64 units in the last place);
 * `ball(x)`: p(x) enclosed, at any integer x;
 * `fall(t)`: a rational r with p(x + 1) ≤ p(x) exp(-1/r) for all |x| ≥ t, away from 0;
 * `shift`, `reach`: blocks have width 2^shift and cover [-reach, reach) · 2^shift, or [0, reach) · 2^shift if one-sided.
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.noise._arb import Ball, ball, enclosure
+from discreet.noise._parameters import capped
 
 __all__ = ["Weights", "centred", "gaussian", "geometric", "laplace", "rounded"]
 
@@ -32,7 +33,7 @@ _GAUSSIAN_REACH = Fraction(6)  # in σ: the tail cells beyond hold 2e-9 of the m
 _GAUSSIAN_BLOCKS = 48  # at least so many blocks per σ, once σ is that large
 _LAPLACE_REACH = 15  # in scales: the tail cells beyond hold 3e-7 of the mass
 _LAPLACE_BLOCKS = 24
-_SERIES_FROM = 256  # σ² from which the midpoint series stands for the rounded Gaussian
+_SERIES_FROM = 64  # σ² from which the midpoint series stands for the rounded Gaussian
 _SERIES_TERMS = 7
 
 
@@ -72,7 +73,7 @@ class Family:
 
 def laplace(scale: Fraction) -> Weights:
     """p(x) = exp(-|x|/scale)."""
-    rate = float(1 / scale)
+    rate = capped(1 / scale)
     shift = _shift(scale / _LAPLACE_BLOCKS)
 
     def exact(x: int | Fraction) -> Ball:
@@ -94,7 +95,7 @@ def geometric(scale: Fraction) -> Weights:
 
 def gaussian(sigma2: Fraction) -> Weights:
     """p(x) = exp(-x²/(2 sigma2)). From x to x + 1 it falls by exp(-(2x + 1)/(2 sigma2)) ≤ exp(-x/sigma2)."""
-    curvature = float(1 / (2 * sigma2))
+    curvature = capped(1 / (2 * sigma2))
     shift, reach = _gaussian_blocks(sigma2)
     return Weights(
         rough=lambda x: np.exp(x * x * -curvature),
@@ -111,7 +112,7 @@ def centred(sigma2: Fraction, low: float, high: float) -> Weights:
     `rough` and `ball` take q = x(x - 2f) in the place of x. From x to x + 1, x ≥ 0, the weights fall by
     exp(-(2x + 1 - 2f)/(2 sigma2)) ≤ exp(-x/sigma2), and likewise to the left. So p_f(0) = 1 is the largest.
     """
-    curvature = float(1 / (2 * sigma2))
+    curvature = capped(1 / (2 * sigma2))
     shift, reach = _gaussian_blocks(sigma2)
 
     def exact(q: int | Fraction) -> Ball:
@@ -132,20 +133,21 @@ def centred(sigma2: Fraction, low: float, high: float) -> Weights:
 
 
 def rounded(sigma2: Fraction) -> Weights:
-    """p(x) = ∫ exp(-u²/(2 sigma2)) du over [x - 1/2, x + 1/2], divided by a constant ≥ 1 that makes p(0) ≤ 1.
+    """p(x) = ∫ exp(-u²/(2 sigma2)) du over [x - 1/2, x + 1/2]; where the weights are listed, divided by σ√(2π).
 
     Over this interval the integrand falls from u to u + 1 by exp(-(2u + 1)/(2 sigma2)) ≤ exp(-x/sigma2), so p does.
     """
     shift, reach = _gaussian_blocks(sigma2)
+    listed = sigma2 < _SERIES_FROM
 
     def exact(x: int | Fraction) -> Ball:
         from flint import arb
 
         root, twice = (8 * ball(sigma2)).sqrt(), 2 * _size(x)
         edges = (ball(twice - 1) / root).erfc() - (ball(twice + 1) / root).erfc()
-        return edges * (arb.pi() * ball(sigma2) / 2).sqrt()
+        return edges / 2 if listed else edges * (arb.pi() * ball(sigma2) / 2).sqrt()
 
-    rough = _midpoint_series(sigma2) if sigma2 >= _SERIES_FROM else _listed(exact, reach)
+    rough = _listed(exact, reach) if listed else _midpoint_series(sigma2)
     return Weights(rough, exact, lambda t: sigma2 / t, shift, reach)
 
 
@@ -158,15 +160,15 @@ def _listed(exact: Callable[[int | Fraction], Ball], reach: int) -> Callable[[Re
 def _midpoint_series(sigma2: Fraction) -> Callable[[Reals], Reals]:
     """∫ exp(-(x+y)²/2s) dy over [-1/2, 1/2] as exp(-x²/2s) times a polynomial in x²: no difference of nearly equal Φ.
 
-    With t = x/σ and h = 1/σ it is Σ_j He_2j(t) h^2j / ((2j+1)! 4^j). The terms left out are below 2^-55 for |t| ≤ 6.6 and
-    sigma2 ≥ 256 (docs/proofs/noise.md, "The midpoint series"). The coefficient of x^2i is an exact rational.
+    With t = x/σ and h = 1/σ it is Σ_j He_2j(t) h^2j / ((2j+1)! 4^j). The terms left out are below 2^-60 for |t| ≤ 6.6 and
+    sigma2 ≥ 64 (docs/proofs/noise.md, "The midpoint series"). The coefficient of x^2i is an exact rational.
     """
     exact = [Fraction(0)] * _SERIES_TERMS
     for j in range(_SERIES_TERMS):
         for i, hermite in enumerate(_even_hermite(j)):
             exact[i] += hermite / (factorial(2 * j + 1) * 4**j) / sigma2 ** (j + i)
     scaled = [float(c) for c in exact]
-    curvature = float(1 / (2 * sigma2))
+    curvature = capped(1 / (2 * sigma2))
 
     def rough(x: Reals) -> Reals:
         square = x * x

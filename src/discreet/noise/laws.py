@@ -20,7 +20,7 @@ from discreet.errors import ArgumentError
 from discreet.exact import Amount, exact
 from discreet.noise import scalar
 from discreet.noise._arb import Ball, ball, enclosure, sign
-from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, positive
+from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, capped, positive
 from discreet.noise._theta import gaussian_sum, gaussian_tail_sum, rough_erfc, rough_gaussian_tails
 from discreet.noise.bits import Bits
 
@@ -91,7 +91,7 @@ class DiscreteLaplace:
 
     def rough_tails(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """P(|Y| > k) in double precision; see `Law`."""
-        rate = float(1 / self.scale)
+        rate = capped(1 / self.scale)
         tails: NDArray[np.float64] = 2 / (1 + np.exp(-rate)) * np.exp((k + 1.0) * -rate)
         return tails
 
@@ -201,7 +201,7 @@ class RoundedGaussian:
 
     def rough_tails(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """P(|Y| > k) in double precision; see `Law`."""
-        return rough_erfc((2.0 * k + 1) / float(8 * self.sigma2) ** 0.5)
+        return rough_erfc((2.0 * k + 1) * capped(1 / (8 * self.sigma2)) ** 0.5)
 
     def sample(self, size: int, bits: Bits) -> NDArray[np.int64]:
         """`size` independent draws."""

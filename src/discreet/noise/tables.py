@@ -26,7 +26,7 @@ from discreet.noise._weights import Weights
 __all__ = ["CELLS", "Envelope", "build", "stack"]
 
 CELLS = 1 << 16
-_UP = 1 + 2.0**-40  # covers the error of `rough` (2^-43) and of every operation below
+_UP = 1 + 2.0**-40  # covers the error of `rough` (2^-41) and of every operation below
 _DOWN = 1 - 2.0**-40
 _TINY = 2.0**-1000
 

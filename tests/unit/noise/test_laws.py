@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -100,8 +101,10 @@ def test_impossible_coverages_are_refused(law, bad) -> None:
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_a_law_without_spread_is_0(law) -> None:
-    exact = law("1e-300")
+@pytest.mark.parametrize("parameter", ["1e-300", "1e-900"])
+def test_a_law_without_spread_is_0(law, parameter) -> None:
+    exact = law(parameter)
+    assert exact.rough_tails(np.arange(3)).tolist() == [0.0, 0.0, 0.0]
     assert exact.half_width("0.999") == 0
     assert exact.pmf(0)[1] == 1.0
     assert exact.pmf(1) == exact.tail(0) == (0.0, 5e-324)

