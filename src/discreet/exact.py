@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from math import gcd, isqrt, lcm
 
@@ -18,6 +18,7 @@ __all__ = [
     "Amount",
     "common_denominator",
     "decimal_text",
+    "decimal_up",
     "exact",
     "float_down",
     "float_up",
@@ -102,6 +103,14 @@ def _decimal_digits(denominator: int) -> int | None:
 def decimal_text(value: Fraction, digits: int = 6) -> str:
     """A short decimal for people, `digits` significant digits, nearest. Never parsed back, never decides anything."""
     return f"{float(value):.{digits}g}"
+
+
+def decimal_up(value: Fraction | float, digits: int = 6) -> str:
+    """A short decimal for people, `digits` significant digits, never below `value` ≥ 0: how a privacy loss is printed."""
+    exactly = Fraction(value)
+    with localcontext(prec=digits, rounding=ROUND_CEILING):
+        rounded = (Decimal(exactly.numerator) / Decimal(exactly.denominator)).normalize()
+    return f"{rounded:f}" if rounded == 0 or -4 <= rounded.adjusted() < 9 else f"{rounded:e}"
 
 
 def float_up(value: Fraction) -> float:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
 from discreet.errors import ArgumentError
-from discreet.exact import exact, text
+from discreet.exact import decimal_up, exact, text
 from discreet.privacy.coordinates import Budget, from_json, to_json
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Guarantee:
         """The guarantee in plain words."""
         person = "one person" if self.rows_per_person == 1 else f"one person with up to {self.rows_per_person} rows"
         change = f"any data of {person} are {'replaced' if self.relation == 'replace-one' else 'added or removed'}"
-        bound = f"(ε = {self.epsilon:.4g} at δ = {text(self.report_delta)})" if self.report_delta else ""
+        bound = f"(ε = {decimal_up(self.epsilon, 4)} at δ = {decimal_up(self.report_delta)})" if self.report_delta else ""
         return " ".join(f"When {change}: {self.measure.explain()} {bound}".split())
 
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
-from discreet.exact import decimal_text, exact, float_down, float_up, rational_gcd, sqrt_down, sqrt_up, text
+from discreet.exact import decimal_text, decimal_up, exact, float_down, float_up, rational_gcd, sqrt_down, sqrt_up, text
 
 FRACTIONS = st.fractions() | st.builds(Fraction, st.integers(-(10**30), 10**30), st.integers(1, 10**30))
 
@@ -90,3 +90,19 @@ def test_a_negative_has_no_root():
     with pytest.raises(ArgumentError):
         sqrt_down(Fraction(-1))
     assert decimal_text(Fraction(1, 3), 3) == "0.333"
+
+
+@given(st.fractions(min_value=0) | st.floats(0, 1e300).map(Fraction))
+@example(Fraction(1, 3))
+@example(Fraction("2.7155"))
+@example(Fraction(1, 10**400))
+def test_a_printed_privacy_loss_is_never_below_the_truth(value):
+    shown = Fraction(decimal_up(value, 4))
+    assert value <= shown <= value * Fraction(1002, 1000)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0, "0"), (1.5, "1.5"), (Fraction(1, 3), "0.333334"), (Fraction(1, 10**9), "1e-9"), (30, "30")]
+)
+def test_a_printed_privacy_loss_is_short(value, shown):
+    assert decimal_up(value) == shown

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import discreet as dp
+from discreet.release import make_release
+
+
+@pytest.fixture
+def released():
+    """A function that releases statistics of a small frame: `released(schema, rows, ask, **options)`."""
+
+    def release(schema, rows, ask, *, neighbours=None, budget=None, name="a release", dataset="a data set"):
+        frame = pl.DataFrame(rows, schema={column: _type(kind) for column, kind in schema.columns.items()})
+        with dp.Session(
+            frame,
+            schema,
+            dataset=dataset,
+            ledger=":memory:",
+            budget=budget or dp.PureDP(1),
+            neighbours=neighbours or dp.AddRemove(),
+        ) as session:
+            return session.release(ask(session.table), name=name)
+
+    return release
+
+
+def _type(column: object) -> Any:
+    values = (0,) if isinstance(column, dp.Number) else column.values
+    return {bool: pl.Boolean, int: pl.Int64, str: pl.String}[type(values[0])]
+
+
+@pytest.fixture
+def rewritten():
+    """A function that gives a release whose document differs in the given parts, with a digest that fits."""
+
+    def rewrite(release, without=(), **parts):
+        content = {key: value for key, value in release.document.items() if key not in {"digest", *without}}
+        return make_release({**content, **parts})
+
+    return rewrite
+
+
+@pytest.fixture
+def wages(released):
+    """Counts, sums and means by sex, with every kind of step."""
+    schema = dp.Schema(
+        sex=dp.Category(["F", "M", "X"]),
+        place=dp.Category(["here", "there"]),
+        age=dp.Number(0, 99),
+        wage=dp.Number(0, 2000, 10),
+    )
+
+    def ask(table):
+        return (
+            table.clamp({"wage": (0, 1500), "sex": ["F", "M"]})
+            .impute({"wage": dp.Uniform(100, 100), "age": dp.Normal(40, 15), "sex": dp.Weights({"F": 1, "M": 2})})
+            .where({"age": (18, 65)})
+            .resize(500, proportion="1.5")
+            .group_by("sex")
+            .agg(dp.count(), dp.sum("wage"), dp.mean("wage"))
+        )
+
+    rows = {"sex": ["F", "M"] * 200, "place": ["here"] * 400, "age": list(range(20, 60)) * 10, "wage": [500, 700] * 200}
+    return released(schema, rows, ask, budget=dp.PureDP(2), name="wages by sex", dataset="wages-2025")
