@@ -1,0 +1,126 @@
+"""The division of a spend, the choice of queries, and public counts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet.allocate import LEVEL, PublicCount, quote
+from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.privacy.coordinates import coordinates
+from discreet.queries import NonNullCount, RowCount, WeightedSum
+
+SCHEMA = dp.Schema(s=dp.Category(["a", "b", "c"]), v=dp.Number(0, 10), w=dp.Number("-1", "1", "0.5"), k=dp.Number(7, 7))
+ADD = dp.Table(SCHEMA, dp.AddRemove()).impute({"v": dp.Uniform(), "w": dp.Uniform(), "k": dp.Uniform()})
+ONE = dp.Table(SCHEMA, dp.ReplaceOne(rows=100)).impute({"v": dp.Uniform(), "w": dp.Uniform(), "k": dp.Uniform()})
+
+
+def queries(request):
+    return [one.query for one in quote(request, dp.PureDP(1)).measured]
+
+
+def test_statistics_share_primitives():
+    asked = quote(ADD.group_by("s").agg(dp.count(), dp.mean("v"), dp.sum("v")), dp.PureDP(1))
+    assert [one.query for one in asked.measured] == [RowCount(), WeightedSum("v", -5, 1, 10)]
+    assert [one.share for one in asked.measured] == [Fraction(1, 2)] * 2
+
+
+def test_the_spend_is_divided_in_proportion_to_the_weights():
+    asked = quote(ADD.group_by("s").agg(dp.sum("v"), dp.sum("w", weight=3)), dp.ZCDP("0.4"))
+    assert [one.guarantee for one in asked.measured] == [dp.ZCDP("0.1"), dp.ZCDP("0.3")]
+    # v moves two of three cells by up to 10 units each, w one cell by up to 4 half units: Δ₂² = 200 and 16.
+    laws = [RoundedGaussian(Fraction(200) / Fraction("0.2")), RoundedGaussian(Fraction(16) / Fraction("0.6"))]
+    assert [one.law for one in asked.measured] == laws
+
+
+def test_a_shared_primitive_takes_the_greatest_weight():
+    asked = quote(ADD.group_by("s").agg(dp.count(), dp.sum("v", weight=3), dp.mean("w", weight=2)), dp.PureDP(1))
+    assert {type(one.query): one.share for one in asked.measured[:1]} == {RowCount: Fraction(3, 8)}
+    assert [one.share for one in asked.measured[1:]] == [Fraction(3, 8), Fraction(2, 8)]
+
+
+def test_a_sum_alone_is_taken_from_zero_and_needs_no_count():
+    assert queries(ADD.group_by("s").agg(dp.sum("v"))) == [WeightedSum("v", 0, 1, 10)]
+    asked = quote(ADD.agg(dp.sum("v")), dp.PureDP(1))
+    assert asked.measured[0].law == DiscreteLaplace(Fraction(10))
+    assert asked.lines[0].count is None
+
+
+def test_public_counts_cost_nothing():
+    asked = quote(ONE.agg(dp.count(), dp.mean("v")), dp.PureDP(1))
+    assert [one.query for one in asked.measured] == [WeightedSum("v", -5, 1, 10)]
+    assert asked.lines[0].count == PublicCount(100)
+    assert asked.measured[0].law == DiscreteLaplace(Fraction(10))
+    resized = quote(ADD.resize(50).agg(dp.count(), dp.mean("v")), dp.PureDP(1))
+    assert resized.lines[1].count == PublicCount(50)
+
+
+def test_counts_that_are_not_public_are_measured():
+    assert RowCount() in queries(ONE.group_by("s").agg(dp.count()))
+    assert RowCount() in queries(ONE.where({"v": (0, 5)}).agg(dp.mean("v")))
+    skipping = dp.Table(SCHEMA, dp.ReplaceOne(rows=100)).agg(dp.mean("v", nulls="skip"))
+    assert NonNullCount("v") in queries(skipping)
+    assert RowCount() in queries(ADD.agg(dp.mean("v")))
+
+
+def test_what_is_public_already_is_no_request():
+    with pytest.raises(dp.PlanError, match="public already"):
+        quote(ONE.agg(dp.count()), dp.PureDP(1))
+    with pytest.raises(dp.PlanError, match="public already"):
+        quote(ONE.agg(dp.sum("k"), dp.mean("k")), dp.PureDP(1))
+
+
+def test_a_group_of_rows_costs_group_privacy():
+    many = dp.Table(SCHEMA, dp.AddRemove(rows_per_person=3)).agg(dp.count())
+    assert quote(many, dp.PureDP(1)).measured[0].guarantee == dp.PureDP("1/3")
+    assert quote(many, dp.ZCDP(1)).measured[0].guarantee == dp.ZCDP("1/9")
+    assert quote(many, dp.GDP(1)).measured[0].guarantee == dp.GDP("1/3")
+
+
+def test_approximate_budgets_take_the_less_noisy_mechanism():
+    counts = ADD.group_by("s").agg(dp.count())
+    assert isinstance(quote(counts, dp.ApproxDP("0.1", "1e-12")).measured[0].law, DiscreteLaplace)
+    raw = dp.Table(SCHEMA, dp.AddRemove()).group_by("s")
+    many = raw.agg(*[make(c, **skip) for make, skip in ((dp.count, {}), (dp.sum, {"nulls": "skip"})) for c in "vwk"])
+    assert isinstance(quote(many, dp.ApproxDP("0.5", "1e-3")).measured[0].law, RoundedGaussian)
+    assert isinstance(quote(counts, dp.ApproxDP(1, 0)).measured[0].law, DiscreteLaplace)
+
+
+@given(
+    st.lists(st.fractions(min_value=Fraction(1, 100), max_value=100), min_size=1, max_size=4),
+    st.sampled_from([dp.PureDP("0.7"), dp.ZCDP("0.3"), dp.GDP("1.1"), dp.ApproxDP("0.5", "1e-6")]),
+    st.integers(1, 4),
+)
+def test_the_parts_never_cost_more_than_the_spend(weights, spend, persons):
+    table = dp.Table(SCHEMA, dp.AddRemove(rows_per_person=persons))
+    parts = [dp.sum("v", nulls="skip", weight=weights[0])]
+    parts += [dp.count(weight=w).alias(f"c{i}") for i, w in enumerate(weights[1:])]
+    asked = quote(table.group_by("s").agg(*parts), spend)
+    total = asked.measured[0].guarantee.group(persons)
+    for one in asked.measured[1:]:
+        total = total + one.guarantee.group(persons)
+    target = dp.PureDP(spend.epsilon) if isinstance(spend, dp.ApproxDP) else spend
+    if type(total) is not type(target):
+        target = dp.GDP.for_approx(spend.epsilon, spend.delta)
+    # GDP adds squares and rounds roots outwards: compare in the coordinates that add, with that rounding allowed.
+    slack = Fraction(1, 2**70) if isinstance(total, dp.GDP) else 0
+    assert coordinates(total)[0] <= coordinates(target)[0] * (1 + slack)
+
+
+def test_half_widths_hold_together_at_the_level():
+    asked = quote(ADD.group_by("s").agg(dp.count(), dp.mean("v")), dp.PureDP(1))
+    alone, both = asked.lines
+    count_law, sum_law = (one.law for one in asked.measured)
+    assert alone.half_count == count_law.half_width(LEVEL)
+    assert (both.half_total, both.half_count) == (sum_law.half_width("0.975"), count_law.half_width("0.975"))
+
+
+def test_a_quote_reads_in_plain_words():
+    table = ADD.impute({"s": dp.Weights({"a": 1})})
+    shown = str(quote(table.resize(50, proportion=2).group_by("s").agg(dp.count(), dp.mean("v")), dp.PureDP(1)))
+    assert "one person can move 2 rows" in shown
+    assert "mean_v: ±" in shown
