@@ -105,6 +105,8 @@ def _close_gaps(candidates: NDArray[Any], rejected: NDArray[np.intp]) -> int:
     The moves depend on which places were rejected and not on the values, which stay independent draws of the law.
     """
     kept = candidates.size - rejected.size
+    if not rejected.size:
+        return kept
     split = int(np.searchsorted(rejected, kept))
     spare = np.ones(rejected.size, dtype=bool)
     spare[rejected[split:] - kept] = False
@@ -127,7 +129,10 @@ def _candidates(
     found = []
     for start in range(0, out.size, STRIDE):
         cases = _first_test(table, out[start : start + STRIDE], scratch, bits, centres)
-        found.append(_Open(cases.places + start, cases.cells, cases.v16))
+        if cases.places.size:
+            found.append(_Open(cases.places + start, cases.cells, cases.v16))
+    if not found:
+        return np.empty(0, dtype=np.intp), []
     together = _Open(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
     return _second_test(table, together, out, bits, centres)
 

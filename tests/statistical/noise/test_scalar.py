@@ -115,7 +115,7 @@ def test_drawing_v_again_instead_of_extending_it_is_noticed(fits, monkeypatch) -
     # V is ambiguous within 100 % of A: drawn again it accepts with probability min(1, 2A) A instead of A.
     monkeypatch.setattr(_draw, "LazyUniform", lambda bits, value, known: LazyUniform(bits))
     table = undecided(coarse(_weights.gaussian(Fraction(4)), 32), 1.0)
-    assert not fits(_draw.draw(table, 20_000, system_bits()), DiscreteGaussian(4))
+    assert not fits(_draw.draw(table, 7000, system_bits()), DiscreteGaussian(4))
 
 
 @pytest.mark.parametrize(("law", "parameter"), [*SMALL, (DiscreteGaussian, "1e6"), (RoundedGaussian, "1e6")])
@@ -128,11 +128,11 @@ def test_a_wrong_tail_is_noticed(fits, monkeypatch) -> None:
     weights = replace(_weights.gaussian(Fraction(4)), reach=1)
     right = Envelope.tail_start
     monkeypatch.setattr(Envelope, "tail_start", lambda table, side: right(table, 1))  # the left tail starts one too near
-    assert not fits(_draw.draw(build(weights), 6000, system_bits()), DiscreteGaussian(4))
+    assert not fits(_draw.draw(build(weights), 4000, system_bits()), DiscreteGaussian(4))
     monkeypatch.undo()
     geometric = _reference.geometric
     monkeypatch.setattr(_reference, "geometric", lambda scale, bits: geometric(scale * 2, bits))
-    assert not fits(_draw.draw(build(weights), 6000, system_bits()), DiscreteGaussian(4))
+    assert not fits(_draw.draw(build(weights), 4000, system_bits()), DiscreteGaussian(4))
 
 
 @pytest.mark.parametrize(("scale", "cells"), [("0.3", 3), ("7/3", 30), ("1000", 60)])
