@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.engines.base import Engine, check_header
 from discreet.engines.duckdb import is_relation, open_files, open_frame, open_relation
+from discreet.engines.sql import check_grids
 from discreet.errors import SourceError
 from discreet.schema import Schema
 
@@ -38,6 +39,7 @@ def open_source(source: Any, schema: Schema) -> Engine:
         engine, shown = open_frame(source, columns), "the frame"
     try:
         check_header(engine.header, schema, shown)
+        check_grids(engine.header, schema)
     except SourceError:
         engine.close()
         raise

@@ -6,10 +6,13 @@ A source becomes a table expression and a connection; one statement answers. CSV
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -30,7 +33,10 @@ __all__ = ["open_files", "open_frame", "open_relation"]
 Answer = Mapping[str, NDArray[Any]]
 _TABLE = "discreet_source"
 _TEXT = ColumnType("text", "text")
-_INTEGERS = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")}
+_UNREAD = ColumnType("other", "an undeclared column")
+# Not UHUGEINT, whose comparison with a negative bound fails on values from 2**127 on.
+_INTEGERS = {"HUGEINT", *(f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT"))}
+_PYTHON_VALUES = {"object", "category", "string", "str"}
 _KINDS = {
     **dict.fromkeys(_INTEGERS, "integer"),
     **dict.fromkeys(["FLOAT", "DOUBLE"], "float"),
@@ -42,18 +48,13 @@ _KINDS = {
 
 
 class _TableEngine:
-    """One table expression behind one function that runs a statement. `columns` are the declared ones."""
+    """One table expression behind one function that runs a statement.
 
-    def __init__(
-        self,
-        run: Callable[[str], Answer],
-        table: str,
-        header: Header,
-        snapshot: Callable[[], str],
-        close: Callable[[], None],
-    ) -> None:
-        self._run, self._table, self._header = run, table, header
-        self._snapshot, self._close = snapshot, close
+    Like `_CsvEngine` it holds no connection between calls: the driver prints on stderr when one outlives the interpreter.
+    """
+
+    def __init__(self, run: Callable[[str], Answer], table: str, header: Header, snapshot: Callable[[], str]) -> None:
+        self._run, self._table, self._header, self._snapshot = run, table, header, snapshot
 
     @property
     def header(self) -> Header:
@@ -66,7 +67,7 @@ class _TableEngine:
         return _cube(self._run(aggregate_sql(self._table, self._header, axes, moments)), axes, moments)
 
     def close(self) -> None:
-        self._close()
+        """Nothing stays open between calls."""
 
 
 class _CsvEngine:
@@ -91,16 +92,13 @@ class _CsvEngine:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
         statement = aggregate_sql(_TABLE, self.header, axes, moments)
         total = empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments])
-        connection = _connect()
-        try:
+        with _connection() as connection:
             for path, names in zip(self._paths, self._names, strict=True):
                 for frame in _frames(path, names, wanted):
                     connection.register(_TABLE, _ArrowOnly(frame))
-                    answer = connection.execute(statement).fetchnumpy()
+                    answer = _answer(connection, statement)
                     connection.unregister(_TABLE)
                     total = joined([total, _cube(answer, axes, moments)])
-        finally:
-            connection.close()
         return total
 
     def close(self) -> None:
@@ -138,19 +136,21 @@ def open_frame(frame: Any, columns: Sequence[str]) -> Engine:
     Raises:
         SourceError: the frame cannot be read as a table.
     """
-    frame = _as_arrow(frame, columns)
-    connection = _connect()
-    try:
-        connection.register(_TABLE, _ArrowOnly(frame))
-        header = _header(connection.execute(f"DESCRIBE {_TABLE}").fetchall())
-    except duckdb.Error:
-        connection.close()
-        raise SourceError("source: the frame cannot be read as a table") from None
+    frame, others = _declared(frame, columns)
 
     def run(statement: str) -> Answer:
-        return connection.execute(statement).fetchnumpy()
+        with _connection() as connection:
+            connection.register(_TABLE, frame)
+            return _answer(connection, statement)
 
-    return _TableEngine(run, _TABLE, header, lambda: _content_snapshot(run, header, columns), connection.close)
+    try:
+        with _connection() as connection:
+            connection.register(_TABLE, frame)
+            header = _header(connection.execute(f"DESCRIBE {_TABLE}").fetchall())
+    except duckdb.Error:
+        raise SourceError("source: the frame cannot be read as a table") from None
+    header = {**dict.fromkeys(others, _UNREAD), **header}
+    return _TableEngine(run, _TABLE, header, lambda: _content_snapshot(run, header, columns))
 
 
 def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> Engine:
@@ -159,12 +159,13 @@ def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> 
     header = _header(kinds)
 
     def run(statement: str) -> Answer:
-        answer = relation.query(_TABLE, statement)
-        if answer is None:
-            raise InternalError("a query gave no result")
-        return answer.fetchnumpy()
+        with _without_data():
+            answer = relation.query(_TABLE, statement)
+            if answer is None:
+                raise InternalError("a query gave no result")
+            return answer.fetchnumpy()
 
-    return _TableEngine(run, _TABLE, header, lambda: _content_snapshot(run, header, columns), lambda: None)
+    return _TableEngine(run, _TABLE, header, lambda: _content_snapshot(run, header, columns))
 
 
 def is_relation(source: object) -> bool:
@@ -173,30 +174,63 @@ def is_relation(source: object) -> bool:
 
 
 def _open_parquet(paths: Sequence[Path]) -> Engine:
-    connection = _connect()
     headers = []
-    for path in paths:
-        try:
-            described = connection.execute(f"DESCRIBE SELECT * FROM read_parquet([{_file(path)}])").fetchall()
-        except duckdb.Error:
-            connection.close()
-            raise SourceError(f"source '{path}': is no readable Parquet file") from None
-        headers.append(_header(described))
-        if headers[-1] != headers[0]:
-            connection.close()
-            raise SourceError(f"source '{path}': its columns and types differ from those of '{paths[0]}'")
-    table = f"read_parquet([{', '.join(_file(path) for path in paths)}])"
+    with _connection() as connection:
+        for path in paths:
+            headers.append(_parquet_header(connection, path))
+            if headers[-1] != headers[0]:
+                raise SourceError(f"source '{path}': its columns and types differ from those of '{paths[0]}'")
 
     def run(statement: str) -> Answer:
+        with _connection() as connection:
+            return _answer(connection, statement)
+
+    return _TableEngine(run, _parquet(paths), headers[0], lambda: _file_snapshot(paths))
+
+
+def _parquet(paths: Sequence[Path]) -> str:
+    # A folder name such as age=3 must not become a column, or replace one.
+    return f"read_parquet([{', '.join(_file(path) for path in paths)}], hive_partitioning = false)"
+
+
+def _parquet_header(connection: duckdb.DuckDBPyConnection, path: Path) -> Header:
+    try:
+        header = _header(connection.execute(f"DESCRIBE SELECT * FROM {_parquet([path])}").fetchall())
+        names = {row[0] for row in connection.execute(f"SELECT name FROM parquet_schema({_file(path)})").fetchall()}
+    except duckdb.Error:
+        raise SourceError(f"source '{path}': is no readable Parquet file") from None
+    renamed = [name for name in header if name not in names]
+    if renamed:
+        # The driver ignores case and renames the second of two equal names; reading on could take one for another.
+        raise SourceError(f"source '{path}': has two columns whose names differ only in case; rename one of the two")
+    return header
+
+
+@contextmanager
+def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection of its own, closed afterwards."""
+    connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"})
+    try:
+        connection.execute("SET enable_progress_bar = false")
+        # The rows of a frame are not known beforehand; without this they, not the categories, may fill the hash table.
+        connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
+        yield connection
+    finally:
+        connection.close()
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, statement: str) -> Answer:
+    with _without_data():
         return connection.execute(statement).fetchnumpy()
 
-    return _TableEngine(run, table, headers[0], lambda: _file_snapshot(paths), connection.close)
 
-
-def _connect() -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"})
-    connection.execute("SET enable_progress_bar = false")
-    return connection
+@contextmanager
+def _without_data() -> Iterator[None]:
+    """Errors of the driver, which quote values, become one that says nothing of the data."""
+    try:
+        yield
+    except duckdb.Error:
+        raise SourceError("the source could not be read to its end; check that it is complete and unchanged") from None
 
 
 def _file(path: Path) -> str:
@@ -243,40 +277,62 @@ class _ArrowOnly:
         return self._frame.__arrow_c_stream__(requested_schema)
 
 
-def _as_arrow(frame: Any, columns: Sequence[str]) -> Any:
-    if type(frame).__module__.split(".")[0] == "pandas":
-        return _from_pandas(frame, columns)
+def _declared(frame: Any, columns: Sequence[str]) -> tuple[_ArrowOnly, list[str]]:
+    """The declared columns of a frame, and the names of the others, which are never read.
+
+    They are picked by their exact names here, because the driver ignores case and renames the second of two equal names.
+    """
     if not hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "read_next_batch"):
         raise SourceError(
             f"source: {type(frame).__name__} is no table that can be read twice; "
             "pass a path, an Arrow table, a Polars or pandas frame, or a DuckDB relation"
         )
-    return frame
+    names = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
+    known = [name for name in columns if name in names]
+    twice = [name for name in known if names.count(name) > 1]
+    if twice:
+        raise SourceError(f"column '{twice[0]}': the frame has two columns of this name")
+    others = [str(name) for name in names if name not in known]
+    if type(frame).__module__.split(".")[0] == "pandas":
+        return _ArrowOnly(_from_pandas(frame, known)), others
+    return _ArrowOnly(frame.select(known) if known and hasattr(frame, "select") else frame), others
 
 
-def _from_pandas(frame: Any, columns: Sequence[str]) -> Any:
-    """The declared columns as a Polars frame. Object columns become text, value by value, so that no type is guessed."""
+def _from_pandas(frame: Any, names: Sequence[str]) -> Any:
+    """These columns as a Polars frame. Object columns become text, value by value, so that no type is guessed."""
     import polars as pl
 
-    known = [name for name in columns if name in frame.columns]
-    if frame.columns.has_duplicates:
-        raise SourceError("source: the frame has two columns of one name")
     series = []
-    for name in known:
-        if frame[name].dtype == object:
-            series.append(pl.Series(name, [_as_text(value) for value in frame[name]], dtype=pl.String))
-        else:
-            series.append(pl.Series(name, pl.from_pandas(frame[[name]])[name]))
+    for name in names:
+        column, kind = frame[name], frame[name].dtype
+        if kind.name in _PYTHON_VALUES and getattr(kind, "storage", "") != "pyarrow":
+            series.append(pl.Series(name, [_as_text(value) for value in column], dtype=pl.String))
+            continue
+        try:
+            series.append(pl.Series(name, pl.from_pandas(column)))
+        except (ValueError, TypeError, NotImplementedError):
+            raise SourceError(f"column '{name}': its pandas type {kind} cannot be read; convert the column") from None
     return pl.DataFrame(series)
 
 
 def _as_text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool | int | float) and value == value:  # noqa: PLR0124 (NaN is null)
-        return str(value)
-    isoformat = getattr(value, "isoformat", None)
-    return str(isoformat()) if isoformat is not None else None
+    """The text that a value of an object column stands for. Never raises, whatever the value is."""
+    if isinstance(value, np.bool_ | np.integer | np.floating):
+        value = value.item()
+    if isinstance(value, str):
+        return str.encode(value, "utf-8", errors="replace").decode()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        # Longer integers are beyond the doubles, that is null, and cannot always be printed.
+        return int.__repr__(value) if value.bit_length() <= 1024 else None
+    if isinstance(value, float):
+        return float.__repr__(value)
+    if isinstance(value, Decimal):
+        return Decimal.__str__(value)
+    if isinstance(value, dt.date) and value == value:  # noqa: PLR0124 (pandas' missing date is a date unequal to itself)
+        return dt.date(value.year, value.month, value.day).isoformat()
+    return None
 
 
 def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator[Any]:
@@ -296,9 +352,9 @@ def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator
 def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
     import polars as pl
 
-    columns = [one.alias(name) for one, name in zip(series, names, strict=True)]
-    # A request without columns still counts rows.
-    return pl.DataFrame([*columns, pl.Series("discreet row", [True]).new_from_index(0, height)])
+    if not series:  # a request without columns still counts rows
+        return pl.DataFrame({"row": pl.Series([True]).new_from_index(0, height)})
+    return pl.DataFrame([one.alias(name) for one, name in zip(series, names, strict=True)])
 
 
 def _check_regular(path: Path) -> None:

@@ -99,7 +99,7 @@ def _number_target(path: NumberPath, value: object) -> int | None:
 
 
 def number_code(column: Number, value: object) -> int | None:
-    """The code of any value in a numeric column; None is null. Never raises."""
+    """The code of any value in a numeric column whose bounds and step are of ordinary size; None is null. Never raises."""
     last = column.size - 1
     if isinstance(value, str):
         value = float(value) if NUMBER_TEXT.fullmatch(value) else None
@@ -152,5 +152,7 @@ def _category_value(column: Category, value: object) -> str | int | bool | None:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     if isinstance(value, float) and not abs(value) <= 2**53:
+        return None
+    if isinstance(value, Decimal) and not (value.is_finite() and value.adjusted() < 20):
         return None
     return int(value) if value == int(value) else None

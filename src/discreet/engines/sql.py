@@ -14,10 +14,10 @@ from math import ceil, floor, gcd
 from discreet.engines.base import ColumnType, Header
 from discreet.errors import SourceError
 from discreet.exact import text
-from discreet.paths import CategoryPath, KeyAxis, Moment, NumberPath
-from discreet.schema import Date, Number, Value
+from discreet.paths import NULL, CategoryPath, KeyAxis, Moment, NumberPath
+from discreet.schema import Date, Number, Schema
 
-__all__ = ["LIMB", "aggregate_sql", "quoted"]
+__all__ = ["LIMB", "aggregate_sql", "check_grids", "quoted"]
 
 LIMB = 2**32
 """Sums leave the engine as two 64-bit limbs, sum = high·2**32 + low, because drivers turn 128-bit integers into doubles."""
@@ -25,11 +25,28 @@ LIMB = 2**32
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _INTEGER = " *[+-]?[0-9]{1,19}([.]0*)? *"
 _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+# Spelled out: lower() fails on text that is not UTF-8, and case-insensitive patterns also match a long s.
+_TRUE, _FALSE = "[tT][rR][uU][eE]", "[fF][aA][lL][sS][eE]"
+_DAY = 86_400 * 10**9
+_HUGE = 10**300
 
 
 def quoted(name: str) -> str:
     """`name` as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def check_grids(header: Header, schema: Schema) -> None:
+    """Nothing, when every declared number can be put on its grid: in 128-bit integers, or in finite doubles.
+
+    Steps only narrow the range of codes, so no plan fails later for this reason.
+
+    Raises:
+        SourceError: a decimal too wide, or bounds or a step beyond the range of doubles.
+    """
+    for name, column in schema.columns.items():
+        if isinstance(column, Number):
+            _number_code(NumberPath(name, column, 0, column.size - 1, NULL, ()), header[name])
 
 
 def aggregate_sql(source: str, header: Header, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
@@ -44,10 +61,10 @@ def aggregate_sql(source: str, header: Header, axes: Sequence[KeyAxis], moments:
     Raises:
         SourceError: a decimal column too wide for exact 128-bit arithmetic on the declared grid.
     """
-    inner = [f"{_target(axis.path, header[axis.name])} AS c{i}" for i, axis in enumerate(axes)]
+    inner = [f"{_value(axis.path, header[axis.name])} AS c{i}" for i, axis in enumerate(axes)]
     inner += [f"{_number_code(moment.path, header[moment.name])} AS v{j}" for j, moment in enumerate(moments)]
-    keys = [f"{_labelled(axis, f'c{i}')} AS k{i}" for i, axis in enumerate(axes)]
-    columns = [*keys, "count(*) AS n"]
+    lookups = "".join(_lookup(axis.path, i) for i, axis in enumerate(axes) if isinstance(axis.path, CategoryPath))
+    columns = [f"{_key(axis, i)} AS k{i}" for i, axis in enumerate(axes)] + ["count(*) AS n"]
     for j, moment in enumerate(moments):
         total = f"coalesce(sum(v{j} - {moment.path.low}), 0)"
         columns += [
@@ -57,32 +74,44 @@ def aggregate_sql(source: str, header: Header, axes: Sequence[KeyAxis], moments:
         ]
     body = f"SELECT {', '.join(inner) or '1'} FROM {source}"
     grouped = f" GROUP BY {', '.join(f'k{i}' for i in range(len(axes)))}" if axes else ""
-    return f"SELECT {', '.join(columns)} FROM ({body}){grouped}"
+    return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{grouped}"
 
 
-def _labelled(axis: KeyAxis, code: str) -> str:
-    if axis.cuts is None:
-        return f"CAST({code} AS BIGINT)"
-    # Negative targets lie below every cut and have to be kept apart from the codes below the first cut.
-    count = " + ".join(f"CAST({code} >= {cut} AS BIGINT)" for cut in axis.cuts) or "0"
-    return f"CASE WHEN {code} < 0 THEN CAST({code} AS BIGINT) ELSE {count} END"
-
-
-def _target(path: NumberPath | CategoryPath, kind: ColumnType) -> str:
+def _value(path: NumberPath | CategoryPath, kind: ColumnType) -> str:
     if isinstance(path, CategoryPath):
-        keys = ", ".join(_literal(value) for value in path.column.values)
-        targets = ", ".join(str(target) for target in path.targets)
-        lookup = f"map([{keys}], [{targets}])[{_category_value(path, kind)}]"
-        return f"coalesce(CAST({lookup} AS BIGINT), {path.null_target})"
+        return _category_value(path, kind)
     return f"coalesce({_number_code(path, kind)}, {path.null_target})"
 
 
-def _literal(value: Value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return f"CAST({value} AS BIGINT)"
-    return "'" + value.replace("'", "''") + "'"
+def _key(axis: KeyAxis, i: int) -> str:
+    if isinstance(axis.path, CategoryPath):
+        return f"coalesce(t{i}, {axis.path.null_target})"
+    if axis.cuts is None:
+        return f"CAST(c{i} AS BIGINT)"
+    # Negative targets lie below every cut and have to be kept apart from the codes below the first cut.
+    count = " + ".join(f"CAST(c{i} >= {cut} AS BIGINT)" for cut in axis.cuts) or "0"
+    return f"CASE WHEN c{i} < 0 THEN CAST(c{i} AS BIGINT) ELSE {count} END"
+
+
+def _lookup(path: CategoryPath, i: int) -> str:
+    """The join that sends categories to targets.
+
+    A hash join takes as long for the last category, or for none, as for the first; a map or a CASE is searched from the
+    front. Every category is there once, so no row is doubled. Texts are joined as bytes: a connection of the caller
+    may have a collation under which two categories are equal. The list is two literals, because a million
+    expressions take half a minute to parse; no category contains a line break.
+    """
+    type_ = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}[type(path.column.values[0])]
+    words = _text_literal("\n".join(str(value) for value in path.column.values))
+    targets = _text_literal("\n".join(str(target) for target in path.targets))
+    pairs = f"unnest(CAST(string_split({words}, '\n') AS {type_}[])) AS w{i}, "
+    pairs += f"unnest(CAST(string_split({targets}, '\n') AS BIGINT[])) AS t{i}"
+    same = f"encode(c{i}) = encode(w{i})" if type_ == "VARCHAR" else f"c{i} = w{i}"
+    return f" LEFT JOIN (SELECT {pairs}) ON {same}"
+
+
+def _text_literal(words: str) -> str:
+    return "'" + words.replace("'", "''") + "'"
 
 
 def _category_value(path: CategoryPath, kind: ColumnType) -> str:
@@ -93,7 +122,8 @@ def _category_value(path: CategoryPath, kind: ColumnType) -> str:
     if isinstance(first, bool):
         if kind.kind == "boolean":
             return column
-        return f"CASE lower({column}) WHEN 'true' THEN true WHEN 'false' THEN false END"
+        true, false = (f"regexp_full_match({column}, '{pattern}')" for pattern in (_TRUE, _FALSE))
+        return f"CASE WHEN {true} THEN true WHEN {false} THEN false END"
     if kind.kind == "integer":
         return f"TRY_CAST({column} AS BIGINT)"
     if kind.kind == "text":
@@ -123,9 +153,10 @@ def _number_code(path: NumberPath, kind: ColumnType) -> str:
 
 
 def _unscaled(name: str, kind: ColumnType) -> str:
-    if kind.width + kind.scale < 38:
+    # The product of two decimals of together at most 18 digits cannot overflow, whatever type the engine gives it.
+    if kind.width + kind.scale + 1 <= 18:
         return f"CAST({quoted(name)} * {10**kind.scale} AS HUGEINT)"
-    # Wider decimals would overflow the product; their text without the point is the same integer.
+    # The text of a wider decimal without the point is the same integer, and faster than a wider product.
     return f"CAST(replace(CAST({quoted(name)} AS VARCHAR), '.', '') AS HUGEINT)"
 
 
@@ -140,8 +171,8 @@ def _exact_code(path: NumberPath, column: Number, value: str, scale: int, bare: 
     biggest = 4 * (max(abs(least), abs(most)) * a + abs(b) + d)
     if biggest >= 2**126:
         raise SourceError(
-            f"column '{path.name}': its step {text(column.step)} is too fine for exact arithmetic on this column's type; "
-            "choose a coarser step"
+            f"column '{path.name}': its type and the step {text(column.step)} need more than 128 bits together; "
+            "round the column to fewer decimals, or choose a coarser step"
         )
     if biggest < 2**62 and scale == 0:
         value = f"TRY_CAST({bare} AS BIGINT)"
@@ -159,6 +190,11 @@ def _exact_code(path: NumberPath, column: Number, value: str, scale: int, bare: 
 
 def _float_code(path: NumberPath, column: Number, number: str) -> str:
     """The IEEE expression of the reference, clamped before rounding; NaN and the infinities are null."""
+    if not (abs(column.lower) < _HUGE and Fraction(1, _HUGE) < column.step < _HUGE):
+        raise SourceError(
+            f"column '{path.name}': is read as doubles, but its bounds or its step lie beyond them "
+            "(±1e300; steps from 1e-300 to 1e300); declare it in other units"
+        )
     steps = f"(({number} - {_double(float(column.lower))}) / {_double(float(column.step))})"
     rounded = f"CAST(round_even({steps}, 0) AS BIGINT)"
     return (
@@ -171,17 +207,28 @@ def _date_code(path: NumberPath, kind: ColumnType) -> str:
     column, name = path.column, quoted(path.name)
     if not isinstance(column, Date):
         raise SourceError(f"column '{path.name}': is no date")
-    day = name
+    if kind.shown == "TIMESTAMP_NS":
+        return _nanosecond_code(path, column, name)
+    day, type_ = name, "DATE"
     if kind.kind == "timestamp":
-        day = f"(CASE WHEN isfinite({name}) THEN CAST({name} AS DATE) END)"
+        type_ = kind.shown
     if kind.kind == "text":
         # Python has no year 0; the reference refuses it, so it is null here too.
         day = f"(CASE WHEN regexp_full_match({name}, '{_DATE}') AND {name} >= '0001' THEN TRY_CAST({name} AS DATE) END)"
-    low, high = (f"DATE '{column.value(code).isoformat()}'" for code in (path.low, path.high))
+    # All comparisons are made in the column's own type: converting a far timestamp fails.
+    low, high = (f"CAST('{column.value(code).isoformat()}' AS {type_})" for code in (path.low, path.high))
+    infinite = f"{day} = CAST('infinity' AS {type_}) OR {day} = CAST('-infinity' AS {type_})"
     return (
-        f"(CASE WHEN NOT isfinite({day}) THEN NULL WHEN {day} <= {low} THEN {path.low} WHEN {day} >= {high} "
-        f"THEN {path.high} ELSE CAST({day} - DATE '{column.first.isoformat()}' AS BIGINT) END)"
+        f"(CASE WHEN {infinite} THEN NULL WHEN {day} <= {low} THEN {path.low} WHEN {day} >= {high} "
+        f"THEN {path.high} ELSE CAST(CAST({day} AS DATE) - DATE '{column.first.isoformat()}' AS BIGINT) END)"
     )
+
+
+def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
+    """Days by flooring integers: casts from nanoseconds round, and bounds may lie beyond what nanoseconds reach."""
+    count = f"epoch_ns({name})"  # null for the infinities
+    code = f"({count} // {_DAY} - CASE WHEN {count} % {_DAY} < 0 THEN 1 ELSE 0 END - {column.first_day})"
+    return f"(CASE WHEN {code} <= {path.low} THEN {path.low} WHEN {code} >= {path.high} THEN {path.high} ELSE {code} END)"
 
 
 def _double(value: float) -> str:
