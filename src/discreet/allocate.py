@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import log
 
-from discreet.errors import InternalError, PlanError
+from discreet.errors import ArgumentError, InternalError, PlanError
 from discreet.exact import decimal_text, rational_gcd, text
 from discreet.mechanisms import Sensitivity, law_for, sensitivity_of
 from discreet.neighbours import ReplaceOne
@@ -179,7 +179,14 @@ def _measured(
         part = scale(target, share)
         if isinstance(part, ApproxDP):
             raise InternalError("a mechanism guarantees no approximate DP by itself")
-        measured.append(Measured(query, share, sensitivity, part, law_for(sensitivity, part)))
+        try:
+            law = law_for(sensitivity, part)
+        except ArgumentError as wrong:
+            raise PlanError(
+                f"spend: leaves a share of {decimal_text(share, 3)} for '{shown(query)}', which is too little ({wrong}); "
+                "spend more, or take a coarser step or tighter bounds"
+            ) from None
+        measured.append(Measured(query, share, sensitivity, part, law))
     return tuple(measured)
 
 

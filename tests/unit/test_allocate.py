@@ -32,8 +32,8 @@ def test_statistics_share_primitives():
 def test_the_spend_is_divided_in_proportion_to_the_weights():
     asked = quote(ADD.group_by("s").agg(dp.sum("v"), dp.sum("w", weight=3)), dp.ZCDP("0.4"))
     assert [one.guarantee for one in asked.measured] == [dp.ZCDP("0.1"), dp.ZCDP("0.3")]
-    # v moves two of three cells by up to 10 units each, w one cell by up to 4 half units: Δ₂² = 200 and 16.
-    laws = [RoundedGaussian(Fraction(200) / Fraction("0.2")), RoundedGaussian(Fraction(16) / Fraction("0.6"))]
+    # One row more adds up to 10 units to a sum of v, and up to 2 half units to a sum of w: Δ₂² = 100 and 4.
+    laws = [RoundedGaussian(Fraction(100) / Fraction("0.2")), RoundedGaussian(Fraction(4) / Fraction("0.6"))]
     assert [one.law for one in asked.measured] == laws
 
 
