@@ -1,7 +1,7 @@
 """Speed and tightness of the privacy calculus, as ratios within one run: `python benchmarks/bench_privacy.py`.
 
 Peers (OpenDP, dp-accounting) are timed beside it where they can be imported; otherwise their column stays empty. Times are
-the best of several repetitions on one core.
+processor time, the best of several repetitions on one core.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def best(call: Callable[[], Any], repetitions: int, loops: int = 1) -> float:
     """Seconds a call, the best of `repetitions` rounds of `loops` calls."""
     times = []
     for _ in range(repetitions):
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(loops):
             call()
-        times.append((time.perf_counter() - start) / loops)
+        times.append((time.process_time() - start) / loops)
     return min(times)
 
 
@@ -85,7 +85,7 @@ def peer_epsilons(parts: list[tuple[Any, int]], deltas: tuple[float, ...]) -> tu
     pld = peer("dp_accounting.pld.privacy_loss_distribution")
     if pld is None:
         return None
-    start = time.perf_counter()
+    start = time.process_time()
     total = None
     for part, count in parts:
         if isinstance(part, DiscreteLaplace):
@@ -95,7 +95,7 @@ def peer_epsilons(parts: list[tuple[Any, int]], deltas: tuple[float, ...]) -> tu
         many = one.self_compose(count) if count > 1 else one
         total = many if total is None else total.compose(many)
     found = [total.get_epsilon_for_delta(delta) for delta in deltas]
-    return time.perf_counter() - start, found
+    return time.process_time() - start, found
 
 
 def composition() -> None:

@@ -12,6 +12,10 @@ Arguments are doubles already checked to lie in the domain.
 from __future__ import annotations
 
 from math import exp, hypot, inf, log, log1p, sqrt
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.privacy._arb import Ball
 
 _ULP = 2.0**-53 * (1 + 1e-6)  # the excess over 2⁻⁵³ covers all products of two rounding errors
 _LIB = 4
@@ -20,6 +24,7 @@ _U_MIN, _U_MAX = 1e-300, 1e165  # beyond these 1/u or u² leaves the range of do
 _ERROR_L, _ERROR_M = _LIB + 4, _LIB + 1
 _EXP_UP = 1 + (2 * _LIB + 4) * _ULP
 TINY = 5e-324
+CANCELLED = 100.0
 EXPONENT_FLOOR = 760.0  # e^-760 is below the smallest positive double
 
 
@@ -95,8 +100,9 @@ def epsilon_at_order(u: float, tau: float, l: float) -> float:  # noqa: E741 - t
     big_m = log1p(u)
     slack = (l - big_m) / u
     value = tau + slack - big_l
-    # Up to four roundings in τ; log and log1p, their difference and the quotient; 1/u and log1p in L; three sums.
-    error = 5 * tau + _ERROR_M * (l + big_m) / u + 3 * abs(slack) + _ERROR_L * big_l + 2 * abs(value)
+    # Up to four roundings in τ; log and log1p, their difference and the quotient; u itself, for an order α rounded in
+    # α − 1; 1/u and log1p in L; three sums.
+    error = 5 * tau + _ERROR_M * (l + big_m) / u + 4 * abs(slack) + _ERROR_L * big_l + 2 * abs(value)
     top = value + _ULP * error
     if top <= 0:
         return 0.0
@@ -109,8 +115,10 @@ def epsilon_root(rho: float, delta: float, l: float) -> float:  # noqa: E741
         return sqrt(l / rho)
     u = 2 * l / (1 + sqrt(1 + 4 * rho * l))  # left of the root, because log(1 + u) ≤ u
     if u > 0.5:
-        u = sqrt(max(l - log1p(sqrt(l / rho)), 0.25 * min(l, 2.0)) / rho)
-        u = min(u, 0.9 / delta)  # the root is left of 1/δ − 1
+        room = l - log1p(sqrt(l / rho))  # ρu² at the root is a little more, and at least 1/2 where ε > 0
+        u = sqrt((room if room > 0.5 else 0.5) / rho)
+        if u * delta > 0.9:
+            u = 0.9 / delta  # the root is left of 1/δ − 1
     for _ in _THREE:
         square = rho * u * u
         ratio = u / (u + 1)
@@ -130,8 +138,23 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     if delta == 0 or rho == inf:
         return inf
     l = -log(delta)  # noqa: E741
-    u = clamp_u(epsilon_root(rho, delta, l))
-    return epsilon_at_order(u, rho + u * rho, l)
+    u = epsilon_root(rho, delta, l)
+    if not _U_MIN < u < _U_MAX:
+        u = clamp_u(u)
+    bound = epsilon_at_order(u, rho + u * rho, l)
+    # Where ε is the small difference of large terms the error bound is no longer below 1e-12 of it.
+    return bound if not 0 < CANCELLED * bound * u < l else enclosed_epsilon(rho, delta, u)
+
+
+def enclosed_epsilon(rho: float, delta: float, u: float) -> float:
+    """The same bound at the same u by interval arithmetic."""
+    from discreet.privacy._arb import ball, enclose, upper
+
+    def compute() -> Ball:
+        at = ball(u)
+        return (at + 1) * ball(rho) - (ball(delta).log() + at.log1p()) / at - (1 / at).log1p()
+
+    return max(0.0, upper(enclose(compute)))
 
 
 def zcdp_rho(epsilon: float, delta: float) -> float:

@@ -207,8 +207,10 @@ def _checked(value: Any, name: str, directed: Callable[[Fraction], float], most:
 
 def _checked_array(value: Any, name: str, most: float) -> Array:
     array = np.asarray(value)
-    if array.dtype.kind not in "fiu":
-        raise ArgumentError(f"{name}: must be an array of numbers, not of {array.dtype}")
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        raise ArgumentError(f"{name}: must be an array of doubles or integers, not of {array.dtype}")
+    if array.dtype.kind in "iu" and np.any(array > 2**53):
+        raise ArgumentError(f"{name}: integers in arrays must be at most 2**53, to be exact as doubles")
     array = array.astype(np.float64, copy=False)
     if not (np.all(array >= 0) and np.all(array <= most)):
         rule = "must be at least 0" if most == inf else f"must lie between 0 and {most:g}"

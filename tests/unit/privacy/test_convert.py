@@ -90,6 +90,22 @@ def test_arrays_broadcast_and_agree_with_scalars(function: Callable[..., float])
     assert np.asarray(function(np.zeros((0,)), np.zeros((0,)))).shape == (0,)
 
 
+def test_arrays_that_are_no_doubles_are_refused() -> None:
+    for bad in (np.array(["1"]), np.array([True]), np.array([1], dtype=np.longdouble), np.array([2**60])):
+        with pytest.raises(ArgumentError, match="rho"):
+            convert.zcdp_delta(bad, 1.0)
+
+
+def test_a_small_epsilon_is_as_tight_as_a_large_one() -> None:
+    # Near the δ of ε = 0 the answer is a small difference of large terms.
+    for rho in (1e-9, 1.923013066913089e-05, 0.3):
+        edge = convert.zcdp_delta(rho, 0.0)
+        for share in (1e-3, 1e-6, 1e-9):
+            epsilon = convert.zcdp_epsilon(rho, edge * (1 - share))
+            assert 0 < epsilon < 1
+            assert convert.zcdp_delta(rho, epsilon * (1 - 1e-4)) > edge * (1 - share)
+
+
 def test_renyi_curves_take_the_best_order_and_refuse_what_is_no_curve() -> None:
     orders, bounds = [2, 8, 64], [Fraction(a, 10) for a in (2, 8, 64)]
     best = min(convert.rdp_epsilon([a], [t], 1e-6) for a, t in zip(orders, bounds, strict=True))
