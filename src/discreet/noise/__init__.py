@@ -15,13 +15,16 @@ from numpy.typing import NDArray
 from discreet.exact import Amount
 from discreet.noise import scalar
 from discreet.noise.bits import system_bits
+from discreet.noise.count_laws import Binomial, Hypergeometric
 from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, Geometric, Law, RoundedGaussian
 from discreet.noise.sums import SumOfNoises
 
 __all__ = [
+    "Binomial",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Geometric",
+    "Hypergeometric",
     "Law",
     "RoundedGaussian",
     "SumOfNoises",

@@ -24,7 +24,16 @@ from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, capped, positive
 from discreet.noise._theta import gaussian_sum, gaussian_tail_sum, rough_erfc, rough_gaussian_tails
 from discreet.noise.bits import Bits
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Geometric", "Law", "RoundedGaussian", "checked_coverage"]
+__all__ = [
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Geometric",
+    "Law",
+    "RoundedGaussian",
+    "checked_coverage",
+    "checked_probability",
+    "smallest",
+]
 
 
 class Law(Protocol):
