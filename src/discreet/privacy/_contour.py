@@ -139,7 +139,7 @@ class Contour:
         """An upper bound of the sum of e^{cjP} δ(ε + jP) over j ≠ 0."""
         below = exp(-self.tilt * self.period) * 1.001
         total = below / (1 - below)
-        if epsilon + self.period >= self.most:
+        if (epsilon + self.period) * (1 - 1e-12) >= self.most:
             return total * 1.001
         best = inf
         for tilt, value in self.chernoff:
@@ -157,47 +157,61 @@ def integrate(
 
     `most` is the largest possible sum (None: unbounded); `lattice` holds all sums, or is None.
     """
-    value, _, variance = cumulants(losses, c)
     chernoff = tuple((k * c, cumulants(losses, k * c)[0]) for k in (1.2, 1.5, 2.0, 3.0, 5.0))
     ceiling = float_up(most) if most is not None else inf
     period = _period(c, epsilon, log_delta, chernoff, ceiling)
     if lattice is not None and period / float(lattice.spacing) > _MOST_LATTICE:
         lattice = None
-    if lattice is not None:
-        points = 2 * ceil(period / float(lattice.spacing) / 2) + 1
-        period = points * float(lattice.spacing)
-        grid = Grid(2 * pi / period, (points + 1) // 2)
-        sizes = np.where(np.arange(len(grid.points)) <= points // 2, 2.0 / points, 0.0)
-        kernel: Complex = np.ones(len(grid.points), dtype=np.complex128)
-        truncated = 0.0
-    else:
-        step = 2 * pi / period
-        normal = sum(loss.variance for loss in losses if isinstance(loss, Gaussian))
-        grid = Grid(step, _count(c, epsilon, variance, normal, step))
-        s = c + 1j * grid.points
-        kernel = np.asarray(1 / (s * (s + 1)), dtype=np.complex128)
-        sizes = np.full(len(grid.points), step / pi)
-        reach = step * (len(grid.points) - 1)
-        truncated = exp(-normal * reach**2 / 2 * (1 - 1e-12)) / (pi * reach) * 1.001
-    sizes[0] /= 2
-    product: Complex = np.ones(len(grid.points), dtype=np.complex128)
+    samples = _on_line(losses, c, epsilon, period) if lattice is None else _on_lattice(lattice, period)
+    product: Complex = np.ones(len(samples.grid.points), dtype=np.complex128)
     for loss in losses:
-        product = loss.multiply(product, c, grid)
+        product = loss.multiply(product, c, samples.grid)
     errors = [loss.errors(c) for loss in losses]
-    total = Errors(*(sum(error[k] for error in errors) for k in range(3)))
     return Contour(
         tilt=c,
-        cumulant=value,
-        period=period,
-        grid=grid,
-        weights=product * kernel * sizes,
-        sizes=sizes * np.abs(kernel),
-        errors=total,
+        cumulant=cumulants(losses, c)[0],
+        period=samples.period,
+        grid=samples.grid,
+        weights=product * samples.weights,
+        sizes=np.abs(samples.weights),
+        errors=Errors(*(sum(error[k] for error in errors) for k in range(3))),
         chernoff=chernoff,
-        truncated=truncated,
+        truncated=samples.truncated,
         lattice=lattice,
         most=ceiling,
     )
+
+
+class _Samples(NamedTuple):
+    """Where the transform is sampled, with what weights, and how much the rest may weigh."""
+
+    period: float
+    grid: Grid
+    weights: Complex
+    truncated: float
+
+
+def _on_line(losses: Sequence[Loss], c: float, epsilon: float, period: float) -> _Samples:
+    """The trapezoidal rule with the kernel 1/(s(s + 1)), cut off where F2 bounds the rest."""
+    step = 2 * pi / period
+    normal = sum(loss.variance for loss in losses if isinstance(loss, Gaussian))
+    grid = Grid(step, _count(c, epsilon, cumulants(losses, c)[2], normal, step))
+    s = c + 1j * grid.points
+    weights = np.asarray(step / pi / (s * (s + 1)), dtype=np.complex128)
+    weights[0] /= 2
+    reach = step * (len(grid.points) - 1)
+    truncated = exp(-normal * reach**2 / 2 * (1 - 1e-12)) / (pi * reach) * 1.001
+    return _Samples(period, grid, weights, truncated)
+
+
+def _on_lattice(lattice: Lattice, period: float) -> _Samples:
+    """An odd number of points over one period of the transform; the kernel depends on ε and comes later."""
+    points = 2 * ceil(period / float(lattice.spacing) / 2) + 1
+    period = points * float(lattice.spacing)
+    grid = Grid(2 * pi / period, (points + 1) // 2)
+    weights = np.where(np.arange(len(grid.points)) <= points // 2, 2.0 / points, 0.0).astype(np.complex128)
+    weights[0] /= 2
+    return _Samples(period, grid, weights, 0.0)
 
 
 def _period(c: float, epsilon: float, log_delta: float, chernoff: tuple[tuple[float, float], ...], most: float) -> float:

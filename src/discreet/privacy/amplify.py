@@ -171,8 +171,8 @@ class Resampling:
     def functional(self, target: _T) -> _T:
         """The largest guarantee found for mechanisms on the resized data that gives `target` for the original data.
 
-        Rounded down, and verified: `guarantee(functional(target))` is at most `target` in every parameter. Never more
-        than the target's own value times the sampling allows; where nothing is read it is the target itself.
+        Rounded down, and verified: `guarantee(functional(target))` is at most `target` in every parameter. Where nothing
+        of the table is read any value would do; it is then the target itself.
         """
         match target:
             case PureDP(epsilon=epsilon):
