@@ -18,6 +18,7 @@ from discreet.neighbours import ReplaceOne
 from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.plan import Plan, layout, resize_of, table_facts
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
+from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, scale
 from discreet.queries import NonNullCount, Query, RowCount, WeightedSum, reach, shown
 from discreet.schema import Number
@@ -72,7 +73,7 @@ class Quote:
     Args:
         plan: the request.
         spend: what it costs, for one person of the original data, in the measure of the budget.
-        group: how many rows of the table that is asked one person moves: rows per person times the c of a resize.
+        group: how many rows of the table that is asked one person can move: rows per person, times the copies of a resize.
         measured: the primitive queries with their noise.
         lines: one for each statistic.
     """
@@ -93,6 +94,9 @@ class Quote:
         lines = [f"cost: {self.spend.explain()}"]
         if self.group > 1:
             lines.append(f"one person can move {self.group} rows of the table that is asked; the noise allows for that")
+        resize = resize_of(self.plan)
+        if resize is not None and resize.proportion < 1 and isinstance(self.spend, ZCDP | GDP):
+            lines.append("sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller")
         for one in self.measured:
             scale_text = ", ".join(f"{key} {value}" for key, value in law_json(one.law).items())
             lines.append(f"  {shown(one.query)}: {decimal_text(100 * one.share, 3)} % of the spend; {scale_text}")
@@ -129,33 +133,45 @@ def quote(plan: Plan, spend: Budget) -> Quote:
     weights = _weights(plan, facts)
     if not weights:
         raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
-    resize = resize_of(plan)
-    group = plan.neighbours.rows_per_person * (resize.copies if resize else 1)
-    measured = min(
-        (_measured(plan, facts, weights, _per_row(target, group)) for target in _targets(spend)),
-        key=_spread,
-    )
+    candidates = [_measured(plan, facts, weights, target) for target in _row_targets(plan, spend)]
+    measured = min(candidates, key=_spread)
     lines = tuple(_line(plan, facts, statistic, measured) for statistic in plan.statistics)
-    return Quote(plan, spend, group, measured, lines)
+    return Quote(plan, spend, _moved_rows(plan), measured, lines)
 
 
-def _targets(spend: Budget) -> tuple[PureDP | ZCDP | GDP, ...]:
-    """Guarantees that imply the spend and that a mechanism can give; the least noisy one is taken."""
-    if not isinstance(spend, ApproxDP):
-        return (spend,)
-    pure = PureDP(spend.epsilon)
-    return (pure, GDP.for_approx(spend.epsilon, spend.delta)) if spend.delta > 0 else (pure,)
+def _row_targets(plan: Plan, spend: Budget) -> tuple[PureDP | ZCDP | GDP, ...]:
+    """Guarantees for one row of the table that is asked that give `spend` to one person of the original data.
 
-
-def _per_row(target: PureDP | ZCDP | GDP, group: int) -> PureDP | ZCDP | GDP:
-    """The guarantee for one row that gives `target` for a group of rows: group privacy, inverted exactly."""
-    match target:
+    After a resize they are the functional parameters of the whole release (Theorems R1 to R3): everything that reads the
+    sample is composed inside and converted once. Otherwise group privacy over the rows of a person, inverted exactly.
+    Under ApproxDP there are two, and the less noisy mechanism is taken.
+    """
+    sampled = _resampling(plan)
+    if isinstance(spend, ApproxDP):
+        pure = _row_targets(plan, PureDP(spend.epsilon))
+        if not spend.delta > 0:
+            return pure
+        rows = plan.neighbours.rows_per_person
+        gaussian = GDP(GDP.for_approx(spend.epsilon, spend.delta).mu / rows) if sampled is None else sampled.gaussian(spend)
+        return (*pure, gaussian)
+    match spend:
         case PureDP(epsilon=epsilon):
-            return PureDP(epsilon / group)
+            return (PureDP(epsilon / plan.neighbours.rows_per_person) if sampled is None else sampled.functional(spend),)
         case ZCDP(rho=rho):
-            return ZCDP(rho / group**2)
+            return (ZCDP(rho / plan.neighbours.rows_per_person**2) if sampled is None else sampled.functional(spend),)
         case GDP(mu=mu):
-            return GDP(mu / group)
+            return (GDP(mu / plan.neighbours.rows_per_person) if sampled is None else sampled.functional(spend),)
+
+
+def _resampling(plan: Plan) -> Resampling | None:
+    resize = resize_of(plan)
+    return None if resize is None else Resampling(resize.rows, resize.proportion, plan.neighbours)
+
+
+def _moved_rows(plan: Plan) -> int:
+    """How many rows of the table that is asked one person can move at most."""
+    sampled = _resampling(plan)
+    return plan.neighbours.rows_per_person if sampled is None else sampled.most
 
 
 def _spread(measured: Sequence[Measured]) -> float:

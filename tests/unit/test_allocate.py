@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.allocate import LEVEL, PublicCount, quote
 from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.privacy import ApproxDP
+from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import coordinates
 from discreet.queries import NonNullCount, RowCount, WeightedSum
 
@@ -124,3 +126,36 @@ def test_a_quote_reads_in_plain_words():
     shown = str(quote(table.resize(50, proportion=2).group_by("s").agg(dp.count(), dp.mean("v")), dp.PureDP(1)))
     assert "one person can move 2 rows" in shown
     assert "mean_v: ±" in shown
+
+
+@pytest.mark.parametrize("neighbours", [dp.AddRemove(), dp.ReplaceOne(rows=100), dp.AddRemove(rows_per_person=2)])
+@pytest.mark.parametrize(("rows", "p"), [(100, "0.75"), (150, "1.5"), (90, "1.5"), (90, "2.5"), (150, 1)])
+@pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("0.5"), dp.GDP(1), dp.ApproxDP(1, "1e-6")])
+def test_a_resized_release_is_composed_inside_and_converted_once(spend, rows, p, neighbours):
+    """Mathematics E9: what all parts guarantee together on the sample, seen from the original data, is the spend."""
+    table = dp.Table(SCHEMA, neighbours).impute({"s": dp.Weights({"a": 1}), "v": dp.Uniform(), "w": dp.Uniform()})
+    asked = quote(table.resize(rows, proportion=p).group_by("s").agg(dp.count(), dp.mean("v"), dp.mean("w")), spend)
+    inner = asked.measured[0].guarantee
+    for one in asked.measured[1:]:
+        inner = inner + one.guarantee
+    sampling = Resampling(rows, p, neighbours)
+    if isinstance(spend, ApproxDP):
+        if isinstance(inner, dp.GDP):
+            assert sampling.profile(inner).delta_at(spend.epsilon) <= spend.delta * (1 + Fraction(1, 10**9))
+        else:
+            assert sampling.guarantee(inner).epsilon <= spend.epsilon
+        return
+    outer = coordinates(sampling.guarantee(inner))[0]
+    assert outer <= coordinates(spend)[0] * (1 + Fraction(1, 2**60))
+    assert outer >= coordinates(spend)[0] * Fraction(999, 1000)
+
+
+def test_sampling_amplifies_once_and_only_where_it_can():
+    table = ADD.impute({"s": dp.Weights({"a": 1})})
+    request = table.resize(100, proportion="0.75").group_by("s").agg(dp.count())
+    # Mathematics 1.7: (ε = 1, p = 3/4) gives ε_f = 1.19120436503011 on the resized table.
+    assert float(quote(request, dp.PureDP(1)).measured[0].guarantee.epsilon) == pytest.approx(1.19120436503011, rel=1e-12)
+    assert quote(request, dp.ZCDP(1)).measured[0].guarantee == dp.ZCDP(1)
+    assert "sampling saves nothing" in str(quote(request, dp.ZCDP(1)))
+    many = table.resize(90, proportion="1.5").group_by("s").agg(dp.count())
+    assert quote(many, dp.ZCDP(1)).group == 2
