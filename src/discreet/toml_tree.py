@@ -19,14 +19,15 @@ from typing import Any
 from discreet.errors import ArgumentError, PlanError, did_you_mean
 from discreet.exact import Amount
 
-__all__ = ["Decimal", "Keys", "Node", "kind_of", "read_toml"]
+__all__ = ["Decimal", "Keys", "Node", "kind_of", "printable", "read_toml"]
 
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH = 8
 # A TOML parser takes quadratic time for a key of many dotted parts: such a key is refused before it is parsed.
 _DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
 # How much text may be parsed again to find the line of an error.
-_SEARCH_CHARACTERS = 3_000_000
+_SEARCH_CHARACTERS = 1_000_000
+_STATEMENT = re.compile(r"""[ \t]*(?:\[|[\w"'-][^=]*=)""")
 
 Keys = tuple[tuple[str, ...], tuple[str, ...]]
 """The keys that a table must have, and those that it may have."""
@@ -55,7 +56,7 @@ class Node:
         """The error that names file, line and key."""
         line = _line_of(self.text, self.keys) if self.keys else None
         where = [self.file.name if line is None else f"{self.file.name}:{line}", _dotted(self.keys)]
-        return PlanError(rule, ": ".join(part for part in where if part))
+        return PlanError(printable(rule), ": ".join(part for part in where if part))
 
     @contextmanager
     def checked(self) -> Iterator[None]:
@@ -137,6 +138,11 @@ def kind_of(value: object) -> str:
     return kinds.get(type(value), "a date or time")
 
 
+def printable(message: str) -> str:
+    """The message with a question mark for every character that a terminal would obey: a file can quote anything."""
+    return "".join(char if char.isprintable() else "?" for char in message)
+
+
 def _dotted(keys: tuple[str | int, ...]) -> str:
     """The keys as TOML would write them, on one printable line."""
     shown = ""
@@ -192,8 +198,7 @@ def _not_toml(root: Node, error: ValueError) -> PlanError:
     found = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error), re.DOTALL)
     message, line, column = found.groups() if found else (str(error), None, None)
     where = f"{root.file.name}:{line}" if line else root.file.name
-    shown = "".join(char if char.isprintable() else "?" for char in message)
-    return PlanError(f"is no TOML: {shown}" + (f" (column {column})" if column else ""), where)
+    return PlanError(printable(f"is no TOML: {message}") + (f" (column {column})" if column else ""), where)
 
 
 def _check_values(node: Node) -> None:
@@ -213,25 +218,26 @@ def _line_of(text: str, keys: tuple[str | int, ...]) -> int | None:
     """The line where the statement begins that brings `keys` into the file; None when looking for it took too long.
 
     The parser knows no lines, but it tells which beginnings of the file are whole, and what is in them: a bisection
-    over these beginnings finds the first one with `keys`.
+    over the beginnings before a possible statement finds the first one with `keys`.
     """
     lines = text.split("\n")
-    budget = _SEARCH_CHARACTERS
-    before, after = 0, len(lines)  # lines[:before] is whole and lacks the keys, lines[:after] has them
+    starts = [number for number, line in enumerate(lines) if _STATEMENT.match(line)] + [len(lines)]
+    patience = _SEARCH_CHARACTERS
+    before, after = 0, len(starts) - 1  # lines[:starts[before]] is whole and lacks the keys, lines[:starts[after]] has them
     while after - before > 1:
         middle = (before + after) // 2
-        for end in [*range(middle, before, -1), *range(middle + 1, after)]:
-            beginning = "\n".join(lines[:end])
-            budget -= len(beginning)
-            if budget < 0:
+        for candidate in [*range(middle, before, -1), *range(middle + 1, after)]:
+            beginning = "\n".join(lines[: starts[candidate]])
+            patience -= len(beginning)
+            if patience < 0:
                 return None
             value = _whole(beginning)
             if value is not None:
-                before, after = (before, end) if _has(value, keys) else (end, after)
+                before, after = (before, candidate) if _has(value, keys) else (candidate, after)
                 break
         else:
             break  # no beginning between the two is whole: one statement of several lines
-    return before + 1
+    return starts[before] + 1
 
 
 def _whole(beginning: str) -> dict[str, Any] | None:

@@ -10,18 +10,20 @@ from discreet.allocate import Quote
 from discreet.cli.output import aligned, amount, number
 from discreet.exact import text
 from discreet.neighbours import Neighbours, ReplaceOne
-from discreet.plan import layout
+from discreet.plan import layout, plan_json
 from discreet.planfile import PlanFile
-from discreet.privacy import ApproxDP, kind_name, to_json
+from discreet.privacy import GDP, ZCDP, ApproxDP, kind_name, to_json
 from discreet.schema import Category, Column, Number
+from discreet.steps import step_json
 
-__all__ = ["declaration_lines", "note_lines", "release_facts", "release_line"]
+__all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
 
 
 def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
     """Data set, source, neighbours, budget, ledger and columns, as they were understood."""
     state = "" if plan.ledger.exists() else " (not there yet; the first release creates it)"
-    delta = "" if plan.report_delta == 0 else f"; ε is reported at δ = {number(plan.report_delta)}"
+    reported = isinstance(plan.budget, ZCDP | GDP)
+    delta = f"; ε is reported at δ = {number(plan.report_delta)}" if reported else ""
     facts = [
         ("data set", plan.dataset),
         ("source", f"{plan.source} (its header fits the columns)"),
@@ -33,20 +35,25 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
     return [*aligned(facts), "columns", *aligned(columns)]
 
 
-def release_line(name: str, quote: Quote) -> tuple[str, str, str]:
-    """Name, size and charge of a release."""
-    cells = layout(quote.plan).cells
-    statistics = ", ".join(statistic.name for statistic in quote.plan.statistics)
-    return name, f"{cells} {'row' if cells == 1 else 'rows'} of {statistics}", amount(quote.spend)
+def release_lines(name: str, quote: Quote) -> list[str]:
+    """Name and charge, size, statistics and steps of a release."""
+    plan = quote.plan
+    cells = layout(plan).cells
+    groups = " by " + ", ".join(group.column for group in plan.group_by) if plan.group_by else ""
+    facts = [
+        ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} row{'s'[: cells != 1]}"),
+        *((str(step.pop("step")), _step(step)) for step in (step_json(step, plan.schema) for step in plan.steps)),
+    ]
+    return [f"{name} ({amount(quote.spend)})", *aligned([*facts, ("digest", plan.digest)])]
 
 
 def release_facts(name: str, quote: Quote) -> dict[str, Any]:
-    """What `release_line` says, for programs; `plan_digest` is what the ledger will hold."""
+    """What `release_lines` says, for programs; `plan_digest` is what the ledger will hold."""
     return {
         "name": name,
         "plan_digest": quote.plan.digest,
+        "plan": plan_json(quote.plan),
         "cells": layout(quote.plan).cells,
-        "statistics": [statistic.name for statistic in quote.plan.statistics],
         "spend": to_json(quote.spend),
     }
 
@@ -68,6 +75,25 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
         if cells > rows:
             notes.append(f"note: '{name}' has {cells} groups for {rows} rows; most of its numbers will be noise")
     return notes
+
+
+_SPEAKING = {"distribution", "weights", "categories"}
+"""Names of values that say by themselves what they are."""
+
+
+def _step(step: dict[str, Any]) -> str:
+    """The arguments of a step: its column, then values by name."""
+    column = step.pop("column", "")
+    values = [_short(value) if key in _SPEAKING else f"{key} {_short(value)}" for key, value in step.items()]
+    return " ".join(part for part in (column, ", ".join(values)) if part)
+
+
+def _short(value: Any) -> str:
+    """A value of a step; of a long list the beginning."""
+    if not isinstance(value, list):
+        return str(value)
+    shown = ", ".join(": ".join(map(str, item)) if isinstance(item, list) else str(item) for item in value[:6])
+    return f"({shown}{', …' if len(value) > 6 else ''})"
 
 
 def _neighbours(neighbours: Neighbours) -> str:

@@ -9,6 +9,7 @@ from typing import NoReturn
 import typer
 
 from discreet.errors import BudgetExceeded, DiscreetError, InternalError, ReleaseFailed
+from discreet.toml_tree import printable
 
 __all__ = ["FAILED", "INTERRUPTED", "OVER_BUDGET", "WRONG", "exits", "leave"]
 
@@ -36,9 +37,7 @@ def leave(message: str, code: int) -> NoReturn:
     Raises:
         typer.Exit: always.
     """
-    # A plan file can quote anything, also what a terminal would obey.
-    shown = "".join(char if char.isprintable() or char == "\n" else "?" for char in message)
-    typer.echo(f"discreet: {shown}", err=True)
+    typer.echo("\n".join(printable(line) for line in f"discreet: {message}".splitlines()), err=True)
     raise typer.Exit(code) from None
 
 

@@ -7,13 +7,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
 import typer
 
-from discreet.exact import text
+from discreet.exact import decimal_up, exact, text
 from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
 
 __all__ = ["Answer", "aligned", "amount", "busy", "number", "write"]
@@ -33,28 +32,28 @@ def write(answer: Answer, *, as_json: bool) -> None:
 
 
 def amount(measure: Budget) -> str:
-    """The parameters of a measure, such as "ε = 1, δ = 1e-09"."""
+    """The parameters of a measure, such as "ε = 1, δ = 1e-9"; "≤" stands where a long number was rounded up."""
     match measure:
         case PureDP(epsilon=epsilon):
-            return f"ε = {number(epsilon)}"
+            return _stated("ε", epsilon)
         case ApproxDP(epsilon=epsilon, delta=delta):
-            return f"ε = {number(epsilon)}, δ = {number(delta)}"
+            return f"{_stated('ε', epsilon)}, {_stated('δ', delta)}"
         case ZCDP(rho=rho):
-            return f"ρ = {number(rho)}"
+            return _stated("ρ", rho)
         case GDP(mu=mu):
-            return f"μ = {number(mu)}"
+            return _stated("μ", mu)
+
+
+def _stated(symbol: str, value: Fraction) -> str:
+    return f"{symbol} {'=' if exact(number(value), symbol) == value else '≤'} {number(value)}"
 
 
 def number(value: Fraction) -> str:
-    """The exact text of a number where that is short, else six digits, after "about" if they are not exact."""
-    written = text(value)
-    if len(written) <= 8:
+    """The exact text of a number ≥ 0 where that is short, else six digits, rounded up."""
+    written, rounded = text(value), decimal_up(value)
+    if len(written) <= 8 or (len(written) <= 12 and exact(rounded, "rounded") != value):
         return written
-    with localcontext(prec=6):
-        rounded = (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
-    if Fraction(rounded) == value:
-        return f"{rounded:g}"
-    return written if len(written) <= 12 else f"about {rounded:g}"
+    return rounded
 
 
 def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:

@@ -9,8 +9,8 @@ from operator import add
 from pathlib import Path
 
 from discreet.allocate import Quote
-from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_line
-from discreet.cli.output import Answer, aligned, amount
+from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
+from discreet.cli.output import Answer, amount
 from discreet.errors import BudgetExceeded
 from discreet.exact import text
 from discreet.ledger import Entry, Ledger
@@ -91,8 +91,7 @@ def checked_plan(path: Path) -> Answer:
     lines = [
         f"{path.name} is in order. Nothing was spent.",
         *declaration_lines(plan, remaining),
-        "releases",
-        *aligned([release_line(name, quote) for name, quote in quotes.items()]),
+        *(line for name, quote in quotes.items() for line in release_lines(name, quote)),
         *notes,
     ]
     facts = {
