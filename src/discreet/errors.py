@@ -110,7 +110,8 @@ class InternalError(DiscreetError):
 def did_you_mean(word: object, known: Iterable[object]) -> str:
     """A hint with the nearest of the `known` names, or all of them when they are few; empty when there is nothing to say."""
     names = [str(name) for name in known]
-    near = get_close_matches(str(word), names, n=1, cutoff=0.6)
+    same = [name for name in names if name.casefold() == str(word).casefold()]
+    near = same or get_close_matches(str(word), names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean '{near[0]}'?"
     if not names:

@@ -1,0 +1,112 @@
+"""The repository keeps its own rules: imports, public names, no inexact noise, no traces of machines."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discreet as dp
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+
+
+def test_imports_point_downwards():
+    run = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports")], check=False, capture_output=True, cwd=ROOT, text=True
+    )
+    assert run.returncode == 0, run.stdout[-2000:]
+
+
+def test_the_public_names_are_what_the_package_exports():
+    public = {name for name in vars(dp) if not name.startswith("_")}
+    modules = {name for name in public if type(getattr(dp, name)).__name__ == "module"}
+    assert set(dp.__all__) == (public - modules) | {"__version__"}
+    assert list(dp.__all__) == sorted(dp.__all__, key=lambda n: (not n.isupper(), not n[0].isupper(), n))
+
+
+def test_import_discreet_is_light():
+    heavy = [
+        "polars",
+        "scipy",
+        "flint",
+        "cryptography",
+        "jinja2",
+        "rich",
+        "typer",
+        "pandas",
+        "pyarrow",
+        "sqlalchemy",
+        "altair",
+    ]
+    code = f"import sys, discreet; print([m for m in {heavy} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
+def test_no_inexact_randomness_is_reachable(path):
+    """Failures N1, S1: noise comes from discreet.noise.bits alone, which reads the operating system."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        assert not {"random", "numpy.random", "pickle"} & set(names)
+        # The ledger names its keys and nonces with it; noise has its own source.
+        assert "secrets" not in names or path.parent.name == "ledger"
+        if isinstance(node, ast.Attribute) and node.attr == "random":
+            assert not (isinstance(node.value, ast.Name) and node.value.id == "np")
+        if isinstance(node, ast.Attribute) and node.attr == "urandom":
+            assert path.parent.name in {"noise", "ledger"}
+
+
+def test_releases_differ_when_other_generators_are_constant(monkeypatch):
+    import random
+
+    import numpy as np
+    import polars as pl
+
+    monkeypatch.setattr(random, "random", lambda: 0.5)
+    monkeypatch.setattr(random, "getrandbits", lambda _: 0)
+    monkeypatch.setattr(np.random, "default_rng", None)
+    drawn = set()
+    for _ in range(6):
+        with dp.Session(
+            pl.DataFrame({"g": ["x"]}),
+            dp.Schema(g=dp.Category(["x", "y"])),
+            dataset="d",
+            ledger=":memory:",
+            budget=dp.PureDP("1e-9"),
+            neighbours=dp.AddRemove(),
+        ) as session:
+            drawn.add(tuple(session.release(session.table.group_by("g").agg(dp.count()), name="r").table["count"]))
+    assert len(drawn) == 6
+
+
+def test_no_module_is_longer_than_four_hundred_lines():
+    long = {
+        str(path.relative_to(ROOT)): n for path in SOURCES if (n := len(path.read_text(encoding="utf-8").splitlines())) > 400
+    }
+    assert not long
+
+
+def test_the_changelog_knows_the_version():
+    assert dp.__version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_nothing_in_the_repository_names_a_machine():
+    listed = subprocess.run(["git", "ls-files"], check=True, capture_output=True, cwd=ROOT, text=True).stdout.split("\n")
+    pattern = re.compile("|".join(["/" + "work/", "/" + "root/", "/" + "home/[a-z]"]))
+    for name in filter(None, listed):
+        path = ROOT / name
+        if path.suffix in {".parquet", ".txt"} or not path.is_file():
+            continue
+        assert not pattern.search(path.read_text(encoding="utf-8", errors="replace")), name
