@@ -1,10 +1,11 @@
-"""Rationals with short texts: rounded to significant decimal digits, in a stated direction."""
+"""Numbers with short texts, rounded in a stated direction."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import inf, isfinite, nextafter
 
-__all__ = ["digits_down", "digits_up"]
+__all__ = ["digits_down", "digits_up", "shown_up"]
 
 
 def digits_down(value: Fraction, digits: int) -> Fraction:
@@ -27,3 +28,15 @@ def _unit(value: Fraction, digits: int) -> Fraction:
     """A power of ten that moves `digits` or `digits + 1` digits before the point."""
     magnitude = (value.numerator.bit_length() - value.denominator.bit_length()) * 30103 // 100000
     return Fraction(10) ** (digits - magnitude)
+
+
+def shown_up(bound: float, truth: Fraction | None = None) -> float:
+    """`bound`, or the next double: a bound from above also when it is read by its shortest decimal form, as printed.
+
+    The shortest decimal form of a double may lie half a unit in the last place below it. `truth`, where it is known
+    exactly, saves the step for numbers such as 0.1.
+    """
+    if not isfinite(bound):
+        return bound
+    least = Fraction(bound) if truth is None else truth
+    return bound if Fraction(repr(bound)) >= least else nextafter(bound, inf)

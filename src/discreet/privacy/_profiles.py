@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from discreet.exact import float_up
 from discreet.privacy._arb import ball, enclose, upper, upper_rational
+from discreet.privacy._digits import shown_up
 
 _BITS = 256
 
@@ -18,12 +19,12 @@ _BITS = 256
 def approx_delta(epsilon: Fraction, delta: Fraction, at: Fraction) -> float:
     """The smallest δ' such that every (ε, δ)-DP mechanism is (at, δ')-DP, rounded up."""
     if at >= epsilon:
-        return float_up(delta)
+        return shown_up(float_up(delta), delta)
     # (e^ε − e^ε')/(1 + e^ε) = (1 − e^(ε'−ε))/(1 + e^(−ε)), which cannot overflow.
     result = enclose(
         lambda: ball(delta) - ball(1 - delta) * ball(at - epsilon).expm1() / (1 + ball(-epsilon).exp()),
     )
-    return min(upper(result), 1.0)
+    return shown_up(min(upper(result), 1.0))
 
 
 def approx_epsilon(epsilon: Fraction, delta: Fraction, at: Fraction) -> float:
@@ -33,14 +34,14 @@ def approx_epsilon(epsilon: Fraction, delta: Fraction, at: Fraction) -> float:
     if at < delta:
         return math.inf
     if at == delta:
-        return float_up(epsilon)
+        return shown_up(float_up(epsilon), epsilon)
     with ctx.workprec(_BITS):
         share = ball((at - delta) / (1 - delta))
         # ε' = ε + log(1 − q(1 + e^(−ε))), increasing in the argument of the logarithm: its upper end is the safe one.
         inside = (1 - share * (1 + ball(-epsilon).exp())).upper()
         if not inside > 0:
             return 0.0
-        return min(max(0.0, upper(ball(epsilon) + inside.log())), float_up(epsilon))
+        return shown_up(min(max(0.0, upper(ball(epsilon) + inside.log())), float_up(epsilon)))
 
 
 def group_factor(epsilon: Fraction, a: int) -> Fraction:

@@ -24,7 +24,7 @@ from typing import TypeVar
 from discreet.errors import ArgumentError
 from discreet.exact import Amount, decimal_text, decimal_up, exact, float_down, sqrt_up, text
 from discreet.privacy import _gaussian, _profiles, _zcdp, convert
-from discreet.privacy._digits import digits_down
+from discreet.privacy._digits import digits_down, shown_up
 
 __all__ = ["GDP", "RDP", "ZCDP", "ApproxDP", "Measure", "PureDP"]
 
@@ -134,11 +134,11 @@ class ZCDP:
 
     def epsilon_at(self, delta: Amount) -> float:
         """An ε such that ρ-zCDP implies (ε, delta)-DP, rounded up; ∞ at delta = 0 unless ρ = 0. Theorem C1."""
-        return convert.zcdp_epsilon(self.rho, _delta(delta))
+        return shown_up(convert.zcdp_epsilon(self.rho, _delta(delta)))
 
     def delta_at(self, epsilon: Amount) -> float:
         """A δ such that ρ-zCDP implies (epsilon, δ)-DP, rounded up. Theorem C1."""
-        return convert.zcdp_delta(self.rho, _not_negative(epsilon, "epsilon"))
+        return shown_up(convert.zcdp_delta(self.rho, _not_negative(epsilon, "epsilon")))
 
     def to_approx(self, delta: Amount) -> ApproxDP:
         """(ε, delta)-DP with the ε of `epsilon_at`, taken exactly. Needs delta > 0 unless nothing was released."""
@@ -183,11 +183,11 @@ class GDP:
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε such that μ-GDP implies (ε, delta)-DP, rounded up; ∞ at delta = 0 unless μ = 0. Theorem G1."""
-        return convert.gaussian_epsilon(self.mu, _delta(delta))
+        return shown_up(convert.gaussian_epsilon(self.mu, _delta(delta)))
 
     def delta_at(self, epsilon: Amount) -> float:
         """The smallest δ such that μ-GDP implies (epsilon, δ)-DP, rounded up. Theorem G1."""
-        return convert.gaussian_delta(self.mu, _not_negative(epsilon, "epsilon"))
+        return shown_up(convert.gaussian_delta(self.mu, _not_negative(epsilon, "epsilon")))
 
     def to_approx(self, delta: Amount) -> ApproxDP:
         """(ε, delta)-DP with the ε of `epsilon_at`, taken exactly. Needs delta > 0 unless nothing was released."""
@@ -232,12 +232,12 @@ class RDP:
 
     def epsilon_at(self, delta: Amount) -> float:
         """An ε such that the curve implies (ε, delta)-DP, rounded up. Corollary 1 of the zCDP notes."""
-        return convert.rdp_epsilon([a for a, _ in self.curve], [t for _, t in self.curve], _delta(delta))
+        return shown_up(convert.rdp_epsilon([a for a, _ in self.curve], [t for _, t in self.curve], _delta(delta)))
 
     def delta_at(self, epsilon: Amount) -> float:
         """A δ such that the curve implies (epsilon, δ)-DP, rounded up. Theorem 1.3 of the zCDP notes."""
         at = _not_negative(epsilon, "epsilon")
-        return convert.rdp_delta([a for a, _ in self.curve], [t for _, t in self.curve], at)
+        return shown_up(convert.rdp_delta([a for a, _ in self.curve], [t for _, t in self.curve], at))
 
     def to_approx(self, delta: Amount) -> ApproxDP:
         """(ε, delta)-DP with the ε of `epsilon_at`, taken exactly. Needs delta > 0 unless nothing was released."""

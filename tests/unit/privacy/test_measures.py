@@ -18,6 +18,7 @@ from discreet.privacy import (
     ApproxDP,
     Measure,
     PureDP,
+    convert,
     coordinates,
     from_coordinates,
     from_json,
@@ -142,6 +143,20 @@ def test_a_pure_guarantee_is_randomised_response_at_worst() -> None:
     inside = ApproxDP(1, "0.1").epsilon_at("0.2")
     assert 0 < inside < 1
     assert ApproxDP(1, "0.1").delta_at(Fraction(inside)) <= 0.2
+
+
+def test_what_is_printed_is_a_bound_too() -> None:
+    # The shortest decimal form of a double can lie below it; read back exactly, it must still be on the safe side.
+    stepped = 0
+    for k in range(1, 200):
+        guarantee = ZCDP(Fraction(k, 97))
+        raw = convert.zcdp_epsilon(guarantee.rho, "1e-6")
+        shown = guarantee.epsilon_at("1e-6")
+        assert Fraction(repr(shown)) >= Fraction(raw)
+        assert shown <= math.nextafter(raw, math.inf)
+        stepped += shown != raw
+    assert stepped > 20
+    assert PureDP("0.1").epsilon_at(0) == 0.1
 
 
 @pytest.mark.parametrize("huge", ["1e300", "1e1000", "1e-300", "1e-1000"])
