@@ -30,7 +30,10 @@ def name(value: object) -> str:
         return "not known"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "".join(char if _visible(char) else f"⟨U+{ord(char):04X}⟩" for char in str(value))
+    written = str(value)
+    if written.isprintable():
+        return written
+    return "".join(char if _visible(char) else f"⟨U+{ord(char):04X}⟩" for char in written)
 
 
 def _visible(char: str) -> bool:

@@ -91,7 +91,7 @@ class Page:
     level: str
     covers: str
     tables: tuple[StatisticTable, ...]
-    group: int
+    row_guarantee: str
     noises: tuple[Noise, ...]
     record: tuple[tuple[str, str], ...]
     plan: str
@@ -120,7 +120,7 @@ def page_of(release: Release) -> Page:
         level=f"{text(100 * exact(document['interval']['level'], 'level'))}\u00a0%",
         covers=name(document["interval"]["covers"]),
         tables=tuple(_tables(document)),
-        group=int(document["group"]),
+        row_guarantee=words.row_words(int(document["group"]), plan["steps"]),
         noises=tuple(_noise(measured) for measured in document["noise"]),
         record=_record(document),
         plan=name(json.dumps(plan, ensure_ascii=False, sort_keys=True)),
@@ -225,11 +225,16 @@ def _noise(measured: Mapping[str, str]) -> Noise:
         l1=name(measured["l1_sensitivity"]),
         l2_squared=name(measured["l2_squared_sensitivity"]),
         share=name(measured["share"]),
-        guarantee=f"{_SYMBOLS[guarantee['kind']]} = {name(guarantee[field])}",
+        guarantee=f"{_SYMBOLS[guarantee['kind']]} = {_exactly(guarantee[field])}",
         law=name(measured["noise"]),
-        scale=name(parameter),
+        scale=_exactly(parameter),
         formula=words.calibration_words(measured),
     )
+
+
+def _exactly(written: str) -> str:
+    """An exact rational; a long one with its size."""
+    return name(written) if len(written) <= 12 else f"{name(written)} ≈ {float(exact(written, 'parameter')):.5g}"
 
 
 def _record(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

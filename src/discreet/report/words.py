@@ -21,6 +21,7 @@ __all__ = [
     "epsilon_words",
     "listed",
     "people_words",
+    "row_words",
     "step_words",
     "title_words",
     "what_words",
@@ -177,6 +178,21 @@ def column_words(column: Mapping[str, Any]) -> str:
     if column["type"] == "date":
         return f"days from {name(column['first'])} to {name(column['last'])}"
     return f"numbers from {_shown(column['lower'])} to {_shown(column['upper'])} in steps of {_shown(column['step'])}"
+
+
+def row_words(moved: int, steps: Sequence[Mapping[str, Any]]) -> str:
+    """How the guarantee of the publication becomes one for a single row of the table that is asked."""
+    if any(step["step"] == "resize" for step in steps):
+        return (
+            "The guarantee of the whole publication becomes one for a single row of the resized table by the functional "
+            "parameters of the resize (Theorems R1 to R3), which follow from its rows and proportion; one person can move "
+            f"up to {number(moved)} rows of the table."
+        )
+    if moved > 1:
+        return (
+            f"The guarantee of the whole publication is shared by group privacy among the {number(moved)} rows of a person."
+        )
+    return "Start from the guarantee of the whole publication."
 
 
 def calibration_words(measured: Mapping[str, str]) -> str:
