@@ -24,7 +24,7 @@ from discreet.noise.tables import Envelope
 __all__ = ["STRIDE", "draw", "draw_around"]
 
 STRIDE = 1 << 16  # what stays in the cache of a core during the first test
-_CHUNK = 1 << 17  # what goes through the second test together
+_CHUNK = 1 << 18  # what goes through the second test together
 _FAMILY_CHUNK = 1 << 20  # the places whose rejected candidates are drawn again together
 _INSIDE = 1 << 62  # values below it keep int64, also after a centre of at most 2^61 was added
 _SLACK = 2.0**-50  # more than the rounding of V to 53 bits and of the products below, all of them at most 1

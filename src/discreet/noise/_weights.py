@@ -32,7 +32,7 @@ Reals = NDArray[np.float64]
 _GAUSSIAN_REACH = Fraction(6)  # in σ: the tail cells beyond hold 2e-9 of the mass
 _GAUSSIAN_BLOCKS = 48  # at least so many blocks per σ, once σ is that large
 _LAPLACE_REACH = 15  # in scales: the tail cells beyond hold 3e-7 of the mass
-_LAPLACE_BLOCKS = 24
+_LAPLACE_BLOCKS = 32
 _SERIES_FROM = 64  # σ² from which the midpoint series stands for the rounded Gaussian
 _SERIES_TERMS = 7
 

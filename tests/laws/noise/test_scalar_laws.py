@@ -27,9 +27,9 @@ parameters = st.builds(
 @example(DiscreteGaussian, Fraction(1, 10**6))
 @example(DiscreteGaussian, Fraction(48**2 * 2**20))  # σ/48 is a power of two: the block's width steps here
 @example(DiscreteGaussian, Fraction(48**2 * 2**20) - 1)
-@example(DiscreteLaplace, Fraction(24 * 2**16))
-@example(DiscreteLaplace, Fraction(24 * 2**17) - 1)
-@example(DiscreteLaplace, Fraction(24 * 2**33))
+@example(DiscreteLaplace, Fraction(32 * 2**16))
+@example(DiscreteLaplace, Fraction(32 * 2**17) - 1)
+@example(DiscreteLaplace, Fraction(32 * 2**33))
 @example(DiscreteGaussian, Fraction(48**2 * 4**33))
 def test_noise_stays_within_its_law(law, parameter) -> None:
     exact = law(parameter)
