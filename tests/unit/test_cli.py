@@ -526,6 +526,24 @@ def test_the_exit_codes_of_the_process(folder: Path) -> None:
     assert wrong.stderr.count("\n") == 1
 
 
+def test_a_terminal_without_greek_letters_gets_its_release(folder: Path) -> None:
+    command = [sys.executable, "-m", "discreet", "release", "plan.toml", "--out", "out"]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    result = subprocess.run(command, cwd=folder, capture_output=True, env=environment, timeout=60, check=False)
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert rb"charged \u03c1 = 0.1" in result.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_stdout_that_takes_nothing_does_not_hide_the_charge(folder: Path) -> None:
+    command = [sys.executable, "-m", "discreet", "release", "plan.toml", "--out", "out"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        result = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert result.returncode == 4
+    assert "failed after 'Hours by gender' was charged" in result.stderr
+    assert sorted(path.name for path in Path("out").iterdir()) == FILES
+
+
 @pytest.mark.parametrize("arguments", [["frob"], ["release", "plan.toml"], ["check"], ["check", "plan.toml", "--frob"]])
 def test_usage_errors_leave_with_2(folder: Path, arguments: list[str]) -> None:
     result = run(*arguments)

@@ -6,6 +6,8 @@ what it means for the budget (`exits`).
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +40,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 def main() -> None:
     """The command line has run; the process has its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal without Greek letters must not turn a release that was charged into a failure.
+            stream.reconfigure(errors="backslashreplace")
     app(prog_name="discreet")
 
 
@@ -124,5 +130,4 @@ def ledger_show(
 def ledger_verify(file: LedgerArgument, *, as_json: AsJson = False) -> None:
     """Read the whole ledger again: chain of digests, totals, stored releases. Exit code 2 if anything is wrong."""
     with exits():
-        answer = verified_ledger(file)
-        write(answer, as_json=as_json)
+        write(verified_ledger(file), as_json=as_json)

@@ -46,16 +46,16 @@ def release_plan(path: Path, out: Path, name: str | None) -> None:
             with busy(f"releasing {', '.join(order.name for order in plan.orders)}"):
                 answers = session.release_all(plan.orders)
                 problems = [_written(answer, folder) for answer, folder in zip(answers, folders, strict=True)]
+            for answer, folder, problem in zip(answers, folders, problems, strict=True):
+                if isinstance(answer, Release) and not problem:
+                    typer.echo(_summary(answer, folder, before))
+            typer.echo(f"remaining: {amount(session.remaining)} of {amount(plan.budget)}")
         except BaseException as stop:
             charged = _charged(plan, before)
             if not charged:
                 raise
             word = "interrupted" if isinstance(stop, KeyboardInterrupt) else "failed"
             leave(f"{word} after {_quoted(charged)} was charged; the charge stands and the ledger says so", FAILED)
-        for answer, folder, problem in zip(answers, folders, problems, strict=True):
-            if isinstance(answer, Release) and not problem:
-                typer.echo(_summary(answer, folder, before))
-        typer.echo(f"remaining: {amount(session.remaining)} of {amount(plan.budget)}")
     failed = [f"'{order.name}': {problem}" for order, problem in zip(plan.orders, problems, strict=True) if problem]
     if failed:
         leave("\n".join(failed), FAILED)
