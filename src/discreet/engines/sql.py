@@ -66,7 +66,8 @@ def aggregate_sql(source: str, header: Header, axes: Sequence[KeyAxis], moments:
     lookups = "".join(_lookup(axis.path, i) for i, axis in enumerate(axes) if isinstance(axis.path, CategoryPath))
     columns = [f"{_key(axis, i)} AS k{i}" for i, axis in enumerate(axes)] + ["count(*) AS n"]
     for j, moment in enumerate(moments):
-        total = f"coalesce(sum(v{j} - {moment.path.low}), 0)"
+        offset = f" - {moment.path.low}" if moment.path.low else ""
+        total = f"coalesce(sum(v{j}{offset}), 0)"
         columns += [
             f"count(v{j}) AS n{j}",
             f"CAST({total} // {LIMB} AS BIGINT) AS h{j}",
@@ -97,8 +98,8 @@ def _lookup(path: CategoryPath, i: int) -> str:
     """The join that sends categories to targets.
 
     A hash join takes as long for the last category, or for none, as for the first; a map or a CASE is searched from the
-    front. Every category is there once, so no row is doubled. Texts are joined as bytes: a connection of the caller
-    may have a collation under which two categories are equal. The list is two literals, because a million
+    front. Every category is there once, so no row is doubled. Texts are joined by their bytes: a connection of the
+    caller may have a collation under which two categories are equal. The list is two literals, because a million
     expressions take half a minute to parse; no category contains a line break.
     """
     type_ = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}[type(path.column.values[0])]
@@ -106,7 +107,7 @@ def _lookup(path: CategoryPath, i: int) -> str:
     targets = _text_literal("\n".join(str(target) for target in path.targets))
     pairs = f"unnest(CAST(string_split({words}, '\n') AS {type_}[])) AS w{i}, "
     pairs += f"unnest(CAST(string_split({targets}, '\n') AS BIGINT[])) AS t{i}"
-    same = f"encode(c{i}) = encode(w{i})" if type_ == "VARCHAR" else f"c{i} = w{i}"
+    same = f"c{i} COLLATE C = w{i}" if type_ == "VARCHAR" else f"c{i} = w{i}"
     return f" LEFT JOIN (SELECT {pairs}) ON {same}"
 
 
