@@ -3,7 +3,7 @@
 Let U be uniform on [0, 1) and the rate p have binary digits 0.d₁d₂…; a record is a success when U < p. Two ways to
 compare, both exact for every rational p, the second with about 2 bits a record, the first with few passes over the cells:
 
-* `_compared`: 64 records in a word. Where all digits so far were equal, U's next digit 0 against d = 1 means U < p, and
+* `_compare`: 64 records in a word. Where all digits so far were equal, U's next digit 0 against d = 1 means U < p, and
   1 against 0 means U > p. Words stay until none of their records is undecided.
 * `_halved`: of n undecided records Binomial(n, 1/2) have next digit 0. Against d = 1 they succeed and the others stay
   undecided; against d = 0 the others fail and they stay undecided. Only the numbers are kept.
@@ -36,7 +36,7 @@ def successes(n: NDArray[np.int64], numerator: int, denominator: int, bits: Bits
     if numerator == denominator:
         return n.copy()
     if int(n.sum()) < _SMALL_CELLS * n.size:
-        return _ones(n, lambda count: _compared(count, numerator, denominator, bits), _CHUNK_WORDS_SMALL)
+        return _ones(n, lambda words: _compare(words, numerator, denominator, bits), _CHUNK_WORDS_SMALL)
     return _halved(n, numerator, denominator, bits)
 
 
@@ -63,7 +63,7 @@ def successes_each(
 
 def fair(n: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
     """Binomial(n[i], 1/2): the number of ones in stretches of n[i] fair bits laid end to end."""
-    return _ones(n, bits.words, _CHUNK_WORDS)
+    return _ones(n, bits.fill, _CHUNK_WORDS)
 
 
 def _halved(n: NDArray[np.int64], numerator: int, denominator: int, bits: Bits) -> NDArray[np.int64]:
@@ -87,10 +87,10 @@ def _halved(n: NDArray[np.int64], numerator: int, denominator: int, bits: Bits) 
     return found
 
 
-def _compared(count: int, numerator: int, denominator: int, bits: Bits) -> NDArray[np.uint64]:
-    """`count` words in which every bit is 1 with probability numerator/denominator, independently."""
-    result = below = np.zeros(count, dtype=np.uint64)
-    equal, where = np.full(count, np.uint64(2**64 - 1)), np.arange(count)
+def _compare(words: NDArray[np.uint64], numerator: int, denominator: int, bits: Bits) -> None:
+    """Writes words in which every bit is 1 with probability numerator/denominator, independently."""
+    below = np.zeros(words.size, dtype=np.uint64)
+    equal, where = np.full(words.size, np.uint64(2**64 - 1)), np.arange(words.size)
     for level in count_from(1):
         numerator *= 2
         digit = numerator >= denominator
@@ -108,32 +108,33 @@ def _compared(count: int, numerator: int, denominator: int, bits: Bits) -> NDArr
             break
         if level % 4 == 0:  # the decided words leave; every other time would cost more than it saves
             active = np.flatnonzero(equal)
-            result[where] = below
+            words[where] = below
             if not active.size:
                 break
             equal, below, where = equal[active], below[active], where[active]
-    result[where] = below
-    return result
+    words[where] = below
 
 
-def _ones(n: NDArray[np.int64], words: Callable[[int], NDArray[np.uint64]], chunk: int) -> NDArray[np.int64]:
-    """The number of ones in stretches of n[i] bits laid end to end in the words that `words(count)` gives."""
+def _ones(n: NDArray[np.int64], fill: Callable[[NDArray[np.uint64]], None], chunk: int) -> NDArray[np.int64]:
+    """The number of ones in stretches of n[i] bits laid end to end in the words that `fill` writes."""
     ends = np.cumsum(n)
     total = int(ends[-1]) if ends.size else 0
     before = np.zeros(n.size + 1, dtype=np.int64)  # the ones before the start of every stretch, and before the end
+    room = min(chunk, -(-total // 64))
+    words, ones = np.zeros(room + 1, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
     seen, done = 0, 0
     for start in range(0, total, 64 * chunk):
         stop = min(start + 64 * chunk, total)
-        drawn = words(-(-(stop - start) // 64))
+        used = -(-(stop - start) // 64)
+        fill(words[:used])
+        words[used] = 0  # a stretch may end where the last word does
         upto = int(np.searchsorted(ends, stop, side="left")) if stop < total else n.size
-        ones = np.zeros(drawn.size + 1, dtype=np.int64)
-        np.cumsum(np.bitwise_count(drawn), dtype=np.int64, out=ones[1:])
-        drawn = np.append(drawn, np.uint64(0))  # a stretch may end where the last word does
+        ones[0] = 0
+        np.cumsum(np.bitwise_count(words[:used]), dtype=np.int64, out=ones[1 : used + 1])
         position = ends[done:upto] - start
         word = position >> 6
         position &= 63
-        partial = drawn.take(word) & ((np.uint64(1) << position.view(np.uint64)) - np.uint64(1))
-        ones += seen
-        before[done + 1 : upto + 1] = ones.take(word) + np.bitwise_count(partial)
-        seen, done = int(ones[-1]), upto
+        partial = words.take(word) & ((np.uint64(1) << position.view(np.uint64)) - np.uint64(1))
+        before[done + 1 : upto + 1] = seen + ones.take(word) + np.bitwise_count(partial)
+        seen, done = seen + int(ones[used]), upto
     return np.diff(before)

@@ -74,7 +74,8 @@ def test_compared_words_are_the_comparison_of_their_records_one_by_one(rate: str
         given.append(system_bits().read(count))
         return given[-1]
 
-    words = _coins._compared(1, p.numerator, p.denominator, Bits(read))
+    words = np.zeros(1, dtype=np.uint64)
+    _coins._compare(words, p.numerator, p.denominator, Bits(read))
     digits = [np.unpackbits(np.frombuffer(part, dtype=np.uint8), bitorder="little") for part in given[:levels]]
     found = np.unpackbits(words.view(np.uint8), bitorder="little")
     for record in range(64):
