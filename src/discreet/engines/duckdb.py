@@ -6,16 +6,15 @@ A source becomes a table expression and a connection; one statement answers. CSV
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from glob import glob
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 import duckdb
 import numpy as np
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 from discreet.cube import Cube, compact, empty_cube, joined, sum_dtype
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.csv_lines import csv_header, row_batches
+from discreet.engines.frames import ArrowOnly, declared
 from discreet.engines.sql import LIMB, aggregate_sql, quoted
 from discreet.errors import InternalError, SourceError, did_you_mean
 from discreet.paths import KeyAxis, Moment
@@ -36,7 +36,11 @@ _TEXT = ColumnType("text", "text")
 _UNREAD = ColumnType("other", "an undeclared column")
 # Not UHUGEINT, whose comparison with a negative bound fails on values from 2**127 on.
 _INTEGERS = {"HUGEINT", *(f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT"))}
-_PYTHON_VALUES = {"object", "category", "string", "str"}
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    # The rows of a frame are not known beforehand; otherwise they, not the categories, may fill the hash table.
+    "disabled_optimizers": "build_side_probe_side",
+}
 _KINDS = {
     **dict.fromkeys(_INTEGERS, "integer"),
     **dict.fromkeys(["FLOAT", "DOUBLE"], "float"),
@@ -47,14 +51,53 @@ _KINDS = {
 }
 
 
-class _TableEngine:
-    """One table expression behind one function that runs a statement.
+class _Database:
+    """A private database in memory, opened when it is needed; every statement has a cursor of its own.
 
-    Like `_CsvEngine` it holds no connection between calls: the driver prints on stderr when one outlives the interpreter.
+    It is gone with `close`, with this object, or before the interpreter ends, whichever comes first: the driver prints on
+    stderr when a connection outlives the interpreter, as it does in a daemon thread or behind a registered frame.
     """
 
-    def __init__(self, run: Callable[[str], Answer], table: str, header: Header, snapshot: Callable[[], str]) -> None:
-        self._run, self._table, self._header, self._snapshot = run, table, header, snapshot
+    def __init__(self) -> None:
+        self._opened: list[duckdb.DuckDBPyConnection] = []
+        finalize(self, _close_all, self._opened)
+
+    @contextmanager
+    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        if not self._opened:
+            self._opened.append(duckdb.connect(":memory:", config=_CONFIG))
+        cursor = self._opened[-1].cursor()
+        try:
+            cursor.execute("SET enable_progress_bar = false")
+            yield cursor
+        except duckdb.Error:
+            self.close()  # some errors make a database unusable
+            raise _unreadable() from None
+        finally:
+            cursor.close()
+
+    def close(self) -> None:
+        _close_all(self._opened)
+
+
+def _close_all(opened: list[duckdb.DuckDBPyConnection]) -> None:
+    while opened:
+        opened.pop().close()
+
+
+class _TableEngine:
+    """One table expression behind one function that runs a statement."""
+
+    def __init__(
+        self,
+        run: Callable[[str], Answer],
+        table: str,
+        header: Header,
+        snapshot: Callable[[], str],
+        close: Callable[[], None],
+    ) -> None:
+        self._run, self._table, self._header = run, table, header
+        self._snapshot, self._close = snapshot, close
 
     @property
     def header(self) -> Header:
@@ -67,14 +110,14 @@ class _TableEngine:
         return _cube(self._run(aggregate_sql(self._table, self._header, axes, moments)), axes, moments)
 
     def close(self) -> None:
-        """Nothing stays open between calls."""
+        self._close()
 
 
 class _CsvEngine:
     """CSV files, one batch of lines after the other; memory stays flat."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths = paths
+        self._paths, self._database = paths, _Database()
         self._names = [csv_header(path) for path in paths]
         for path, names in zip(paths, self._names, strict=True):
             missing = [name for name in self._names[0] if name not in names]
@@ -92,17 +135,17 @@ class _CsvEngine:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
         statement = aggregate_sql(_TABLE, self.header, axes, moments)
         total = empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments])
-        with _connection() as connection:
+        with self._database.cursor() as cursor:
             for path, names in zip(self._paths, self._names, strict=True):
                 for frame in _frames(path, names, wanted):
-                    connection.register(_TABLE, _ArrowOnly(frame))
-                    answer = _answer(connection, statement)
-                    connection.unregister(_TABLE)
+                    cursor.register(_TABLE, ArrowOnly(frame))
+                    answer = cursor.execute(statement).fetchnumpy()
+                    cursor.unregister(_TABLE)
                     total = joined([total, _cube(answer, axes, moments)])
         return total
 
     def close(self) -> None:
-        """Nothing stays open between calls."""
+        self._database.close()
 
 
 def open_files(source: str) -> Engine:
@@ -136,21 +179,22 @@ def open_frame(frame: Any, columns: Sequence[str]) -> Engine:
     Raises:
         SourceError: the frame cannot be read as a table.
     """
-    frame, others = _declared(frame, columns)
+    frame, others = declared(frame, columns)
+    database = _Database()
 
     def run(statement: str) -> Answer:
-        with _connection() as connection:
-            connection.register(_TABLE, frame)
-            return _answer(connection, statement)
+        with database.cursor() as cursor:
+            cursor.register(_TABLE, frame)
+            return cursor.execute(statement).fetchnumpy()
 
     try:
-        with _connection() as connection:
-            connection.register(_TABLE, frame)
-            header = _header(connection.execute(f"DESCRIBE {_TABLE}").fetchall())
-    except duckdb.Error:
+        with database.cursor() as cursor:
+            cursor.register(_TABLE, frame)
+            header = _header(cursor.execute(f"DESCRIBE {_TABLE}").fetchall())
+    except SourceError:
         raise SourceError("source: the frame cannot be read as a table") from None
     header = {**dict.fromkeys(others, _UNREAD), **header}
-    return _TableEngine(run, _TABLE, header, lambda: _content_snapshot(run, header, columns))
+    return _TableEngine(run, _TABLE, header, lambda: _content_snapshot(run, header, columns), database.close)
 
 
 def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> Engine:
@@ -159,13 +203,15 @@ def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> 
     header = _header(kinds)
 
     def run(statement: str) -> Answer:
-        with _without_data():
+        try:
             answer = relation.query(_TABLE, statement)
             if answer is None:
                 raise InternalError("a query gave no result")
             return answer.fetchnumpy()
+        except duckdb.Error:
+            raise _unreadable() from None
 
-    return _TableEngine(run, _TABLE, header, lambda: _content_snapshot(run, header, columns))
+    return _TableEngine(run, _TABLE, header, lambda: _content_snapshot(run, header, columns), lambda: None)
 
 
 def is_relation(source: object) -> bool:
@@ -174,18 +220,17 @@ def is_relation(source: object) -> bool:
 
 
 def _open_parquet(paths: Sequence[Path]) -> Engine:
-    headers = []
-    with _connection() as connection:
-        for path in paths:
-            headers.append(_parquet_header(connection, path))
-            if headers[-1] != headers[0]:
-                raise SourceError(f"source '{path}': its columns and types differ from those of '{paths[0]}'")
+    database = _Database()
+    headers = [_parquet_header(database, path) for path in paths]
+    for path, header in zip(paths, headers, strict=True):
+        if header != headers[0]:
+            raise SourceError(f"source '{path}': its columns and types differ from those of '{paths[0]}'")
 
     def run(statement: str) -> Answer:
-        with _connection() as connection:
-            return _answer(connection, statement)
+        with database.cursor() as cursor:
+            return cursor.execute(statement).fetchnumpy()
 
-    return _TableEngine(run, _parquet(paths), headers[0], lambda: _file_snapshot(paths))
+    return _TableEngine(run, _parquet(paths), headers[0], lambda: _file_snapshot(paths), database.close)
 
 
 def _parquet(paths: Sequence[Path]) -> str:
@@ -193,11 +238,12 @@ def _parquet(paths: Sequence[Path]) -> str:
     return f"read_parquet([{', '.join(_file(path) for path in paths)}], hive_partitioning = false)"
 
 
-def _parquet_header(connection: duckdb.DuckDBPyConnection, path: Path) -> Header:
+def _parquet_header(database: _Database, path: Path) -> Header:
     try:
-        header = _header(connection.execute(f"DESCRIBE SELECT * FROM {_parquet([path])}").fetchall())
-        names = {row[0] for row in connection.execute(f"SELECT name FROM parquet_schema({_file(path)})").fetchall()}
-    except duckdb.Error:
+        with database.cursor() as cursor:
+            header = _header(cursor.execute(f"DESCRIBE SELECT * FROM {_parquet([path])}").fetchall())
+            names = {row[0] for row in cursor.execute(f"SELECT name FROM parquet_schema({_file(path)})").fetchall()}
+    except SourceError:
         raise SourceError(f"source '{path}': is no readable Parquet file") from None
     renamed = [name for name in header if name not in names]
     if renamed:
@@ -206,31 +252,9 @@ def _parquet_header(connection: duckdb.DuckDBPyConnection, path: Path) -> Header
     return header
 
 
-@contextmanager
-def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection of its own, closed afterwards."""
-    connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"})
-    try:
-        connection.execute("SET enable_progress_bar = false")
-        # The rows of a frame are not known beforehand; without this they, not the categories, may fill the hash table.
-        connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
-        yield connection
-    finally:
-        connection.close()
-
-
-def _answer(connection: duckdb.DuckDBPyConnection, statement: str) -> Answer:
-    with _without_data():
-        return connection.execute(statement).fetchnumpy()
-
-
-@contextmanager
-def _without_data() -> Iterator[None]:
-    """Errors of the driver, which quote values, become one that says nothing of the data."""
-    try:
-        yield
-    except duckdb.Error:
-        raise SourceError("the source could not be read to its end; check that it is complete and unchanged") from None
+def _unreadable() -> SourceError:
+    """What is said instead of an error of the driver, which quotes values."""
+    return SourceError("the source could not be read to its end; check that it is complete and unchanged")
 
 
 def _file(path: Path) -> str:
@@ -265,74 +289,6 @@ def _cube(answer: Answer, axes: Sequence[KeyAxis], moments: Sequence[Moment]) ->
         nonnull[:, j] = answer[f"n{j}"]
         sums[:, j] = answer[f"h{j}"].astype(kind) * LIMB + answer[f"l{j}"].astype(kind)
     return compact(Cube(keys, rows, nonnull, sums))
-
-
-class _ArrowOnly:
-    """A frame reduced to the Arrow C stream, so that the driver neither needs nor finds another way in."""
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._frame.__arrow_c_stream__(requested_schema)
-
-
-def _declared(frame: Any, columns: Sequence[str]) -> tuple[_ArrowOnly, list[str]]:
-    """The declared columns of a frame, and the names of the others, which are never read.
-
-    They are picked by their exact names here, because the driver ignores case and renames the second of two equal names.
-    """
-    if not hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "read_next_batch"):
-        raise SourceError(
-            f"source: {type(frame).__name__} is no table that can be read twice; "
-            "pass a path, an Arrow table, a Polars or pandas frame, or a DuckDB relation"
-        )
-    names = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
-    known = [name for name in columns if name in names]
-    twice = [name for name in known if names.count(name) > 1]
-    if twice:
-        raise SourceError(f"column '{twice[0]}': the frame has two columns of this name")
-    others = [str(name) for name in names if name not in known]
-    if type(frame).__module__.split(".")[0] == "pandas":
-        return _ArrowOnly(_from_pandas(frame, known)), others
-    return _ArrowOnly(frame.select(known) if known and hasattr(frame, "select") else frame), others
-
-
-def _from_pandas(frame: Any, names: Sequence[str]) -> Any:
-    """These columns as a Polars frame. Object columns become text, value by value, so that no type is guessed."""
-    import polars as pl
-
-    series = []
-    for name in names:
-        column, kind = frame[name], frame[name].dtype
-        if kind.name in _PYTHON_VALUES and getattr(kind, "storage", "") != "pyarrow":
-            series.append(pl.Series(name, [_as_text(value) for value in column], dtype=pl.String))
-            continue
-        try:
-            series.append(pl.Series(name, pl.from_pandas(column)))
-        except (ValueError, TypeError, NotImplementedError):
-            raise SourceError(f"column '{name}': its pandas type {kind} cannot be read; convert the column") from None
-    return pl.DataFrame(series)
-
-
-def _as_text(value: Any) -> str | None:
-    """The text that a value of an object column stands for. Never raises, whatever the value is."""
-    if isinstance(value, np.bool_ | np.integer | np.floating):
-        value = value.item()
-    if isinstance(value, str):
-        return str.encode(value, "utf-8", errors="replace").decode()
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        # Longer integers are beyond the doubles, that is null, and cannot always be printed.
-        return int.__repr__(value) if value.bit_length() <= 1024 else None
-    if isinstance(value, float):
-        return float.__repr__(value)
-    if isinstance(value, Decimal):
-        return Decimal.__str__(value)
-    if isinstance(value, dt.date) and value == value:  # noqa: PLR0124 (pandas' missing date is a date unequal to itself)
-        return dt.date(value.year, value.month, value.day).isoformat()
-    return None
 
 
 def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator[Any]:

@@ -1,0 +1,189 @@
+"""The suite that an engine has to pass: on every hostile table its cubes equal the reference's, cell by cell.
+
+An engine that reads rows differently from the reference has another sensitivity than the one that was charged. An author
+of an engine calls `check_engine` in a test::
+
+    def test_my_engine() -> None:
+        check_engine(lambda header, rows: MyEngine(make_my_table(header, rows)))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from discreet.cube import Cube, compact
+from discreet.engines.base import Engine, Header
+from discreet.engines.hostile import HostileTable, hostile_tables
+from discreet.engines.reference import ReferenceEngine
+from discreet.errors import ArgumentError, did_you_mean
+from discreet.laws import Uniform, Weights
+from discreet.neighbours import AddRemove
+from discreet.plan import Layout, Plan, layout
+from discreet.schema import Category, Date, Number
+from discreet.statistics import bins, count, sum_of
+from discreet.table import Table
+
+__all__ = ["ConformanceError", "OpenEngine", "check_engine", "check_table", "first_difference"]
+
+Rows = Sequence[Sequence[object]]
+OpenEngine = Callable[[Header, Rows], Engine]
+"""Opens an engine over these columns and rows; the engine is closed by the suite."""
+
+_SOME = 4
+_FEW = 2**12
+"""Columns of at most as many codes are also counted code by code."""
+
+
+class ConformanceError(AssertionError):
+    """The engine and the reference disagree. The message names the table, the request and the first cell that differs."""
+
+
+def check_engine(open_engine: OpenEngine, *, without: Collection[str] = ()) -> int:
+    """The number of cubes that were compared, all equal to the reference's.
+
+    Every hostile table is counted as it is; some of its requests also on its rows reversed and doubled, and without rows.
+
+    Args:
+        open_engine: called with a header and rows of Python values (see `hostile`).
+        without: names of tables whose types the engine cannot hold. They are left out, and are to be documented.
+
+    Raises:
+        ConformanceError: a cell differs, the engine fails, or its snapshot does not tell contents apart.
+        ArgumentError: `without` names no table of the catalogue.
+    """
+    tables = {table.name: table for table in hostile_tables()}
+    for name in without:
+        if name not in tables:
+            raise ArgumentError(f"without: '{name}' is no hostile table{did_you_mean(name, tables)}")
+    return sum(check_table(open_engine, table) for name, table in tables.items() if name not in without)
+
+
+def check_table(open_engine: OpenEngine, table: HostileTable) -> int:
+    """The number of cubes of one table that were compared, all equal to the reference's.
+
+    Raises:
+        ConformanceError: as `check_engine`.
+    """
+    layouts = {name: layout(plan) for name, plan in _requests(table)}
+    reference = ReferenceEngine(table.header, table.rows)
+    once = {name: reference.aggregate(asked.axes, asked.moments) for name, asked in layouts.items()}
+    variants = {"as it is": (table.rows, 1), "reversed and doubled": (table.rows[::-1] * 2, 2), "without rows": ((), 0)}
+    compared = 0
+    snapshots = set()
+    for variant, (rows, times) in variants.items():
+        where = f"table '{table.name}' {variant}"
+        engine = _opened(where, open_engine, table.header, rows)
+        try:
+            for name in list(layouts)[:: 1 if times == 1 else _SOME]:
+                _compare(f"{where}, {name}", engine, layouts[name], _repeated(once[name], times))
+                compared += 1
+            snapshots.add(_stable_snapshot(where, engine))
+        finally:
+            engine.close()
+    if len(snapshots) < len(variants):
+        raise ConformanceError(f"table '{table.name}': the snapshot is the same for different rows")
+    return compared
+
+
+def _opened(where: str, open_engine: OpenEngine, header: Header, rows: Rows) -> Engine:
+    with _failures(where):
+        return open_engine(header, rows)
+
+
+def _stable_snapshot(where: str, engine: Engine) -> str:
+    with _failures(f"{where}, snapshot"):
+        first, second = engine.snapshot(), engine.snapshot()
+    if first != second:
+        raise ConformanceError(f"{where}: the snapshot changes although nothing has changed")
+    return first
+
+
+def _repeated(cube: Cube, times: int) -> Cube:
+    """The cube of `times` copies of the table."""
+    return compact(Cube(cube.keys, cube.rows * times, cube.nonnull * times, cube.sums * times))
+
+
+def _requests(table: HostileTable) -> Iterator[tuple[str, Plan]]:
+    """Requests that together use every part of a layout on every column."""
+    start = Table(table.schema, AddRemove())
+    named = table.schema.columns
+    numbers = [name for name, column in named.items() if isinstance(column, Number)]
+    categories = [name for name, column in named.items() if isinstance(column, Category)][:3]
+    yield "count()", start.agg(count())
+    if numbers:
+        yield "sums", start.agg(*(sum_of(name, nulls="skip") for name in numbers))
+        yield "sums by categories", start.group_by(*categories).agg(*(sum_of(name, nulls="skip") for name in numbers))
+    for name, column in table.schema.columns.items():
+        many = _with_category(start, name, column) if isinstance(column, Category) else _with_number(start, name, column)
+        for what, plan in many:
+            yield f"column '{name}': {what}", plan
+
+
+def _with_category(start: Table, name: str, column: Category) -> Iterator[tuple[str, Plan]]:
+    half = list(column.values[: (column.size + 1) // 2])
+    weights = Weights(dict.fromkeys(column.values, 1))
+    yield "group", start.group_by(name).agg(count())
+    yield "count of non-null", start.agg(count(name))
+    yield "where", start.where({name: half}).agg(count())
+    yield "clamp", start.clamp({name: half}).group_by(name).agg(count())
+    yield "impute", start.impute({name: weights}).group_by(name).agg(count())
+    yield "impute, clamp", start.impute({name: weights}).clamp({name: half}).group_by(name).agg(count())
+    again = start.clamp({name: half}).impute({name: Weights({half[0]: 1})}).clamp({name: [half[-1]]})
+    yield "clamp, impute, clamp, impute", again.impute({name: Weights({half[-1]: 1})}).group_by(name).agg(count())
+
+
+def _with_number(start: Table, name: str, column: Number | Date) -> Iterator[tuple[str, Plan]]:
+    last = column.size - 1
+    many = {0, 1, 2, 3, last // 3, last // 2, last - 1, last, *range(0, last, max(1, last // 40))}
+    edges = [column.value(code) for code in sorted(many) if 0 <= code <= last]
+    inner = (column.value(last // 3), column.value(last - last // 3))
+    clamped = start.clamp({name: inner})
+    yield "where", start.where({name: inner}).agg(count())
+    if isinstance(column, Number):
+        yield "clamp, sum", clamped.agg(count(name), sum_of(name, nulls="skip"))
+    if last < _FEW:
+        yield "codes", start.where({name: inner}).agg(count(name))
+    if len(edges) > 1:
+        yield "bins", start.group_by(bins(name, edges)).agg(count())
+        yield "clamp, bins", clamped.group_by(bins(name, edges)).agg(count())
+        if last < _FEW:
+            yield "clamp, impute, bins", clamped.impute({name: Uniform()}).group_by(bins(name, edges)).agg(count())
+
+
+def _compare(where: str, engine: Engine, asked: Layout, expected: Cube) -> None:
+    with _failures(where):
+        found = compact(engine.aggregate(asked.axes, asked.moments))
+    difference = first_difference(expected, found)
+    if difference:
+        raise ConformanceError(f"{where}: {difference}")
+
+
+@contextmanager
+def _failures(where: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as failure:
+        raise ConformanceError(f"{where}: the engine failed ({type(failure).__name__}: {failure})") from failure
+
+
+def first_difference(expected: Cube, found: Cube) -> str | None:
+    """The first cell in which two compact cubes differ, in words; None when they are equal, types included."""
+    for part in ("keys", "rows", "nonnull", "sums"):
+        wanted, got = getattr(expected, part), getattr(found, part)
+        if wanted.dtype != got.dtype or wanted.shape[1:] != got.shape[1:]:
+            return f"'{part}' is an array of {got.dtype}{got.shape[1:]} instead of {wanted.dtype}{wanted.shape[1:]}"
+    there = [_cells(cube) for cube in (expected, found)]
+    for cell in sorted(there[0].keys() | there[1].keys()):
+        wanted_cell, got_cell = there[0].get(cell), there[1].get(cell)
+        if wanted_cell != got_cell:
+            shown = "no such cell" if got_cell is None else str(got_cell)
+            return f"cell {cell} is {shown}, the reference says {wanted_cell or 'no such cell'} (rows, non-null rows, sums)"
+    return None if np.array_equal(expected.keys, found.keys) else "the cells are not in the order of their keys"
+
+
+def _cells(cube: Cube) -> dict[tuple[int, ...], tuple[int, list[int], list[int]]]:
+    columns = zip(cube.keys.tolist(), cube.rows.tolist(), cube.nonnull.tolist(), cube.sums.tolist(), strict=True)
+    return {tuple(key): (rows, nonnull, sums) for key, rows, nonnull, sums in columns}

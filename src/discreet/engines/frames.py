@@ -1,0 +1,84 @@
+"""Frames in memory as Arrow streams of the declared columns. No value of a frame can raise."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import SourceError
+
+__all__ = ["ArrowOnly", "declared"]
+
+_PYTHON_VALUES = {"object", "category", "string", "str"}
+
+
+class ArrowOnly:
+    """A frame reduced to the Arrow C stream, so that the driver neither needs nor finds another way in."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
+def declared(frame: Any, columns: Sequence[str]) -> tuple[ArrowOnly, list[str]]:
+    """The declared columns of a frame, and the names of the others, which are never read.
+
+    They are picked by their exact names here, because the driver ignores case and renames the second of two equal names.
+    """
+    if not hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "read_next_batch"):
+        raise SourceError(
+            f"source: {type(frame).__name__} is no table that can be read twice; "
+            "pass a path, an Arrow table, a Polars or pandas frame, or a DuckDB relation"
+        )
+    names = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
+    known = [name for name in columns if name in names]
+    twice = [name for name in known if names.count(name) > 1]
+    if twice:
+        raise SourceError(f"column '{twice[0]}': the frame has two columns of this name")
+    others = [str(name) for name in names if name not in known]
+    if type(frame).__module__.split(".")[0] == "pandas":
+        return ArrowOnly(_from_pandas(frame, known)), others
+    return ArrowOnly(frame.select(known) if known and hasattr(frame, "select") else frame), others
+
+
+def _from_pandas(frame: Any, names: Sequence[str]) -> Any:
+    """These columns as a Polars frame. Object columns become text, value by value, so that no type is guessed."""
+    import polars as pl
+
+    series = []
+    for name in names:
+        column, kind = frame[name], frame[name].dtype
+        if kind.name in _PYTHON_VALUES and getattr(kind, "storage", "") != "pyarrow":
+            series.append(pl.Series(name, [_as_text(value) for value in column], dtype=pl.String))
+            continue
+        try:
+            series.append(pl.Series(name, pl.from_pandas(column)))
+        except (ValueError, TypeError, NotImplementedError):
+            raise SourceError(f"column '{name}': its pandas type {kind} cannot be read; convert the column") from None
+    return pl.DataFrame(series)
+
+
+def _as_text(value: Any) -> str | None:
+    """The text that a value of an object column stands for. Never raises, whatever the value is."""
+    if isinstance(value, np.bool_ | np.integer | np.floating):
+        value = value.item()
+    if isinstance(value, str):
+        return str.encode(value, "utf-8", errors="replace").decode()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        # Longer integers are beyond the doubles, that is null, and cannot always be printed.
+        return int.__repr__(value) if value.bit_length() <= 1024 else None
+    if isinstance(value, float):
+        return float.__repr__(value)
+    if isinstance(value, Decimal):
+        return Decimal.__str__(value)
+    if isinstance(value, dt.date) and value == value:  # noqa: PLR0124 (pandas' missing date is a date unequal to itself)
+        return dt.date(value.year, value.month, value.day).isoformat()
+    return None
