@@ -186,7 +186,7 @@ def row_words(moved: int, steps: Sequence[Mapping[str, Any]]) -> str:
         return (
             "The guarantee of the whole publication becomes one for a single row of the resized table by the functional "
             "parameters of the resize (Theorems R1 to R3), which follow from its rows and proportion; one person can move "
-            f"up to {number(moved)} rows of the table."
+            f"at most {number(moved)} of its rows."
         )
     if moved > 1:
         return (

@@ -90,7 +90,7 @@ def test_a_third_party_finds_what_it_needs(wages):
         document["library"],
         "wages-2025",
         "ε = 2 (pure DP)",
-        "up to 2 rows of the table",
+        "at most 2 of its rows",
     ):
         assert text in html
     assert len(re.findall(r"<li>", html)) == len(document["plan"]["steps"])
