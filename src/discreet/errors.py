@@ -18,7 +18,6 @@ the data are opened there is none to show, and afterwards every failure is the o
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -109,6 +108,8 @@ class InternalError(DiscreetError):
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:
     """A hint with the nearest of the `known` names, or all of them when they are few; empty when there is nothing to say."""
+    from difflib import get_close_matches  # only when something is wrong: it costs an import
+
     names = [str(name) for name in known]
     same = [name for name in names if name.casefold() == str(word).casefold()]
     near = same or get_close_matches(str(word), names, n=1, cutoff=0.6)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -238,6 +237,8 @@ def _digest(body: Mapping[str, Any]) -> str:
 
 def _replace(path: Path, write: Any) -> None:
     """`write` fills a temporary file beside `path`, which then takes its place in one step."""
+    import tempfile
+
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
     try:

@@ -12,27 +12,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from discreet.allocate import LEVEL, Quote, law_json, quote
 from discreet.engines import open_source
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed
-from discreet.evaluate import estimated, exact_answers, group_columns, noisy_answers
-from discreet.exact import Amount, text
-from discreet.ledger import Identity, Ledger, Reservation
+from discreet.exact import Amount
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.noise.bits import system_bits
-from discreet.plan import Plan, canonical, layout, plan_json
-from discreet.privacy import ApproxDP, PureDP
+from discreet.plan import Plan, canonical, layout
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
-from discreet.queries import shown
-from discreet.release import Guarantee, Release, column_json, guarantee_json, make_release
+from discreet.release import Release
 from discreet.schema import Schema
 from discreet.spend import Order, Spend, budget_down, checked_budget, report_delta_of, spend_of
-from discreet.statistics import Count, Sum, count, statistic_json
+from discreet.statistics import count
 from discreet.table import Table
+
+if TYPE_CHECKING:
+    # Loaded when they are first used, so that `import discreet` stays light.
+    from discreet.allocate import Quote
+    from discreet.ledger import Reservation
+    from discreet.noise.bits import Bits
 
 __all__ = ["Order", "RowEstimate", "Session"]
 
@@ -91,10 +89,12 @@ class Session:
             raise ArgumentError("invariants: exact totals are not part of this version; leave the argument out")
         self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
         self._report_delta = report_delta_of(report_delta)
+        from discreet.ledger import Identity, Ledger
+
         self._identity = Identity(
             _checked_name(dataset, "dataset"), self._declaration(), kind_name(budget), coordinates(budget)
         )
-        self._bits = system_bits
+        self._bits = _system_bits
         self._engine = open_source(source, schema)
         try:
             self._ledger = Ledger.open(ledger)
@@ -143,6 +143,8 @@ class Session:
             ArgumentError: the spend is no positive amount of the session's measure.
         """
         self._check_request(request)
+        from discreet.allocate import quote
+
         return quote(request, self._spend(spend))
 
     def release(self, request: Plan, *, spend: Spend = None, name: str) -> Release:
@@ -243,7 +245,10 @@ class Session:
         return release
 
     def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
-        details = {"relation": self._neighbours.to_json(), "group": quoted.group, "noise": _noise_json(quoted)}
+        from discreet.ledger import Reservation
+        from discreet.publish import noise_json
+
+        details = {"relation": self._neighbours.to_json(), "group": quoted.group, "noise": noise_json(quoted)}
         charge = coordinates(quoted.spend)
         return Reservation(order.name, charge, order.request.digest, snapshot, canonical(details))
 
@@ -265,63 +270,25 @@ class Session:
         return ReleaseFailed() if release is None else release
 
     def _compute(self, order: Order, quoted: Quote, sequence: int) -> Release:
-        brought, bits = layout(order.request), self._bits()
+        from discreet.publish import publish
+
+        brought = layout(order.request)
         cube = self._engine.aggregate(brought.axes, brought.moments)
-        noisy = noisy_answers(quoted, exact_answers(quoted, cube, bits), bits)
-        columns = [column_json(name, labels) for name, labels in group_columns(quoted)]
-        for statistic, estimate in zip(order.request.statistics, estimated(quoted, noisy), strict=True):
-            ends = (("", estimate.value), ("_low", estimate.low), ("_high", estimate.high))
-            columns += [column_json(statistic.name + end, np.asarray(values).tolist()) for end, values in ends]
-        return make_release(
-            {
-                "name": order.name,
-                "dataset": self._identity.dataset,
-                "plan": plan_json(order.request),
-                "plan_digest": order.request.digest,
-                "guarantee": guarantee_json(self._guarantee(quoted)),
-                "invariants": [],
-                "group": quoted.group,
-                "noise": _noise_json(quoted),
-                "statistics": [_statistic_line(line.statistic) for line in quoted.lines],
-                "interval": {"level": text(LEVEL), "covers": COVERS},
-                "columns": columns,
-                "ledger": {"sequence": sequence},
-            }
-        )
-
-    def _guarantee(self, quoted: Quote) -> Guarantee:
-        spend = quoted.spend
-        delta = {PureDP: Fraction(0), ApproxDP: getattr(spend, "delta", None)}.get(type(spend), self._report_delta)
-        epsilon = spend.epsilon_at(delta if delta is not None else self._report_delta)
-        relation = str(self._neighbours.to_json()["relation"])
-        return Guarantee(spend, relation, self._neighbours.rows_per_person, delta or Fraction(0), epsilon)
-
-
-COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
-"""What the intervals of a release cover."""
-
-
-def _noise_json(quoted: Quote) -> list[dict[str, str]]:
-    """Query, sensitivities and exact noise scale of every primitive: enough to recompute each scale."""
-    return [
-        {
-            "query": shown(one.query),
-            "l1_sensitivity": str(one.sensitivity.l1),
-            "l2_squared_sensitivity": str(one.sensitivity.l2_squared),
-            "share": text(one.share),
-            "guarantee": canonical(to_json(one.guarantee)),
-            **law_json(one.law),
+        content = {
+            "name": order.name,
+            "dataset": self._identity.dataset,
+            "ledger": {"sequence": sequence, "head": self._ledger.head()},
         }
-        for one in quoted.measured
-    ]
-
-
-def _statistic_line(statistic: Any) -> dict[str, Any]:
-    unbiased = isinstance(statistic, Count | Sum)
-    return {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
+        return publish(quoted, cube, self._bits(), report_delta=self._report_delta, content=content)
 
 
 def _checked_name(name: object, what: str) -> str:
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:
         raise ArgumentError(f"{what}={name!r}: must be printable text of at most 200 characters")
     return name
+
+
+def _system_bits() -> Bits:
+    from discreet.noise.bits import system_bits
+
+    return system_bits()

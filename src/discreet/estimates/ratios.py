@@ -79,7 +79,9 @@ def _outward(scaled: NDArray[np.object_], scale: int, towards: float) -> NDArray
     """scaled/scale as doubles: exact where both are sure to be, else two steps outwards (two roundings, one step each)."""
     if scale & (scale - 1) == 0 and scale <= 2**53 and all(abs(value) <= 2**53 for value in scaled):
         return np.asarray(scaled / scale, dtype=np.float64)  # an integer below 2**53 over a power of two is a double
-    return np.nextafter(np.nextafter(scaled.astype(np.float64) / scale, towards), towards)
+    near: NDArray[np.float64] = scaled.astype(np.float64) / scale
+    outside: NDArray[np.float64] = np.nextafter(np.nextafter(near, towards), towards)
+    return outside
 
 
 def _wider(ends: NDArray[np.float64], towards: float, middle: float) -> NDArray[np.float64]:

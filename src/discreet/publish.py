@@ -1,0 +1,84 @@
+"""A quote carried out on a cube and written down as a release: the last step before the ledger commits it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from discreet.allocate import LEVEL, Quote, law_json
+from discreet.cube import Cube
+from discreet.evaluate import estimated, exact_answers, group_columns, noisy_answers
+from discreet.exact import text
+from discreet.noise.bits import Bits
+from discreet.plan import canonical, plan_json
+from discreet.privacy import ApproxDP, PureDP
+from discreet.privacy.coordinates import to_json
+from discreet.queries import shown
+from discreet.release import Guarantee, Release, column_json, guarantee_json, make_release
+from discreet.statistics import Count, Statistic, Sum, statistic_json
+
+__all__ = ["COVERS", "noise_json", "publish"]
+
+COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
+"""What the intervals of a release cover."""
+
+
+def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, content: Mapping[str, Any]) -> Release:
+    """The release of a quote on a cube: exact answers, noise, estimates, and everything public about them.
+
+    Args:
+        quote: what is released and with which noise.
+        cube: the engine's answer for the layout of the plan.
+        bits: where the randomness comes from.
+        report_delta: the δ at which ε is stated under ZCDP and GDP.
+        content: name, data set and ledger entry.
+    """
+    noisy = noisy_answers(quote, exact_answers(quote, cube, bits), bits)
+    columns = [column_json(name, labels) for name, labels in group_columns(quote)]
+    for line, estimate in zip(quote.lines, estimated(quote, noisy), strict=True):
+        for end, values in (("", estimate.value), ("_low", estimate.low), ("_high", estimate.high)):
+            columns.append(column_json(line.statistic.name + end, values.tolist()))
+    return make_release(
+        {
+            **content,
+            "plan": plan_json(quote.plan),
+            "plan_digest": quote.plan.digest,
+            "guarantee": guarantee_json(_guarantee(quote, report_delta)),
+            "invariants": [],
+            "group": quote.group,
+            "noise": noise_json(quote),
+            "statistics": [_statistic_line(line.statistic) for line in quote.lines],
+            "interval": {"level": text(LEVEL), "covers": COVERS},
+            "columns": columns,
+        }
+    )
+
+
+def noise_json(quote: Quote) -> list[dict[str, str]]:
+    """Query, sensitivities and exact noise scale of every primitive: enough to recompute each scale."""
+    return [
+        {
+            "query": shown(one.query),
+            "l1_sensitivity": str(one.sensitivity.l1),
+            "l2_squared_sensitivity": str(one.sensitivity.l2_squared),
+            "share": text(one.share),
+            "guarantee": canonical(to_json(one.guarantee)),
+            **law_json(one.law),
+        }
+        for one in quote.measured
+    ]
+
+
+def _guarantee(quote: Quote, report_delta: Fraction) -> Guarantee:
+    spend, neighbours = quote.spend, quote.plan.neighbours
+    delta = report_delta
+    if isinstance(spend, PureDP | ApproxDP):
+        delta = spend.delta if isinstance(spend, ApproxDP) else Fraction(0)
+    relation = str(neighbours.to_json()["relation"])
+    return Guarantee(spend, relation, neighbours.rows_per_person, delta, spend.epsilon_at(delta))
+
+
+def _statistic_line(statistic: Statistic) -> dict[str, Any]:
+    unbiased = isinstance(statistic, Count | Sum)
+    return {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
