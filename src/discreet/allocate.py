@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import log
 
 from discreet.errors import ArgumentError, InternalError, PlanError
-from discreet.exact import decimal_text, rational_gcd, text
+from discreet.exact import decimal_text, exact, rational_gcd, text
 from discreet.mechanisms import Sensitivity, law_for, sensitivity_of
 from discreet.neighbours import ReplaceOne
 from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
@@ -98,11 +98,18 @@ class Quote:
         if resize is not None and resize.proportion < 1 and isinstance(self.spend, ZCDP | GDP):
             lines.append("sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller")
         for one in self.measured:
-            scale_text = ", ".join(f"{key} {value}" for key, value in law_json(one.law).items())
-            lines.append(f"  {shown(one.query)}: {decimal_text(100 * one.share, 3)} % of the spend; {scale_text}")
+            share = decimal_text(100 * one.share, 3)
+            lines.append(f"  {shown(one.query)}: {share} % of the spend; noise {_law_text(one.law)}")
         lines.append("expected error (half of the 95 % interval; means in a group of 1,000 rows):")
         lines += [f"  {name}: ±{error:.6g}" for name, error in self.expected]
         return "\n".join(lines)
+
+
+def _law_text(law: Law) -> str:
+    """The law for people: its parameter exactly when that is short, else to six digits; a release states it exactly."""
+    name, parameter = law_json(law).items()
+    written = parameter[1] if len(parameter[1]) <= 12 else "about " + decimal_text(exact(parameter[1], parameter[0]))
+    return f"{name[1]}, {parameter[0]} {written}"
 
 
 def expected_error(line: Line, *, rows: int) -> float:
