@@ -22,7 +22,7 @@ from discreet.plan import Plan, canonical, layout
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.release import Release
 from discreet.schema import Schema
-from discreet.spend import Order, Spend, budget_down, checked_budget, report_delta_of, spend_of
+from discreet.spend import Order, Spend, amount_text, budget_down, checked_budget, report_delta_of, spend_of
 from discreet.statistics import count
 from discreet.table import Table
 
@@ -181,7 +181,7 @@ class Session:
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
         quotes = [self.quote(order.request, spend=order.spend) for order in fresh]
         reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
-        sequences = self._ledger.reserve(self._identity, reservations) if reservations else ()
+        sequences = self._reserved(reservations) if reservations else ()
         reserved = zip(fresh, quotes, sequences, strict=True)
         answers = iter([self._answered(order, quoted, sequence, snapshot) for order, quoted, sequence in reserved])
         return [next(answers) if found is None else found for found in stored]
@@ -243,6 +243,20 @@ class Session:
         if order.spend is not None and release.guarantee.measure != self._spend(order.spend):
             raise LedgerError(f"release '{name}': was made with another spend; the same name needs the same spend")
         return release
+
+    def _reserved(self, reservations: Sequence[Reservation]) -> tuple[int, ...]:
+        try:
+            return self._ledger.reserve(self._identity, reservations)
+        except BudgetExceeded as refused:
+            # The ledger knows coordinates only; people know the measure.
+            kind = type(self._budget)
+            asked, over = (from_coordinates(kind, part) for part in (refused.requested, refused.difference))
+            left = amount_text(budget_down(self._budget, refused.remaining))
+            words = f"requested {amount_text(asked)}, remaining {left}, over by {amount_text(over)}; "
+            fits = "the largest spend that fits is what remains: leave spend out to take all of it"
+            words += fits if any(refused.remaining) else "nothing more can be released"
+            message = f"dataset='{self._identity.dataset}': {words}"
+            raise BudgetExceeded(message, refused.requested, refused.remaining) from None
 
     def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
         from discreet.ledger import Reservation

@@ -7,12 +7,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import ArgumentError
-from discreet.exact import Amount, exact, sqrt_down, text
+from discreet.exact import Amount, decimal_up, exact, sqrt_down, text
 from discreet.plan import Plan
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
 
-__all__ = ["Order", "Spend", "budget_down", "checked_budget", "report_delta_of", "spend_of"]
+__all__ = [
+    "Order",
+    "Spend",
+    "amount_text",
+    "budget_down",
+    "checked_budget",
+    "number_text",
+    "report_delta_of",
+    "spend_of",
+]
 
 Spend = Amount | Budget | Sequence[Amount] | None
 """A number, a pair (epsilon, delta), the measure itself, or None for all that remains."""
@@ -79,3 +88,28 @@ def checked_budget(budget: object) -> Budget:
     if not coordinates(budget)[0] > 0:
         raise ArgumentError(f"budget={budget!r}: must be greater than 0")
     return budget
+
+
+def amount_text(measure: Budget) -> str:
+    """The parameters of a measure, such as "ε = 1, δ = 1e-9"; "≤" stands where a long number was rounded up."""
+    match measure:
+        case PureDP(epsilon=epsilon):
+            return _stated("ε", epsilon)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"{_stated('ε', epsilon)}, {_stated('δ', delta)}"
+        case ZCDP(rho=rho):
+            return _stated("ρ", rho)
+        case GDP(mu=mu):
+            return _stated("μ", mu)
+
+
+def _stated(symbol: str, value: Fraction) -> str:
+    return f"{symbol} {'=' if exact(number_text(value), symbol) == value else '≤'} {number_text(value)}"
+
+
+def number_text(value: Fraction) -> str:
+    """The exact text of a number ≥ 0 where that is short, else six digits, rounded up."""
+    written, rounded = text(value), decimal_up(value)
+    if len(written) <= 8 or (len(written) <= 12 and exact(rounded, "rounded") != value):
+        return written
+    return rounded

@@ -16,12 +16,12 @@ from typer.testing import CliRunner, Result
 
 import discreet as dp
 from discreet.cli import app
-from discreet.cli.output import number
 from discreet.cli.releasing import folders_for, renamed
 from discreet.errors import ReleaseFailed
 from discreet.ledger import Ledger
 from discreet.planfile import load_plan
 from discreet.session import Session
+from discreet.spend import number_text
 
 PLAN = """\
 [data]
@@ -261,7 +261,7 @@ def test_several_releases_have_a_folder_each_and_are_charged_together(folder: Pa
 
 def test_several_releases_are_charged_all_or_none(folder: Path) -> None:
     edit(folder, "spend = 0.1\n", "spend = 0.5\n" + SECOND)
-    assert "over by 0.05" in refused(3, "release", "plan.toml", "--out", "out")
+    assert "over by ρ = 0.05" in refused(3, "release", "plan.toml", "--out", "out")
     assert entries(folder) == []
     assert not Path("out").exists()
 
@@ -270,7 +270,7 @@ def test_an_exhausted_budget_leaves_with_3(folder: Path) -> None:
     edit(folder, "spend = 0.1", "spend = 0.5")
     done("release", "plan.toml", "--out", "first")
     edit(folder, "spend = 0.5", 'spend = "1e-18"')
-    assert "remaining 0" in refused(3, "release", "plan.toml", "--out", "second", "--as", "second")
+    assert "remaining ρ = 0" in refused(3, "release", "plan.toml", "--out", "second", "--as", "second")
     edit(folder, 'spend = "1e-18"\n', "")
     assert "nothing remains" in refused(3, "release", "plan.toml", "--out", "second", "--as", "second")
     assert not Path("second").exists()
@@ -501,8 +501,8 @@ def test_convert_refuses_what_says_nothing(arguments: str) -> None:
     ],
 )  # fmt: skip
 def test_numbers_are_short_exact_where_that_is_short_and_never_below(value: Fraction, shown: str) -> None:
-    assert number(value) == shown
-    assert Fraction(number(value)) >= value
+    assert number_text(value) == shown
+    assert Fraction(number_text(value)) >= value
 
 
 # The process ----------------------------------------------------------------------------------------------------------

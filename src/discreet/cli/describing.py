@@ -7,13 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.allocate import Quote
-from discreet.cli.output import aligned, amount, number
+from discreet.cli.output import aligned
 from discreet.exact import text
 from discreet.neighbours import Neighbours, ReplaceOne
 from discreet.plan import layout, plan_json
 from discreet.planfile import PlanFile
 from discreet.privacy import GDP, ZCDP, ApproxDP, kind_name, to_json
 from discreet.schema import Category, Column, Number
+from discreet.spend import amount_text, number_text
 from discreet.steps import step_json
 
 __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
@@ -23,12 +24,12 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
     """Data set, source, neighbours, budget, ledger and columns, as they were understood."""
     state = "" if plan.ledger.exists() else " (not there yet; the first release creates it)"
     reported = isinstance(plan.budget, ZCDP | GDP)
-    delta = f"; ε is reported at δ = {number(plan.report_delta)}" if reported else ""
+    delta = f"; ε is reported at δ = {number_text(plan.report_delta)}" if reported else ""
     facts = [
         ("data set", plan.dataset),
         ("source", f"{plan.source} (its header fits the columns)"),
         ("neighbours", _neighbours(plan.neighbours)),
-        ("budget", f"{kind_name(plan.budget)}, {amount(plan.budget)}, of which {remaining} remains{delta}"),
+        ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
         ("ledger", f"{plan.ledger}{state}"),
     ]
     columns = [(name, _column(column)) for name, column in plan.schema.columns.items()]
@@ -44,7 +45,7 @@ def release_lines(name: str, quote: Quote) -> list[str]:
         ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} row{'s'[: cells != 1]}"),
         *((str(step.pop("step")), _step(step)) for step in (step_json(step, plan.schema) for step in plan.steps)),
     ]
-    return [f"{name} ({amount(quote.spend)})", *aligned([*facts, ("digest", plan.digest)])]
+    return [f"{name} ({amount_text(quote.spend)})", *aligned([*facts, ("digest", plan.digest)])]
 
 
 def release_facts(name: str, quote: Quote) -> dict[str, Any]:
@@ -68,7 +69,7 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
         return notes
     rows = plan.neighbours.rows
     if isinstance(plan.budget, ApproxDP) and plan.budget.delta * rows > 1:
-        delta, share = number(plan.budget.delta), number(Fraction(1, rows))
+        delta, share = number_text(plan.budget.delta), number_text(Fraction(1, rows))
         notes.append(f"note: δ = {delta} is more than 1/rows = {share}, which is too weak for most uses")
     for name, quote in quotes.items():
         cells = layout(quote.plan).cells

@@ -7,11 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.cli.output import Answer, aligned, amount, number
+from discreet.cli.output import Answer, aligned
 from discreet.errors import ArgumentError, LedgerError
 from discreet.exact import text
 from discreet.ledger import Entry, Identity, Ledger, Verification
 from discreet.privacy import RDP, Budget, coordinates, from_coordinates, from_json
+from discreet.spend import amount_text, number_text
 
 __all__ = ["shown_ledger", "verified_ledger"]
 
@@ -116,8 +117,8 @@ def _shown(identity: Identity, amounts: Amounts) -> str:
     """The amounts in the parameters of their measure, or as they add where the declaration names none."""
     budget = _declared(identity)
     if budget is None:
-        return ", ".join(number(value) for value in amounts)
-    return amount(from_coordinates(type(budget), amounts))
+        return ", ".join(number_text(value) for value in amounts)
+    return amount_text(from_coordinates(type(budget), amounts))
 
 
 def _declared(identity: Identity) -> Budget | None:

@@ -7,15 +7,11 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import typer
 
-from discreet.exact import decimal_up, exact, text
-from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
-
-__all__ = ["Answer", "aligned", "amount", "busy", "number", "write"]
+__all__ = ["Answer", "aligned", "busy", "write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,31 +25,6 @@ class Answer:
 def write(answer: Answer, *, as_json: bool) -> None:
     """The answer is on stdout."""
     typer.echo(json.dumps(answer.facts, indent=2, ensure_ascii=False) if as_json else "\n".join(answer.lines))
-
-
-def amount(measure: Budget) -> str:
-    """The parameters of a measure, such as "ε = 1, δ = 1e-9"; "≤" stands where a long number was rounded up."""
-    match measure:
-        case PureDP(epsilon=epsilon):
-            return _stated("ε", epsilon)
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return f"{_stated('ε', epsilon)}, {_stated('δ', delta)}"
-        case ZCDP(rho=rho):
-            return _stated("ρ", rho)
-        case GDP(mu=mu):
-            return _stated("μ", mu)
-
-
-def _stated(symbol: str, value: Fraction) -> str:
-    return f"{symbol} {'=' if exact(number(value), symbol) == value else '≤'} {number(value)}"
-
-
-def number(value: Fraction) -> str:
-    """The exact text of a number ≥ 0 where that is short, else six digits, rounded up."""
-    written, rounded = text(value), decimal_up(value)
-    if len(written) <= 8 or (len(written) <= 12 and exact(rounded, "rounded") != value):
-        return written
-    return rounded
 
 
 def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:

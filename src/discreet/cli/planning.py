@@ -10,13 +10,14 @@ from pathlib import Path
 
 from discreet.allocate import Quote
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
-from discreet.cli.output import Answer, amount
+from discreet.cli.output import Answer
 from discreet.errors import BudgetExceeded
 from discreet.exact import text
 from discreet.ledger import Entry, Ledger
 from discreet.planfile import PlanFile, load_plan
 from discreet.privacy import Budget, coordinates, from_coordinates, to_json
 from discreet.session import Session
+from discreet.spend import amount_text
 
 __all__ = ["Standing", "checked_plan", "opened", "quoted_plan", "standing"]
 
@@ -87,7 +88,7 @@ def checked_plan(path: Path) -> Answer:
     plan = load_plan(path)
     quotes, now = _quoted(plan)
     notes = _notes(plan, quotes, now)
-    remaining = amount(from_coordinates(type(plan.budget), now.remaining))
+    remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
         f"{path.name} is in order. Nothing was spent.",
         *declaration_lines(plan, remaining),
@@ -120,10 +121,10 @@ def quoted_plan(path: Path) -> Answer:
     notes = _notes(plan, quotes, now)
     charge = _charge(plan, quotes, now)
     after = tuple(left - spent for left, spent in zip(now.remaining, charge, strict=True))
-    shown = [amount(from_coordinates(type(plan.budget), part)) for part in (charge, now.remaining, after)]
+    shown = [amount_text(from_coordinates(type(plan.budget), part)) for part in (charge, now.remaining, after)]
     lines = []
     for name, quote in quotes.items():
-        lines += [f"{name} ({amount(quote.spend)})", *(f"  {line}" for line in str(quote).splitlines()), ""]
+        lines += [f"{name} ({amount_text(quote.spend)})", *(f"  {line}" for line in str(quote).splitlines()), ""]
     lines += [f"charge {shown[0]}; remaining now {shown[1]}, afterwards {shown[2]}. Nothing was spent.", *notes]
     facts = {
         "budget": to_json(plan.budget),
@@ -166,11 +167,11 @@ def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
     if all(wanted <= left for wanted, left in zip(charge, now.remaining, strict=True)):
         return
     kind: type[Budget] = type(plan.budget)
-    asked, left = (amount(from_coordinates(kind, part)) for part in (charge, now.remaining))
+    asked, left = (amount_text(from_coordinates(kind, part)) for part in (charge, now.remaining))
     over = tuple(max(Fraction(0), wanted - rest) for wanted, rest in zip(charge, now.remaining, strict=True))
     raise BudgetExceeded(
         f"the releases of {plan.path.name} need {asked} together, and {left} remains of the budget of "
-        f"'{plan.dataset}': {amount(from_coordinates(kind, over))} too much. Lower the spends; nothing was spent",
+        f"'{plan.dataset}': {amount_text(from_coordinates(kind, over))} too much. Lower the spends; nothing was spent",
         charge,
         now.remaining,
     )

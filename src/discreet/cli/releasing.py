@@ -16,12 +16,12 @@ from pathlib import Path
 import typer
 
 from discreet.cli.exits import FAILED, leave
-from discreet.cli.output import amount, busy
+from discreet.cli.output import busy
 from discreet.cli.planning import Standing, opened, standing
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed
 from discreet.planfile import PlanFile, checked_name, load_plan
 from discreet.release import Release
-from discreet.spend import Order
+from discreet.spend import Order, amount_text
 
 __all__ = ["folders_for", "release_plan", "renamed", "report_folder"]
 
@@ -49,7 +49,7 @@ def release_plan(path: Path, out: Path, name: str | None) -> None:
             for answer, folder, problem in zip(answers, folders, problems, strict=True):
                 if isinstance(answer, Release) and not problem:
                     typer.echo(_summary(answer, folder, before))
-            typer.echo(f"remaining: {amount(session.remaining)} of {amount(plan.budget)}")
+            typer.echo(f"remaining: {amount_text(session.remaining)} of {amount_text(plan.budget)}")
         except BaseException as stop:
             charged = _charged(plan, before)
             if not charged:
@@ -158,6 +158,6 @@ def _quoted(names: Sequence[str]) -> str:
 
 def _summary(release: Release, folder: Path, before: Standing) -> str:
     sequence = release.document["ledger"]["sequence"]
-    measure = amount(release.guarantee.measure)
+    measure = amount_text(release.guarantee.measure)
     charged = f"charged {measure}" if sequence > before.head else f"given back from the ledger ({measure}), no new charge"
     return f"{release.name}: {charged}\n  {release.guarantee}\n  in {folder}: {_FILES}"
