@@ -78,7 +78,8 @@ def compare(path: Path, rows: int) -> None:
         session.close()
     query_time, release_time = (statistics.median(column) for column in zip(*times, strict=True))
     print(f"{rows:>11,} rows, count + sum + mean by state and sex")
-    print(f"  plain query {query_time:.3f} s   release {release_time:.3f} s   ratio {release_time / query_time:.2f} (bound 2.5)")
+    ratio = release_time / query_time
+    print(f"  plain query {query_time:.3f} s   release {release_time:.3f} s   ratio {ratio:.2f} (bound 2.5)")
     print(f"  first release {first:.3f} s   peak memory {peak_mib()} MiB, {before} after the first (bound 1,024)")
     plain.close()
 
