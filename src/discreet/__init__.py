@@ -19,6 +19,7 @@ from discreet.errors import (
 )
 from discreet.laws import Normal, Uniform, Weights
 from discreet.neighbours import AddRemove, ReplaceOne
+from discreet.plan import Plan
 from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
 from discreet.release import Guarantee, Release
 from discreet.schema import Category, Date, Number, Schema
@@ -43,6 +44,7 @@ __all__ = [
     "LedgerError",
     "Normal",
     "Number",
+    "Plan",
     "PlanError",
     "PureDP",
     "Release",
