@@ -17,7 +17,7 @@ import numpy as np
 from discreet.cube import Cube, compact
 from discreet.engines.base import Engine, Header
 from discreet.engines.hostile import HostileTable, hostile_tables
-from discreet.engines.reference import ReferenceEngine
+from discreet.engines.reference import ReferenceEngine, date_code, number_code
 from discreet.errors import ArgumentError, did_you_mean
 from discreet.laws import Uniform, Weights
 from discreet.neighbours import AddRemove
@@ -33,6 +33,7 @@ OpenEngine = Callable[[Header, Rows], Engine]
 """Opens an engine over these columns and rows; the engine is closed by the suite."""
 
 _SOME = 4
+_ROWS = 60
 _FEW = 2**12
 """Columns of at most as many codes are also counted code by code."""
 
@@ -117,7 +118,10 @@ def _requests(table: HostileTable) -> Iterator[tuple[str, Plan]]:
         yield "sums", start.agg(*(sum_of(name, nulls="skip") for name in numbers))
         yield "sums by categories", start.group_by(*categories).agg(*(sum_of(name, nulls="skip") for name in numbers))
     for name, column in table.schema.columns.items():
-        many = _with_category(start, name, column) if isinstance(column, Category) else _with_number(start, name, column)
+        if isinstance(column, Category):
+            many = _with_category(start, name, column)
+        else:
+            many = _with_number(start, name, column, _own_codes(table, name, column))
         for what, plan in many:
             yield f"column '{name}': {what}", plan
 
@@ -135,9 +139,17 @@ def _with_category(start: Table, name: str, column: Category) -> Iterator[tuple[
     yield "clamp, impute, clamp, impute", again.impute({name: Weights({half[-1]: 1})}).group_by(name).agg(count())
 
 
-def _with_number(start: Table, name: str, column: Number | Date) -> Iterator[tuple[str, Plan]]:
+def _own_codes(table: HostileTable, name: str, column: Number | Date) -> set[int]:
+    """Codes at which a value of the table would be counted elsewhere if it were one step off."""
+    place = list(table.header).index(name)
+    read = number_code if isinstance(column, Number) else date_code
+    codes = {read(column, row[place]) for row in table.rows[:_ROWS]}  # type: ignore[arg-type]
+    return {code + above for code in codes if code is not None for above in (0, 1)}
+
+
+def _with_number(start: Table, name: str, column: Number | Date, own: set[int]) -> Iterator[tuple[str, Plan]]:
     last = column.size - 1
-    many = {0, 1, 2, 3, last // 3, last // 2, last - 1, last, *range(0, last, max(1, last // 40))}
+    many = {0, 1, 2, 3, last // 3, last // 2, last - 1, last, *range(0, last, max(1, last // 10)), *own}
     edges = [column.value(code) for code in sorted(many) if 0 <= code <= last]
     inner = (column.value(last // 3), column.value(last - last // 3))
     clamped = start.clamp({name: inner})

@@ -46,6 +46,7 @@ _KINDS = {
     **dict.fromkeys(["FLOAT", "DOUBLE"], "float"),
     **dict.fromkeys(["TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"], "timestamp"),
     "VARCHAR": "text",
+    '"NULL"': "text",  # nothing but nulls
     "BOOLEAN": "boolean",
     "DATE": "date",
 }

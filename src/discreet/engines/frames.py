@@ -44,7 +44,17 @@ def declared(frame: Any, columns: Sequence[str]) -> tuple[ArrowOnly, list[str]]:
     others = [str(name) for name in names if name not in known]
     if type(frame).__module__.split(".")[0] == "pandas":
         return ArrowOnly(_from_pandas(frame, known)), others
-    return ArrowOnly(frame.select(known) if known and hasattr(frame, "select") else frame), others
+    chosen = frame.select(known) if known and hasattr(frame, "select") else frame
+    if type(frame).__module__.split(".")[0] == "polars":
+        chosen = _typed(chosen)
+    return ArrowOnly(chosen), others
+
+
+def _typed(frame: Any) -> Any:
+    """A Polars frame in which columns of nothing but nulls are text; the driver refuses their stream."""
+    import polars as pl
+
+    return frame.cast({pl.Null: pl.String}) if isinstance(frame, pl.DataFrame) else frame
 
 
 def _from_pandas(frame: Any, names: Sequence[str]) -> Any:
@@ -68,6 +78,9 @@ def _as_text(value: Any) -> str | None:
     """The text that a value of an object column stands for. Never raises, whatever the value is."""
     if isinstance(value, np.bool_ | np.integer | np.floating):
         value = value.item()
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[D]").item()
+        return value.isoformat() if isinstance(value, dt.date) else None
     if isinstance(value, str):
         return str.encode(value, "utf-8", errors="replace").decode()
     if isinstance(value, bool):

@@ -132,7 +132,8 @@ def hostile_tables() -> tuple[HostileTable, ...]:
 
 def _table(name: str, kind: ColumnType, values: Sequence[object], columns: Sequence[Column]) -> HostileTable:
     named = {f"x{i}": column for i, column in enumerate(columns)}
-    rows = tuple((value,) * len(columns) for value in [*values, None])
+    distinct = {repr(value): value for value in [*values, None]}
+    rows = tuple((value,) * len(columns) for value in distinct.values())
     return HostileTable(name, Schema(named), dict.fromkeys(named, kind), rows)
 
 

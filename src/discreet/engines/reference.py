@@ -99,7 +99,7 @@ def _number_target(path: NumberPath, value: object) -> int | None:
 
 
 def number_code(column: Number, value: object) -> int | None:
-    """The code of any value in a numeric column whose bounds and step are of ordinary size; None is null. Never raises."""
+    """The code of any value in a numeric column; None is null. Never raises."""
     last = column.size - 1
     if isinstance(value, str):
         value = float(value) if NUMBER_TEXT.fullmatch(value) else None

@@ -28,7 +28,6 @@ _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 # Spelled out: lower() fails on text that is not UTF-8, and case-insensitive patterns also match a long s.
 _TRUE, _FALSE = "[tT][rR][uU][eE]", "[fF][aA][lL][sS][eE]"
 _DAY = 86_400 * 10**9
-_HUGE = 10**300
 
 
 def quoted(name: str) -> str:
@@ -37,12 +36,12 @@ def quoted(name: str) -> str:
 
 
 def check_grids(header: Header, schema: Schema) -> None:
-    """Nothing, when every declared number can be put on its grid: in 128-bit integers, or in finite doubles.
+    """Nothing, when every declared number of an integer or decimal column can be put on its grid in 128-bit integers.
 
     Steps only narrow the range of codes, so no plan fails later for this reason.
 
     Raises:
-        SourceError: a decimal too wide, or bounds or a step beyond the range of doubles.
+        SourceError: the type and the step need more bits together.
     """
     for name, column in schema.columns.items():
         if isinstance(column, Number):
@@ -191,11 +190,6 @@ def _exact_code(path: NumberPath, column: Number, value: str, scale: int, bare: 
 
 def _float_code(path: NumberPath, column: Number, number: str) -> str:
     """The IEEE expression of the reference, clamped before rounding; NaN and the infinities are null."""
-    if not (abs(column.lower) < _HUGE and Fraction(1, _HUGE) < column.step < _HUGE):
-        raise SourceError(
-            f"column '{path.name}': is read as doubles, but its bounds or its step lie beyond them "
-            "(±1e300; steps from 1e-300 to 1e300); declare it in other units"
-        )
     steps = f"(({number} - {_double(float(column.lower))}) / {_double(float(column.step))})"
     rounded = f"CAST(round_even({steps}, 0) AS BIGINT)"
     return (
