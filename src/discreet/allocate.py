@@ -204,10 +204,10 @@ def _measured(
             raise InternalError("a mechanism guarantees no approximate DP by itself")
         try:
             law = law_for(sensitivity, part)
-        except ArgumentError as wrong:
+        except ArgumentError:
             raise PlanError(
-                f"spend: leaves a share of {decimal_text(share, 3)} for '{shown(query)}', which is too little ({wrong}); "
-                "spend more, or take a coarser step or tighter bounds"
+                f"spend: leaves a share of {decimal_text(share, 3)} for '{shown(query)}', which is too little: the noise "
+                "would be beyond 1e17 steps of the grid; spend more, or take a coarser step or tighter bounds"
             ) from None
         measured.append(Measured(query, share, sensitivity, part, law))
     return tuple(measured)

@@ -18,6 +18,8 @@ the data are opened there is none to show, and afterwards every failure is the o
 
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -35,7 +37,11 @@ __all__ = [
     "SchemaError",
     "SourceError",
     "did_you_mean",
+    "printed",
 ]
+
+_SHOWN = 60
+_MOST_BITS = 1000
 
 
 class DiscreetError(Exception):
@@ -106,13 +112,30 @@ class InternalError(DiscreetError):
     """A rule that discreet itself guarantees did not hold. Please report it."""
 
 
+def printed(value: object) -> str:
+    """An argument as a message shows it: plain values in a few characters, everything else by its type alone.
+
+    A table that stands in the wrong place must not be printed, and long integers cannot be.
+    """
+    if isinstance(value, int | Fraction) and max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
+        return f"a number of more than {_MOST_BITS} bits"
+    if isinstance(value, Fraction | Decimal | dt.date):
+        shown = str(value)
+    elif value is None or isinstance(value, bool | int | float | str | bytes):
+        shown = repr(value)
+    else:
+        return f"<{type(value).__name__}>"
+    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
+
+
 def did_you_mean(word: object, known: Iterable[object]) -> str:
     """A hint with the nearest of the `known` names, or all of them when they are few; empty when there is nothing to say."""
     from difflib import get_close_matches  # only when something is wrong: it costs an import
 
     names = [str(name) for name in known]
-    same = [name for name in names if name.casefold() == str(word).casefold()]
-    near = same or get_close_matches(str(word), names, n=1, cutoff=0.6)
+    wanted = word if isinstance(word, str) else printed(word)
+    same = [name for name in names if name.casefold() == wanted.casefold()]
+    near = same or get_close_matches(wanted, names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean '{near[0]}'?"
     if not names:

@@ -12,7 +12,7 @@ from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from math import gcd, isqrt, lcm
 
-from discreet.errors import ArgumentError
+from discreet.errors import ArgumentError, printed
 
 __all__ = [
     "Amount",
@@ -33,6 +33,7 @@ Amount = int | str | Decimal | Fraction | float
 
 # One documented floor and ceiling: beyond them an exponent would only serve to fill the memory.
 _MAX_EXPONENT = 1000
+_MAX_BITS = 3700  # of a numerator or denominator: 1100 digits, as many as text may have
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE]([+-]?\d{1,6}))?", re.ASCII)
 _RATIO = re.compile(r"[+-]?\d{1,1100}/\d{1,1100}", re.ASCII)
 
@@ -41,14 +42,16 @@ def exact(value: Amount, name: str) -> Fraction:
     """The rational number that `value` means; `name` is used in the error.
 
     Accepted: int, Fraction, finite Decimal, finite float (meaning its shortest decimal form) and text such as "0.1",
-    "1e-9" or "1/3". Decimal exponents lie within ±1000: nothing is ever rounded to 0.
+    "1e-9" or "1/3". Decimal exponents lie within ±1000, fractions have at most 1100 digits: nothing is ever rounded to 0.
 
     Raises:
         ArgumentError: for booleans, NaN, infinities, other types and text that is no number.
     """
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal | Fraction | float):
-        raise ArgumentError(f"{name}={value!r}: must be a number (int, str, Decimal, Fraction or float)")
+        raise ArgumentError(f"{name}={printed(value)}: must be a number (int, str, Decimal, Fraction or float)")
     if isinstance(value, int | Fraction):
+        if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MAX_BITS:
+            raise ArgumentError(f"{name}: has more than 1100 digits; round it")
         return Fraction(value)
     if isinstance(value, float):
         if not math.isfinite(value):

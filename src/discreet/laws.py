@@ -10,13 +10,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import lcm
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ArgumentError, did_you_mean
+from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact import Amount, exact, text
 from discreet.schema import Category, Column, Date, Number, Value
 
@@ -25,6 +26,8 @@ __all__ = ["ImputationLaw", "Normal", "Uniform", "Weights", "check_law", "intege
 # The weights of a clipped normal are rounded to multiples of 2**-48: the law is what the rounded table says.
 _NORMAL_SCALE = 2**48
 _MAX_TOTAL = 2**62
+_MAX_VALUES = 2**22  # a table of weights that is still made in a second
+_MOST_NORMAL = 10**60
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -58,8 +61,8 @@ class Normal:
         object.__setattr__(self, "upper", None if upper is None else exact(upper, "Normal(upper)"))
         if not self.sd > 0:
             raise ArgumentError(f"Normal(sd)={text(self.sd)}: must be greater than 0; for a constant use Uniform(x, x)")
-        if not 1e-12 < float(self.sd) < 1e300 or not abs(self.mean) < 10**300:
-            raise ArgumentError(f"Normal(mean={text(self.mean)}, sd={text(self.sd)}): must be of ordinary size")
+        if not Fraction(1, 10**12) <= self.sd <= _MOST_NORMAL or not abs(self.mean) <= _MOST_NORMAL:
+            raise ArgumentError("Normal(mean, sd): mean must lie within ±1e60, and sd between 1e-12 and 1e60")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -71,16 +74,16 @@ class Weights:
     def __init__(self, weights: Mapping[Value, Amount]) -> None:
         if not isinstance(weights, Mapping) or not weights:
             raise ArgumentError("Weights: needs a mapping of categories to weights, such as {'F': 1, 'M': 1}")
-        taken = {value: exact(weight, f"Weights[{value!r}]") for value, weight in weights.items()}
+        taken = {value: exact(weight, f"Weights[{printed(value)}]") for value, weight in weights.items()}
         for value, weight in taken.items():
             if weight < 0:
-                raise ArgumentError(f"Weights[{value!r}]={text(weight)}: must not be negative")
+                raise ArgumentError(f"Weights[{printed(value)}]={text(weight)}: must not be negative")
         if not sum(taken.values()) > 0:
             raise ArgumentError("Weights: at least one weight must be greater than 0")
         object.__setattr__(self, "weights", MappingProxyType(taken))
 
     def __hash__(self) -> int:
-        return hash(tuple(self.weights.items()))
+        return hash(frozenset(self.weights.items()))
 
     def __reduce__(self) -> tuple[type[Weights], tuple[dict[Value, Fraction]]]:
         return Weights, (dict(self.weights),)
@@ -93,7 +96,8 @@ def check_law(law: ImputationLaw, column: Column, low: int, high: int, kept: tup
     """Nothing, when `law` can impute a column with the codes [low, high] (numbers) or `kept` (categories).
 
     Raises:
-        ArgumentError: a law of the wrong kind, bounds off the grid or outside, unknown categories, sizes beyond 2**62.
+        ArgumentError: a law of the wrong kind, bounds off the grid or outside, unknown categories, weights beyond 2**62,
+            more than 2**22 grid values.
     """
     if isinstance(column, Category):
         if not isinstance(law, Weights):
@@ -101,11 +105,16 @@ def check_law(law: ImputationLaw, column: Column, low: int, high: int, kept: tup
         values = [column.values[code] for code in kept]
         for value in law.weights:
             if column.code(value, "Weights") not in kept:
-                raise ArgumentError(f"Weights[{value!r}]: clamped away before{did_you_mean(value, values)}")
+                raise ArgumentError(f"Weights[{printed(value)}]: clamped away before{did_you_mean(value, values)}")
     else:
         if isinstance(law, Weights):
             raise ArgumentError("Weights: a number or date is imputed by Uniform() or Normal(mean, sd)")
         _law_bounds(law, column, low, high)
+        if high - low >= _MAX_VALUES:
+            raise ArgumentError(
+                f"{type(law).__name__}: the column has {high - low + 1} grid values, more than {_MAX_VALUES} can be "
+                "imputed; take a coarser step, or clamp to narrower bounds first"
+            )
     law_weights(law, column, low, high)
 
 
@@ -161,6 +170,7 @@ def _uniform_weights(size: int) -> NDArray[np.int64]:
     return weights
 
 
+@lru_cache(maxsize=4)
 def _normal_weights(law: Normal, column: Number | Date, first: int, last: int) -> NDArray[np.int64]:
     step = float(column.step) if isinstance(column, Number) else 1.0
     origin = float(column.lower) if isinstance(column, Number) else float(column.first_day)

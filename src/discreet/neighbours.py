@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
+from typing import SupportsIndex, cast
 
-from discreet.errors import ArgumentError
+from discreet.errors import ArgumentError, printed
 
 __all__ = ["AddRemove", "Neighbours", "ReplaceOne", "whole_number"]
 
@@ -51,9 +53,12 @@ def whole_number(value: object, name: str, *, least: int) -> int:
     Raises:
         ArgumentError: booleans, other types, or outside the range.
     """
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ArgumentError(f"{name}={value!r}: must be a whole number")
-    number = int(value.__index__())
+    try:
+        number = operator.index(cast("SupportsIndex", value))
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise ArgumentError(f"{name}={printed(value)}: must be a whole number")
     if not least <= number < 2**40:
-        raise ArgumentError(f"{name}={number}: must be at least {least} and below 2**40")
+        raise ArgumentError(f"{name}={printed(number)}: must be at least {least} and below 2**40")
     return number

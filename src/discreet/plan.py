@@ -126,18 +126,18 @@ def layout(plan: Plan) -> Layout:
 
     Value columns come as exact sums per cell where that has the same law as the joint cube (soundness 1): the number of
     copies is constant and no key is imputed. Otherwise every column that the request uses is a key of one joint cube.
+    A counted categorical column has no sum to bring: it is a key in any case.
     """
     start = facts_of(plan.schema, plan.neighbours)
     paths: dict[str, Path] = {name: path_of(name, plan.steps, start) for name in _used(plan)}
     keyed = dict.fromkeys([group.column for group in plan.group_by] + [step.column for step in _filters(plan)])
-    values = [s.column for s in plan.statistics if s.column is not None and s.column not in keyed]
-    values = list(dict.fromkeys(values))
-    joint = not _constant_copies(plan) or any(paths[name].laws for name in keyed)
-    # A counted categorical column has no sum to bring: it is a key of the cube in any case.
-    as_keys = [name for name in values if joint or not isinstance(paths[name], NumberPath)]
-    needs_codes = {s.column for s in plan.statistics if s.column is not None}
-    axes = [KeyAxis(paths[name], None if name in needs_codes else _cuts(plan, paths[name])) for name in [*keyed, *as_keys]]
-    moments = [Moment(path) for name in values if name not in as_keys and isinstance(path := paths[name], NumberPath)]
+    values = list(dict.fromkeys(s.column for s in plan.statistics if s.column is not None and s.column not in keyed))
+    keys = [*keyed, *(name for name in values if not isinstance(paths[name], NumberPath))]
+    if not _constant_copies(plan) or any(paths[name].laws for name in keys):
+        keys = list(dict.fromkeys([*keyed, *values]))
+    summed = {s.column for s in plan.statistics if not isinstance(s, Count)}
+    axes = [KeyAxis(paths[name], None if name in summed else _cuts(plan, paths[name])) for name in keys]
+    moments = [Moment(path) for name in values if name not in keys and isinstance(path := paths[name], NumberPath)]
     facts = table_facts(plan.schema, plan.neighbours, plan.steps)
     labels = tuple(group_labels(group, facts) for group in plan.group_by)
     return Layout(tuple(axes), tuple(moments), labels)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from discreet.errors import SchemaError, did_you_mean
+from discreet.errors import SchemaError, did_you_mean, printed
 from discreet.exact import Amount, exact, text
 
 __all__ = ["Category", "Column", "Date", "Number", "Schema", "Value"]
@@ -25,6 +25,8 @@ Value = str | int | bool
 
 # Codes must be exact as doubles, because a floating column is put on the grid in IEEE arithmetic.
 _MAX_CODES = 2**52
+# Of bounds and step, above and below the line: every sum of the column, with its noise, is then a finite double.
+_MAX_SIZE = 10**60
 _MAX_CATEGORIES = 1_000_000
 _EPOCH = dt.date(1970, 1, 1)
 
@@ -43,8 +45,19 @@ class Category:
     values: tuple[Value, ...]
 
     def __init__(self, values: Iterable[Value] | str | Path) -> None:
+        if isinstance(values, bytes) or not isinstance(values, str | Path | Iterable):
+            raise SchemaError(f"categories={printed(values)}: must be a list of categories or the path of a text file")
         listed = _read_categories(Path(values)) if isinstance(values, str | Path) else list(values)
         object.__setattr__(self, "values", _checked_categories(listed))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the categories are the same and of the same type: 0 and 1 are not False and True."""
+        if not isinstance(other, Category):
+            return NotImplemented
+        return self.values == other.values and type(self.values[0]) is type(other.values[0])
+
+    def __hash__(self) -> int:
+        return hash(self.values)
 
     @property
     def size(self) -> int:
@@ -58,10 +71,9 @@ class Category:
             SchemaError: `value` is not a category of this column.
         """
         wanted = unicodedata.normalize("NFC", value) if isinstance(value, str) else value
-        for position, known in enumerate(self.values):
-            if known == wanted and type(known) is type(wanted):
-                return position
-        raise SchemaError(f"{name}={value!r}: not a category of this column{did_you_mean(value, self.values)}")
+        if type(wanted) is type(self.values[0]) and wanted in self.values:
+            return self.values.index(wanted)
+        raise SchemaError(f"{name}={printed(value)}: not a category of this column{did_you_mean(value, self.values)}")
 
     def to_json(self) -> dict[str, object]:
         """The column as canonical JSON values."""
@@ -75,7 +87,8 @@ class Number:
     The three are exact rationals (a float means its shortest decimal form); `step` > 0 divides `upper - lower`.
 
     Raises:
-        SchemaError: reversed bounds, a step that is not positive, bounds off the grid, more than 2**52 grid values.
+        SchemaError: reversed bounds, a step that is not positive, bounds off the grid, more than 2**52 grid values, numbers
+            of more than 60 digits.
     """
 
     lower: Fraction
@@ -84,6 +97,9 @@ class Number:
 
     def __init__(self, lower: Amount, upper: Amount, step: Amount = 1) -> None:
         low, high, width = (_schema_number(v, n) for v, n in ((lower, "lower"), (upper, "upper"), (step, "step")))
+        for name, number in (("lower", low), ("upper", high), ("step", width)):
+            if max(abs(number.numerator), number.denominator) > _MAX_SIZE:
+                raise SchemaError(f"{name}: has more than 60 digits; round it, or declare the column in other units")
         if not width > 0:
             raise SchemaError(f"step={text(width)}: must be greater than 0")
         if not low <= high:
@@ -197,6 +213,8 @@ class Schema:
     columns: Mapping[str, Column]
 
     def __init__(self, columns: Mapping[str, Column] | None = None, /, **named: Column) -> None:
+        if columns is not None and not isinstance(columns, Mapping):
+            raise SchemaError(f"schema={printed(columns)}: must map names to columns, such as {{'age': Number(0, 110)}}")
         joined = dict(columns or {})
         for name, column in named.items():
             if name in joined:
@@ -211,9 +229,15 @@ class Schema:
         Raises:
             SchemaError: not declared; the message names the nearest declared column.
         """
-        if name not in self.columns:
-            raise SchemaError(f"column '{name}': not declared in the schema{did_you_mean(name, self.columns)}")
+        if not isinstance(name, str) or name not in self.columns:
+            raise SchemaError(f"column {printed(name)}: not declared in the schema{did_you_mean(name, self.columns)}")
         return self.columns[name]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the columns are the same, in the same order, which is part of a schema."""
+        if not isinstance(other, Schema):
+            return NotImplemented
+        return tuple(self.columns.items()) == tuple(other.columns.items())
 
     def __hash__(self) -> int:
         return hash(tuple(self.columns.items()))
@@ -243,14 +267,15 @@ def _schema_date(value: dt.date | str, name: str) -> dt.date:
             return dt.date.fromisoformat(value)
         except ValueError:
             pass
-    raise SchemaError(f"{name}={value!r}: must be a date such as '2025-12-31'")
+    raise SchemaError(f"{name}={printed(value)}: must be a date such as '2025-12-31'")
 
 
 def _read_categories(path: Path) -> list[Value]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise SchemaError(f"categories='{path}': must be a readable UTF-8 file with one category a line") from None
+    except (OSError, ValueError):  # a ValueError is text that is not UTF-8, or a path that cannot be one
+        shown = printed(str(path))
+        raise SchemaError(f"categories={shown}: must be a readable UTF-8 file with one category a line") from None
     return list(lines)
 
 
@@ -269,7 +294,7 @@ def _checked_categories(listed: list[Value]) -> tuple[Value, ...]:
         if isinstance(value, str):
             _check_text(value, "category")
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise SchemaError(f"category {value}: must fit into 64 bits")
+            raise SchemaError(f"category {printed(value)}: must fit into 64 bits")
         if value in seen:
             raise SchemaError(f"category {value!r}: listed twice (texts are compared after Unicode NFC normalisation)")
         seen.add(value)
@@ -289,7 +314,7 @@ def _check_columns(columns: Mapping[str, Column]) -> None:
     folded: dict[str, str] = {}
     for name, column in columns.items():
         if not isinstance(name, str):
-            raise SchemaError(f"column {name!r}: a name must be text")
+            raise SchemaError(f"column {printed(name)}: a name must be text")
         _check_text(name, "column name")
         if not isinstance(column, Category | Number | Date):
             raise SchemaError(f"column '{name}': must be a Category, Number or Date, not {type(column).__name__}")

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from discreet.engines import open_source
-from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed
+from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
 from discreet.exact import Amount
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.plan import Plan, canonical, layout
@@ -51,7 +51,8 @@ class RowEstimate:
 class Session:
     """A data set, its schema, its budget and its ledger.
 
-    Opening reads the header of the source, names and types, which are public; no row is read before a release is reserved.
+    Opening reads the header of the source, names and types, which are public. Before a release is reserved the source is
+    at most fingerprinted, to recognise a retry; no row is counted.
 
     Args:
         source: a path or glob of Parquet or CSV files, an Arrow table, a Polars or pandas frame, or a DuckDB relation.
@@ -84,7 +85,7 @@ class Session:
         if not isinstance(schema, Schema):
             raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
         if not isinstance(neighbours, AddRemove | ReplaceOne):
-            raise ArgumentError(f"neighbours={neighbours!r}: must be AddRemove() or ReplaceOne(rows=…)")
+            raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
         if invariants is not None:
             raise ArgumentError("invariants: exact totals are not part of this version; leave the argument out")
         self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
@@ -176,6 +177,10 @@ class Session:
         Raises:
             As `release`, before anything is spent.
         """
+        orders = list(orders)
+        for order in orders:
+            if not isinstance(order, Order):
+                raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
         snapshot = self._engine.snapshot()
         stored = [self._stored(order, snapshot) for order in orders]
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
@@ -274,7 +279,9 @@ class Session:
             if self._engine.snapshot() == snapshot:  # a source that changed while it was read has no release
                 self._ledger.commit(sequence, computed.payload)
                 release = computed
-        except Exception:  # noqa: BLE001 (what went wrong may depend on rows: nothing of it may get out)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is no Exception)
             release = None
         finally:
             if release is None:
@@ -298,7 +305,7 @@ class Session:
 
 def _checked_name(name: object, what: str) -> str:
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:
-        raise ArgumentError(f"{what}={name!r}: must be printable text of at most 200 characters")
+        raise ArgumentError(f"{what}={printed(name)}: must be printable text of at most 200 characters")
     return name
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.errors import ArgumentError
+from discreet.errors import ArgumentError, printed
 from discreet.exact import Amount, decimal_up, exact, sqrt_down, text
 from discreet.plan import Plan
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
@@ -22,6 +22,8 @@ __all__ = [
     "report_delta_of",
     "spend_of",
 ]
+
+_MOST = 10**60
 
 Spend = Amount | Budget | Sequence[Amount] | None
 """A number, a pair (epsilon, delta), the measure itself, or None for all that remains."""
@@ -46,17 +48,19 @@ def spend_of(spend: Spend, budget: Budget) -> Budget:
     """
     if isinstance(spend, PureDP | ApproxDP | ZCDP | GDP):
         if type(spend) is not type(budget):
-            raise ArgumentError(f"spend={spend!r}: the budget is a {type(budget).__name__}; spend an amount of that measure")
+            raise ArgumentError(
+                f"spend={type(spend).__name__}: the budget is a {type(budget).__name__}; spend an amount of that measure"
+            )
         return spend
     if isinstance(budget, ApproxDP):
-        pair = [spend] if isinstance(spend, str) or not isinstance(spend, Sequence) else list(spend)
+        pair = list(spend) if isinstance(spend, list | tuple) else [spend]
         if len(pair) > 2 or not pair:
-            raise ArgumentError(f"spend={spend!r}: must be an epsilon or a pair (epsilon, delta)")
+            raise ArgumentError(f"spend={printed(spend)}: must be an epsilon or a pair (epsilon, delta)")
         epsilon = exact(pair[0], "spend")  # type: ignore[arg-type]
         delta = exact(pair[1], "spend[1]") if len(pair) == 2 else budget.delta * epsilon / budget.epsilon  # type: ignore[arg-type]
         return ApproxDP(epsilon, min(delta, budget.delta) if len(pair) == 1 else delta)
-    if isinstance(spend, Sequence) and not isinstance(spend, str):
-        raise ArgumentError(f"spend={spend!r}: must be a single amount under {type(budget).__name__}")
+    if isinstance(spend, list | tuple):
+        raise ArgumentError(f"spend={printed(spend)}: must be a single amount under {type(budget).__name__}")
     return type(budget)(exact(spend, "spend"))  # type: ignore[arg-type]
 
 
@@ -81,12 +85,14 @@ def checked_budget(budget: object) -> Budget:
     """The budget itself.
 
     Raises:
-        ArgumentError: no budget measure, or a budget of 0.
+        ArgumentError: no budget measure, a budget of 0, or one so large that its ε is no finite double.
     """
     if not isinstance(budget, PureDP | ApproxDP | ZCDP | GDP):
-        raise ArgumentError(f"budget={budget!r}: must be PureDP, ApproxDP, ZCDP or GDP")
+        raise ArgumentError(f"budget={printed(budget)}: must be PureDP, ApproxDP, ZCDP or GDP")
     if not coordinates(budget)[0] > 0:
-        raise ArgumentError(f"budget={budget!r}: must be greater than 0")
+        raise ArgumentError(f"budget={type(budget).__name__}: must be greater than 0")
+    if coordinates(budget)[0] > _MOST:
+        raise ArgumentError(f"budget={type(budget).__name__}: is more than 1e60, which protects nobody; take a smaller one")
     return budget
 
 

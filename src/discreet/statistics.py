@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from discreet.errors import ArgumentError, PlanError
+from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact import Amount, exact, text
 from discreet.schema import Category, Date, Number, Value
 from discreet.steps import CategoryFacts, NumberFacts, TableFacts
@@ -32,6 +32,8 @@ __all__ = [
     "statistic_json",
     "sum_of",
 ]
+
+_MAX_WEIGHT = 10**30
 
 Label = Value | None
 """How a group is called in the release: a category, the text of a bin such as "[18, 30)", or None for the null group."""
@@ -86,17 +88,17 @@ def count(column: str | None = None, *, weight: Amount = 1) -> Count:
 
     `weight` is the share of the spend relative to the other statistics of the request.
     """
-    return Count(column, "count" if column is None else f"count_{column}", _weight(weight))
+    return Count(column, "count" if column is None else f"count_{_named(column)}", _weight(weight))
 
 
 def sum_of(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Sum:
     """The sum of a numeric column in each group; `nulls="skip"` lets nulls contribute 0 in a column that has them."""
-    return Sum(column, f"sum_{column}", _weight(weight), _skip(nulls))
+    return Sum(column, f"sum_{_named(column)}", _weight(weight), _skip(nulls))
 
 
 def mean(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Mean:
     """The mean of a numeric column in each group, within its bounds; `nulls="skip"` averages the non-null values."""
-    return Mean(column, f"mean_{column}", _weight(weight), _skip(nulls))
+    return Mean(column, f"mean_{_named(column)}", _weight(weight), _skip(nulls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +109,14 @@ class Bins:
     edges: tuple[Amount | dt.date, ...]
 
 
-def bins(column: str, edges: Iterable[Amount | dt.date]) -> Bins:
+def bins(column: str, edges: Sequence[Amount | dt.date]) -> Bins:
     """The half-open bins [e0, e1), [e1, e2), … of a numeric column or date, to group by.
 
     The last bin includes its upper edge when that is the column's upper bound. Values outside all bins, like rows that
     fail `where`, contribute 0.
     """
+    if not isinstance(edges, list | tuple | range):
+        raise PlanError(f"bins({printed(column)}): edges={printed(edges)} must be a list of at least two")
     return Bins(column, tuple(edges))
 
 
@@ -147,7 +151,7 @@ def group_of(by: object, facts: TableFacts) -> Group:
     if isinstance(by, Bins):
         return _bin_group(by, facts)
     if not isinstance(by, str):
-        raise PlanError(f"group_by({by!r}): must be the name of a column or bins(column, edges)")
+        raise PlanError(f"group_by({printed(by)}): must be the name of a column or bins(column, edges)")
     if not isinstance(facts[by], CategoryFacts):
         raise PlanError(f"group_by('{by}'): a number or date is grouped by bins('{by}', [edge, edge, …])")
     return CategoryGroup(by)
@@ -209,20 +213,28 @@ def statistic_json(statistic: Statistic) -> dict[str, object]:
     return shown if isinstance(statistic, Count) else {**shown, "nulls": "skip" if statistic.skip_nulls else "refuse"}
 
 
+def _named(column: str) -> str:
+    if not isinstance(column, str):
+        raise PlanError(f"column {printed(column)}: must be the name of a column of the schema")
+    return column
+
+
 def _weight(weight: Amount) -> Fraction:
     share = exact(weight, "weight")
     if not share > 0:
         raise ArgumentError(f"weight={text(share)}: must be greater than 0; leave the statistic out instead")
+    if max(share.numerator, share.denominator) > _MAX_WEIGHT:
+        raise ArgumentError("weight: must have at most 30 digits above and below the line; round it")
     return share
 
 
 def _skip(nulls: str | None) -> bool:
-    if nulls not in {None, "skip"}:
-        raise ArgumentError(f"nulls={nulls!r}: must be 'skip' or left out")
+    if nulls is not None and not (isinstance(nulls, str) and nulls == "skip"):
+        raise ArgumentError(f"nulls={printed(nulls)}: must be 'skip' or left out")
     return nulls == "skip"
 
 
 def _alias(name: str) -> str:
     if not isinstance(name, str) or not name or not name.isprintable():
-        raise ArgumentError(f"alias({name!r}): must be printable text")
+        raise ArgumentError(f"alias({printed(name)}): must be printable text")
     return name

@@ -8,13 +8,13 @@ Steps hold codes of the schema's grids, so that every later part works on intege
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
 
-from discreet.errors import ArgumentError, PlanError, did_you_mean
+from discreet.errors import ArgumentError, PlanError, did_you_mean, printed
 from discreet.exact import Amount, exact, text
 from discreet.laws import ImputationLaw, Normal, Uniform, Weights, check_law, law_json
 from discreet.neighbours import Neighbours, ReplaceOne, whole_number
@@ -149,8 +149,8 @@ class TableFacts:
         Raises:
             PlanError: the column is not declared; the message names the nearest one.
         """
-        if name not in self.columns:
-            raise PlanError(f"column '{name}': not declared in the schema{did_you_mean(name, self.columns)}")
+        if not isinstance(name, str) or name not in self.columns:
+            raise PlanError(f"column {printed(name)}: not declared in the schema{did_you_mean(name, self.columns)}")
         return self.columns[name]
 
 
@@ -244,7 +244,7 @@ def impute_step(facts: TableFacts, name: str, law: object) -> Impute:
     """
     column = facts[name]
     if not isinstance(law, Uniform | Normal | Weights):
-        raise PlanError(f"impute('{name}'): must be Uniform(), Normal(mean, sd) or Weights({{…}}), not {law!r}")
+        raise PlanError(f"impute('{name}'): must be Uniform(), Normal(mean, sd) or Weights({{…}}), not {printed(law)}")
     try:
         if isinstance(column, CategoryFacts):
             check_law(law, column.column, 0, column.column.size - 1, column.kept)
@@ -262,33 +262,30 @@ def resize_step(rows: object, proportion: Amount) -> Resize:
         PlanError: rows is no whole number of at least 1, or the proportion is not in (0, 1000].
     """
     try:
-        number = whole_number(rows, "resize(rows", least=1)
-        share = exact(proportion, "resize(proportion")
+        number = whole_number(rows, "resize(rows)", least=1)
+        share = exact(proportion, "resize(proportion)")
     except ArgumentError as wrong:
-        raise PlanError(str(wrong).replace("=", ")=", 1)) from None
+        raise PlanError(str(wrong)) from None
     if not 0 < share <= 1000:
         raise PlanError(f"resize(proportion)={text(share)}: must be greater than 0 and at most 1000")
     return Resize(number, share)
 
 
 def _code_range(column: Number | Date, to: object, where: str) -> tuple[int, int]:
-    if isinstance(to, str | bytes) or not isinstance(to, Iterable):
-        raise PlanError(f"{where}={to!r}: must be a pair (lower, upper)")
-    pair = list(to)
-    if len(pair) != 2:
-        raise PlanError(f"{where}={to!r}: must be a pair (lower, upper)")
+    if not isinstance(to, list | tuple) or len(to) != 2:
+        raise PlanError(f"{where}={printed(to)}: must be a pair (lower, upper)")
     try:
-        low, high = (column.code(value, name) for value, name in zip(pair, ("lower", "upper"), strict=True))
+        low, high = (column.code(value, name) for value, name in zip(to, ("lower", "upper"), strict=True))
     except ArgumentError as wrong:
         raise PlanError(f"{where}: {wrong}") from None
     if low > high:
-        raise PlanError(f"{where}: lower={pair[0]} must not be greater than upper={pair[1]}; exchange the two")
+        raise PlanError(f"{where}: lower={printed(to[0])} must not be greater than upper={printed(to[1])}; exchange the two")
     return low, high
 
 
 def _category_codes(column: Category, to: object, where: str) -> tuple[int, ...]:
-    if isinstance(to, str | bytes | Mapping) or not isinstance(to, Collection):
-        raise PlanError(f"{where}={to!r}: must be a list of categories of the column")
+    if not isinstance(to, list | tuple | set | frozenset):
+        raise PlanError(f"{where}={printed(to)}: must be a list of categories of the column")
     try:
         codes = [column.code(value, "category") for value in to]
     except ArgumentError as wrong:

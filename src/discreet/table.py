@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from discreet.errors import PlanError
+from discreet.errors import PlanError, printed
 from discreet.exact import Amount
 from discreet.laws import ImputationLaw
 from discreet.neighbours import Neighbours
 from discreet.plan import Plan, table_facts
 from discreet.schema import Schema
 from discreet.statistics import Bins, Count, Group, Mean, Statistic, Sum, group_of
-from discreet.steps import Step, TableFacts, clamp_step, impute_step, resize_step, where_step
+from discreet.steps import Step, TableFacts, after, clamp_step, impute_step, resize_step, where_step
 
 __all__ = ["Grouped", "Table"]
 
@@ -72,7 +72,9 @@ class Table:
         Raises:
             PlanError: rows below 1, a proportion outside (0, 1000], or a second resize.
         """
-        return self._with(resize_step(rows, proportion))
+        step = resize_step(rows, proportion)
+        after(step, self.facts)  # the chain rule raises when there is a resize already
+        return replace(self, steps=(*self.steps, step))
 
     def group_by(self, *by: str | Bins) -> Grouped:
         """The groups of the request: categorical columns and `bins(column, edges)`, in the order of the result.
@@ -90,16 +92,12 @@ class Table:
         self, per_column: Mapping[str, object], name: str, make: Callable[[TableFacts, str, object], Step]
     ) -> Table:
         if not isinstance(per_column, Mapping) or not per_column:
-            raise PlanError(f"{name}({per_column!r}): must map at least one column, such as {{'age': …}}")
-        table = self
+            raise PlanError(f"{name}({printed(per_column)}): must map at least one column, such as {{'age': …}}")
+        steps, facts = list(self.steps), self.facts
         for column, argument in per_column.items():
-            table = table._with(make(table.facts, column, argument))
-        return table
-
-    def _with(self, step: Step) -> Table:
-        longer = replace(self, steps=(*self.steps, step))
-        _ = longer.facts  # the chain rule raises when the step is not allowed here
-        return longer
+            steps.append(make(facts, column, argument))
+            facts = after(steps[-1], facts)  # the chain rule raises when the step is not allowed here
+        return replace(self, steps=tuple(steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,5 +115,5 @@ class Grouped:
         """
         for statistic in statistics:
             if not isinstance(statistic, Count | Sum | Mean):
-                raise PlanError(f"agg({statistic!r}): must be a statistic such as count(), sum('wage') or mean('wage')")
+                raise PlanError(f"agg({printed(statistic)}): must be a statistic such as count() or mean('wage')")
         return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, tuple(statistics))

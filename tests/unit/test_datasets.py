@@ -52,9 +52,7 @@ def found(name: str) -> tuple[Column, ...]:
     relation = duckdb.read_parquet(str(datasets.path(name)))
     columns = []
     for column, kind in zip(relation.columns, map(str, relation.types), strict=True):
-        ((low, high, nulls),) = relation.aggregate(
-            f"min({column}), max({column}), count(*) - count({column})"
-        ).fetchall()
+        ((low, high, nulls),) = relation.aggregate(f"min({column}), max({column}), count(*) - count({column})").fetchall()
         levels = relation.filter(f"{column} IS NOT NULL").project(column).distinct().fetchall()
         words = sorted(str(level).lower() if isinstance(level, bool) else str(level) for (level,) in levels)
         values = f"{low:,} to {high:,}" if kind == "BIGINT" else " ".join(f"`{word}`" for word in words)

@@ -94,3 +94,12 @@ def test_codes_and_values_invert_each_other(lower, last, step):
     assert column.size == last + 1
     for code in {0, last // 2, last}:
         assert column.code(column.value(code), "x") == code
+
+
+def test_order_and_types_are_part_of_a_schema():
+    ordered = dp.Schema(a=dp.Number(0, 1), b=dp.Category([0, 1]))
+    assert ordered != dp.Schema(b=dp.Category([0, 1]), a=dp.Number(0, 1))
+    assert ordered != dp.Schema(a=dp.Number(0, 1), b=dp.Category([False, True]))
+    assert dp.Category([0, 1]) != dp.Category([False, True])
+    one, two = dp.Weights({"x": 1, "y": 2}), dp.Weights({"y": 2, "x": 1})
+    assert (one == two) <= (hash(one) == hash(two))

@@ -199,6 +199,51 @@ def test_whatever_breaks_after_the_reservation_is_one_failure(broken, monkeypatc
         assert one.spent == dp.ZCDP("0.1")
 
 
+def test_a_panic_of_a_driver_is_a_failure_and_an_interrupt_passes(monkeypatch):
+    class Panic(BaseException):
+        """As native extensions raise it."""
+
+    for raised, seen in [(Panic, dp.ReleaseFailed), (KeyboardInterrupt, KeyboardInterrupt)]:
+
+        def fail(*_, raised=raised):
+            raise raised("secret 42")
+
+        with session() as one:
+            monkeypatch.setattr(one._engine, "aggregate", fail)
+            with pytest.raises(seen) as failed:
+                one.release(means(one), spend="0.1", name="r")
+            assert seen is KeyboardInterrupt or "secret" not in repr(failed.value)
+            assert one.spent == dp.ZCDP("0.1")
+
+
+def test_counting_an_imputed_category_beside_a_sum_does_not_depend_on_nulls():
+    """A failure only where there are nulls would tell that there are some."""
+    for values in (["x", "y"], ["x", None]):
+        with session(pl.DataFrame({"g": values, "v": [1, 2]}), budget=dp.PureDP(10**6)) as one:
+            table = one.table.impute({"g": dp.Weights({"y": 1})})
+            row = one.release(table.agg(dp.count("g"), dp.sum("v", nulls="skip")), name="r").table.row(0)
+            assert row == (2, 2, 2, 3.0, 3.0, 3.0)
+
+
+def test_counting_a_wide_column_needs_no_table_of_its_values():
+    schema = dp.Schema(w=dp.Number(0, 10**12))
+    with session(pl.DataFrame({"w": [0, 5, None, 10**13]}), schema=schema, budget=dp.PureDP(10**6)) as one:
+        request = one.table.group_by(dp.bins("w", [0, 10, 10**12])).agg(dp.count(), dp.count("w").alias("known"))
+        rows = one.release(request, name="r").table.select("w", "count", "known").rows()
+        assert rows == [("[0, 10)", 2, 2), ("[10, 1000000000000]", 1, 1), (None, 1, 0)]
+    with session(pl.DataFrame({"w": [0, 5, None]}), schema=dp.Schema(w=dp.Number(0, 10**6)), budget=dp.PureDP(10**7)) as one:
+        table = one.table.impute({"w": dp.Uniform(0, 0)}).resize(7, proportion="1/2").where({"w": (0, 10**6)})
+        assert one.release(table.agg(dp.count("w")), name="r").table["count_w"].to_list() == [7]
+
+
+def test_orders_are_checked_before_anything_is_spent():
+    with session() as one:
+        with pytest.raises(dp.ArgumentError, match="Order"):
+            one.release_all([means(one)])
+        assert one.spent == dp.ZCDP(0)
+        assert len(one.release_all(Order(means(one), "0.1", name) for name in "ab")) == 2
+
+
 def test_the_ledger_says_what_was_done(tmp_path):
     with session(ledger=tmp_path / "l.db") as one:
         one.release(means(one), spend="0.1", name="r")

@@ -19,6 +19,9 @@ from discreet.exact import common_denominator
 __all__ = ["Estimate", "count_estimate", "mean_estimate", "sum_estimate"]
 
 
+_MOST_COUNT = 2**62
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
     """Values with lower and upper ends of their intervals, one for every cell of the release."""
@@ -29,10 +32,18 @@ class Estimate:
 
 
 def count_estimate(noisy: NDArray[Any], half: int) -> Estimate:
-    """An unbiased count, which may be negative, and the smallest interval of integers around it."""
-    if noisy.dtype != np.int64 or half >= 2**62:
-        noisy = noisy.astype(np.float64)
-    return Estimate(noisy, noisy - half, noisy + half)
+    """An unbiased count, which may be negative, and the smallest interval of integers around it.
+
+    Doubles where `half` is beyond 2**53, else int64: a function of the public `half` alone, because the type of `noisy`
+    would tell, once in 1e20 releases, that the noise itself was beyond 2**62.
+    """
+    if half >= 2**53:
+        whole = noisy.astype(np.object_)
+        ends = [_outward(whole - half, 1, -np.inf), _outward(whole + half, 1, np.inf)]
+        return Estimate(whole.astype(np.float64), *ends)
+    # Noise of this size never reaches 2**62; should it, the count is moved there.
+    counts = np.clip(noisy, -_MOST_COUNT, _MOST_COUNT).astype(np.int64)
+    return Estimate(counts, counts - half, counts + half)
 
 
 def sum_estimate(total: NDArray[Any], s: int, count: NDArray[Any], n: int, *, unit: Fraction, origin: Fraction) -> Estimate:
@@ -76,12 +87,13 @@ def mean_estimate(
 
 
 def _outward(scaled: NDArray[np.object_], scale: int, towards: float) -> NDArray[np.float64]:
-    """scaled/scale as doubles: exact where both are sure to be, else two steps outwards (two roundings, one step each)."""
+    """scaled/scale as doubles: exact where both are sure to be, else three steps outwards (three roundings, one each)."""
     if scale & (scale - 1) == 0 and scale <= 2**53 and all(abs(value) <= 2**53 for value in scaled):
         return np.asarray(scaled / scale, dtype=np.float64)  # an integer below 2**53 over a power of two is a double
     near: NDArray[np.float64] = scaled.astype(np.float64) / scale
-    outside: NDArray[np.float64] = np.nextafter(np.nextafter(near, towards), towards)
-    return outside
+    for _ in range(3):
+        near = np.nextafter(near, towards)
+    return near
 
 
 def _wider(ends: NDArray[np.float64], towards: float, middle: float) -> NDArray[np.float64]:

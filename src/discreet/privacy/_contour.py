@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, expm1, inf, isfinite, log, log1p, pi, sqrt
+from math import ceil, exp, expm1, fsum, inf, isfinite, log, log1p, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +39,8 @@ class Lattice(NamedTuple):
 def cumulants(losses: Sequence[Loss], c: float) -> tuple[float, float, float]:
     """K(c), K'(c) and K''(c) of the sum."""
     parts = [loss.cumulant(c) for loss in losses]
-    return sum(p[0] for p in parts), sum(p[1] for p in parts), sum(p[2] for p in parts)
+    # fsum: K(c) enters the leading factor, whose error bound allows no growth with the number of terms.
+    return fsum(p[0] for p in parts), sum(p[1] for p in parts), sum(p[2] for p in parts)
 
 
 def _rough(losses: Sequence[Loss], c: float) -> tuple[float, float]:
@@ -103,6 +104,8 @@ class Contour:
         scale = exp(exponent)
         relative = UNIT * (self.errors.cumulant + 4 * abs(self.cumulant) + 6 * abs(self.tilt * place) + 64)
         centre = scale * value
+        if not isfinite(centre) or not isfinite(doubt):  # an overflow: nothing is known
+            return Bounds(0.0, 1.0)
         spread = (scale * (doubt + self.truncated) + abs(centre) * relative) * (1 + 2 * relative + 1e-9)
         # 1e-320: results below the normal range of doubles are rounded absolutely.
         upper = centre + spread + 1e-320

@@ -19,10 +19,11 @@ Law = tuple[Fraction, ...]
 _MOST_COPIES = 2_000
 _DIGITS = 18  # of what is rounded: short texts, and less than a double loses
 _ALMOST_ONE = Fraction(2**53 - 1, 2**53)
+_LEAST = Fraction(1, 10**1000)  # no δ below it can be written down
 
 
 def binomial(trials: int, rate: Fraction) -> Law:
-    """The law of Binomial(trials, rate), without impossible values at the end."""
+    """The law of Binomial(trials, rate), without impossible values at the end: K of Theorem R2."""
     _check(trials)
     if rate == 0:
         return (Fraction(1),)
@@ -30,7 +31,7 @@ def binomial(trials: int, rate: Fraction) -> Law:
 
 
 def hypergeometric(population: int, marked: int, drawn: int) -> Law:
-    """The law of the number of marked ones among `drawn` out of `population`, without impossible values at the end."""
+    """The law of the number of marked ones among `drawn` out of `population`, likewise: K of Theorem R1."""
     most = min(marked, drawn)
     _check(most)
     # P(K = k+1)/P(K = k) = (marked − k)(drawn − k)/((k + 1)(population − marked − drawn + k + 1)).
@@ -99,7 +100,9 @@ def functional_epsilon(law: Law, target: Fraction) -> Fraction:
         return target
     if law[most] == 1:
         return target / most
-    root = lower_rational(enclose(lambda: _root(law, target), 60), 80)
+    # log E e^{εK} is a small difference of numbers near 1 where the target is small.
+    bits = 128 + max(0, target.denominator.bit_length() - target.numerator.bit_length())
+    root = lower_rational(enclose(lambda: _root(law, target), 60, bits), 80)
     shrink = Fraction(0)
     while epsilon_up(law, guess := digits_down(root * (1 - shrink), _DIGITS - 1)) > target:
         shrink = 2 * shrink + Fraction(1, 10**_DIGITS)
@@ -137,11 +140,12 @@ def functional_delta(law: Law, epsilon: Fraction, target: Fraction) -> Fraction:
     factor = delta_factor_up(law, epsilon)
     if factor == 0 or target == 0:
         return target
-    return min(digits_down(target / factor, _DIGITS), _ALMOST_ONE)
+    share = target / factor
+    return min(digits_down(share, _DIGITS), _ALMOST_ONE) if share > _LEAST else Fraction(0)
 
 
 def renyi_up(law: Law, rho: Fraction, order: Fraction, *, public: bool) -> Fraction:
-    """The Rényi divergence at this order for a ρ-zCDP mechanism on the sample, rounded up (section "Rényi" of R1, R2)."""
+    """The Rényi divergence at this order for a ρ-zCDP mechanism on the sample, rounded up (Theorem Y1)."""
     if not order > 1:
         raise ArgumentError(f"order={text(order)}: every order must be greater than 1")
     most = len(law) - 1

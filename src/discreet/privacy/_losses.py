@@ -2,7 +2,7 @@
 
 A loss is L = log P(y)/Q(y) with y drawn from P. What composition needs of it is K(c) = log E e^{cL} and the normalised
 transform m(t) = E e^{(c+it)L}/E e^{cL} on a grid of t: always |m| ≤ 1, and every class says how far its double-precision
-values may be off, absolutely, as `constant + slope·t` in units of 2⁻⁵³ ("C1 in doubles" and "F2" in
+values may be off, absolutely, as `constant + slope·t` in units of 2⁻⁵³ (C2 and F2 in
 docs/proofs/privacy.md). Each loss is that of a pair that dominates a mechanism in both directions (Theorem D2).
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, floor, log, log1p, pi, sqrt
+from math import ceil, exp, floor, fsum, log, log1p, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -81,7 +81,7 @@ class Lattices:
         points = self._points()
         means = (weights * points).sum(axis=1)
         variances = (weights * (points - means[:, None]) ** 2).sum(axis=1)
-        return float(self.counts @ values), float(self.counts @ means), float(self.counts @ variances)
+        return fsum(self.counts * values), float(self.counts @ means), float(self.counts @ variances)
 
     def multiply(self, product: Complex, c: float, grid: Grid) -> Complex:
         """`product` times m(t) of every row, to the power of its repetitions."""
@@ -212,7 +212,7 @@ def discrete_gaussian(sigma2: Fraction, shift: int, tilt: float) -> Row:
     reach = _REACH * sqrt(s2) + 2
     low, high = -floor(reach), ceil(reach + tilt * shift)
     if high - low > _MOST_ATOMS:
-        raise ArgumentError(f"sensitivity={shift}: too many outcomes to compose; use the zCDP guarantee")
+        raise ArgumentError(f"sensitivity={shift}: too many outcomes to compose, or ε is too large; use the zCDP guarantee")
     norm = log(sum(exp(-(x * x) / (2 * s2)) for x in range(-ceil(reach), ceil(reach) + 1)))
     logs = tuple(-(x * x) / (2 * s2) - norm for x in range(low, high + 1))
     return Row(shift * Fraction(low) / sigma2 + shift**2 / (2 * sigma2), shift / sigma2, logs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.exact import float_up
+from discreet.exact import decimal_up, float_up
 from discreet.privacy._arb import ball, enclose, upper, upper_rational
 from discreet.privacy._digits import shown_up
 
@@ -45,7 +45,7 @@ def approx_epsilon(epsilon: Fraction, delta: Fraction, at: Fraction) -> float:
 
 
 def group_factor(epsilon: Fraction, a: int) -> Fraction:
-    """1 + e^ε + … + e^((a−1)ε), rounded up to a rational; exact for ε = 0 and for a = 1."""
+    """1 + e^ε + … + e^((a−1)ε), rounded up to a rational; exact for ε = 0 and for a = 1. Theorem M2."""
     if epsilon == 0 or a == 1:
         return Fraction(a)
     if a * epsilon > 10_000:
@@ -55,14 +55,12 @@ def group_factor(epsilon: Fraction, a: int) -> Fraction:
 
 def exp_text(epsilon: Fraction | float) -> str:
     """e^ε for people, three significant digits, never below the truth."""
-    exponent = float_up(epsilon) if isinstance(epsilon, Fraction) else epsilon
-    if exponent > 30:
-        return f"e^{exponent:.4g}"
-    value = math.exp(exponent) * (1 + 1e-12)
-    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return f"{math.ceil(value / unit - 1e-9) * unit:.6g}"
+    if epsilon > 30:
+        return f"e^{decimal_up(epsilon, 4)}"
+    # exp is within two units in the last place.
+    return decimal_up(math.exp(float_up(Fraction(epsilon))) * (1 + 1e-15), 3) if epsilon else "1"
 
 
 def percent_up(value: float) -> str:
     """A share in percent for people, never below the truth."""
-    return f"{math.ceil(min(value, 1.0) * 1000) / 10:g} %"
+    return f"{math.ceil(Fraction(min(value, 1.0)) * 1000) / 10:g} %"

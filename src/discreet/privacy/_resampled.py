@@ -1,4 +1,4 @@
-"""Profiles δ(ε) after sampling: BBG18 Theorems 8 and 9 for any profile, R1 and R2 for Gaussian and Laplace noise.
+"""Profiles δ(ε) after sampling: BBG18 Theorems 8 and 9 (S1) for any profile, R1 and R2 for Gaussian and Laplace noise.
 
 R1 and R2 bound δ by sums Σ w_k δ_k(α_k) over how many copies k are in the sample, for *every* choice of slopes α_k that
 meets a linear condition. The search for good slopes may therefore be approximate; the sum over the chosen ones, with the
@@ -21,6 +21,8 @@ from discreet.privacy.measures import GDP, ApproxDP, PureDP
 from discreet.privacy.profile import DiscreteLaplace
 
 __all__ = ["GaussianSample", "Profile", "Resampled", "Sampled", "largest_mu"]
+
+_MOST_EPSILON = Fraction(10**6)  # beyond, δ(ε) is replaced by δ(10⁶), which is larger
 
 
 class Profile(Protocol):
@@ -85,11 +87,9 @@ class GaussianSample:
 
     def remove_delta_at(self, epsilon: Amount) -> float:
         """δ for data with the record against data without it, rounded up."""
-        at = _epsilon(epsilon)
+        at = min(_epsilon(epsilon), _MOST_EPSILON)
         if self.mu == 0 or self.rate == 0:
             return 0.0
-        if at > 10**6:
-            at = Fraction(10**6)
 
         def compute() -> Ball:
             q, m = ball(self.rate), ball(self.mu)
@@ -101,13 +101,13 @@ class GaussianSample:
 
     def add_delta_at(self, epsilon: Amount) -> float:
         """δ for data without the record against data with it, rounded up."""
-        at = _epsilon(epsilon)
+        at = min(_epsilon(epsilon), _MOST_EPSILON)
         if self.mu == 0 or self.rate == 0:
             return 0.0
 
         def compute() -> Ball:
             q, m = ball(self.rate), ball(self.mu)
-            odds = (ball(-at).expm1() + q) / q
+            odds = (ball(-at).exp() - ball(1 - self.rate)) / q
             if odds <= 0:
                 return ball(0)
             place = odds.log() / m + m / 2
@@ -159,8 +159,8 @@ class Resampled:
             high = float_up(epsilon_up(self.law, worst.epsilon))
             if isinstance(worst, ApproxDP) and self.delta_at(Fraction(high)) > target:
                 return float("inf")  # no ε is promised below the δ of the closed form
-        if target == 0 or high == float("inf") or high == 0:
-            return high
+        if target == 0 or high == float("inf") or high == 0 or self.delta_at(Fraction(high)) > target:
+            return high  # sound by the closed form, also where ε is so large that `delta_at` no longer follows
         return first_below(lambda at: self.delta_at(Fraction(at)), target, 0.0, high)
 
     def _family(self) -> _slopes.Family:
@@ -182,6 +182,8 @@ def largest_mu(law: Law, target: ApproxDP, *, both: bool) -> Fraction:
     def value(sigma: float) -> float:
         return Resampled(GDP(1 / Fraction(sigma)), law, both).delta_at(target.epsilon)
 
+    if value(high) > chance:  # at losses so large that the profile no longer follows; the whole group is always sound
+        return Fraction(plain) / most
     return 1 / Fraction(first_below(value, chance, high / 10**4, high))
 
 

@@ -1,7 +1,7 @@
 """Roots that are verified: what these functions return was itself seen to meet the target.
 
 The certified functions of this package are monotone up to their rounding, so a bracket of which one end holds and the
-other does not can be narrowed; the end that holds is returned, never the point in between.
+other does not can be narrowed; the end that holds is returned, never the point in between (V1).
 """
 
 from __future__ import annotations

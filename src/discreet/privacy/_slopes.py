@@ -19,7 +19,7 @@ from discreet.privacy._arb import Ball, ball, enclose, upper
 Law = Sequence[Fraction]
 Masses = list[tuple[Fraction, Ball]]
 _MOST_EPSILON = Fraction(500)  # beyond, δ(ε) is replaced by δ(500), which is larger
-_MOST_LOSS = 600.0
+_MOST_LOSS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Normal:
 
     def delta(self, k: int, alpha: Ball) -> Ball:
         """δ_k(α) for α > 0."""
-        if k == 0:
+        if k == 0 or self.mu == 0:
             return _positive(1 - alpha)
         distance = k * ball(self.mu)
         place = alpha.log() / distance + distance / 2
@@ -50,11 +50,11 @@ class Normal:
 
     def plan(self, ks: Sequence[int], law: Law, log_total: float) -> Plan:
         """The threshold t with Σ w_k e^{kμt − k²μ²/2} = e^log_total Σ w_k, by bisection."""
-        mu = float(self.mu)
-        terms = [(k * mu, log(law[k])) for k in ks]
-        goal = log_total + _log_sum([weight for _, weight in terms])
-        if ks[-1] == 0 or mu * ks[-1] > 1e3 or mu < 1e-150:
+        if ks[-1] == 0 or self.mu * ks[-1] > 1000 or self.mu * 10**150 < 1:
             return _EQUAL if ks[-1] else Plan(-inf, {}, 0)
+        mu = float(self.mu)
+        terms = [(k * mu, log(law[k].numerator) - log(law[k].denominator)) for k in ks]
+        goal = log_total + _log_sum([weight for _, weight in terms])
         low, high = -1e3 / mu, (goal + 1e3) / mu + ks[-1] * mu
         while low < (middle := (low + high) / 2) < high and high - low > 1e-13 * (1 + abs(high)):
             if _log_sum([w + m * middle - m * m / 2 for m, w in terms]) < goal:
@@ -88,7 +88,7 @@ class Steps:
 
     def plan(self, ks: Sequence[int], law: Law, log_total: float) -> Plan:
         """The slopes that lower Σ w_k δ_k(α_k) fastest."""
-        if ks[-1] * self.sensitivity / float(self.scale) > _MOST_LOSS or log_total > _MOST_LOSS:
+        if ks[-1] * self.sensitivity > _MOST_LOSS * self.scale or log_total > _MOST_LOSS:
             return _EQUAL
         return _fill({k: self._masses(k) for k in ks}, law, log_total)
 
@@ -129,7 +129,7 @@ class Chain:
 
     def plan(self, ks: Sequence[int], law: Law, log_total: float) -> Plan:
         """The slopes that lower Σ w_k δ_k(α_k) fastest."""
-        if ks[-1] * float(self.epsilon) > _MOST_LOSS or log_total > _MOST_LOSS:
+        if ks[-1] * self.epsilon > _MOST_LOSS or log_total > _MOST_LOSS:
             return _EQUAL
         return _fill({k: self._pieces(k)[1] for k in ks}, law, log_total)
 

@@ -1,4 +1,7 @@
-"""Certified tails of the discrete Gaussian: sums of exp(−k²/2σ²) over k ≥ m, as enclosures at the current precision."""
+"""Certified tails of the discrete Gaussian: sums of exp(−k²/2σ²) over k ≥ m, as enclosures at the current precision.
+
+Both formulas are in section D1 of docs/proofs/privacy.md.
+"""
 
 from __future__ import annotations
 

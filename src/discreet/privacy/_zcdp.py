@@ -3,7 +3,7 @@
 With u = α − 1 > 0, L = log(1 + 1/u), M = log(1 + u) and l = log(1/δ), Theorem 1.3 of the zCDP notes reads
 log δ(u) = u((u + 1)ρ − ε) − uL − M. It holds for *every* u > 0, so the root finders below are free to be approximate:
 they only decide how tight the answer is. What makes it a bound is the single evaluation at the end, whose rounding
-error is bounded beforehand and added on the safe side. See docs/proofs/privacy.md, "C1" and "C1 in doubles".
+error is bounded beforehand and added on the safe side. See docs/proofs/privacy.md, T1, C1 and C2.
 
 The one assumption: exp, log and log1p of the C library are within `_LIB`/2 = 2 units in the last place (measured: 0.7).
 Arguments are doubles already checked to lie in the domain.
@@ -163,7 +163,7 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
         return inf
     if delta == 0:
         return 0.0
-    rho = _rho_lower(epsilon, delta)
+    rho = _rho_lower(min(epsilon, 1e300), delta)  # beyond, the arithmetic overflows; ρ grows with ε
     step = 4 * _ULP
     while rho > 0 and zcdp_delta(rho, epsilon) > delta:
         rho = rho * (1 - step) if rho > 1e-300 else rho - step * rho - TINY

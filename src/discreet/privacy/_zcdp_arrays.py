@@ -1,6 +1,6 @@
 """The kernels of `_zcdp` over arrays of doubles, in chunks that stay in the cache.
 
-Theorem and error analysis are the same; only the assumption on the library is weaker, as vectorised logarithms
+Theorem and error analysis (C2) are the same; only the assumption on the library is weaker, as vectorised logarithms
 are: exp, log and log1p of NumPy within `_LIB`/2 = 4 units in the last place (measured: 0.7). Elements that need a rare
 branch go through the scalar kernel, so the two cannot disagree about the corners.
 """

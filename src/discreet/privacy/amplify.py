@@ -1,8 +1,8 @@
 """What sampling before a mechanism changes: amplification, and the resize step with its copies (docs/proofs/privacy.md).
 
-`poisson` and `without_replacement` are Theorems 8 and 9 of Balle, Barthe and Gaboardi 2018. `Resampling` is the account of
-resize(n, p): c = ⌈p⌉ copies of every record are sampled at rate p/c, at most n are kept, the rest is imputed. How many of
-a person's copies are kept is a public law K, and everything follows from it (Theorems R1, R2, R3).
+`poisson` and `without_replacement` are Theorems 8 and 9 of Balle, Barthe and Gaboardi 2018 (S1). `Resampling` is the
+account of resize(n, p): c = ⌈p⌉ copies of every record are sampled at rate p/c, at most n are kept, the rest is imputed.
+How many of a person's copies are kept is a public law K, and everything follows from it (Theorems R1, R2, R3).
 
 Two rules that no function can check: whatever reads the *same* sample is composed first and converted once (the sum of
 separately amplified losses is too small, counterexample in the tests), and the mechanism must not see the order of rows.
@@ -27,7 +27,7 @@ from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace, RoundedG
 __all__ = ["GaussianSample", "Resampled", "Resampling", "Sampled", "poisson", "without_replacement"]
 
 _T = TypeVar("_T", PureDP, ApproxDP, ZCDP, GDP)
-Profiled = ZCDP | DiscreteLaplace | RoundedGaussian | DiscreteGaussian
+Profiled = ZCDP | RDP | DiscreteLaplace | RoundedGaussian | DiscreteGaussian
 
 
 @overload
@@ -72,8 +72,10 @@ def without_replacement(guarantee: PureDP | ApproxDP | GDP | Profiled, m: int, n
 
 
 def _sampled(guarantee: PureDP | ApproxDP | GDP | Profiled, share: Fraction) -> PureDP | ApproxDP | Sampled:
-    if not isinstance(guarantee, PureDP | ApproxDP):
+    if isinstance(guarantee, GDP | Profiled):
         return Sampled(guarantee, share)
+    if not isinstance(guarantee, PureDP | ApproxDP):
+        raise ArgumentError(f"guarantee={type(guarantee).__name__}: must be a guarantee or a noise with a profile")
     law = (1 - share, share)
     epsilon = _copies.epsilon_up(law, guarantee.epsilon)
     return PureDP(epsilon) if isinstance(guarantee, PureDP) else ApproxDP(epsilon, share * guarantee.delta)
@@ -209,7 +211,10 @@ class Resampling:
         """A Rényi curve, for the original data, of a ρ-zCDP mechanism on the resized data, rounded up.
 
         Public size: (1/(α−1)) log E e^{α(α−1)ρK²}. Private size: (α/(α−1)) log E e^{(α−1)ρK²}.
+        Theorem Y1.
         """
+        if not isinstance(inner, ZCDP):
+            raise ArgumentError(f"inner={type(inner).__name__}: must be ZCDP")
         public = isinstance(self.neighbours, ReplaceOne)
         return RDP(
             [(order, _copies.renyi_up(self.law, inner.rho, exact(order, "order"), public=public)) for order in orders]

@@ -1,7 +1,7 @@
 """The least noise that meets a target, and what a given noise achieves: always the side that was verified.
 
 A root is not a bound: half of the scales that a root finder returns miss their target by a rounding. Here the scale is
-rounded up to a short decimal and the guarantee is then computed from that very scale with the certified profiles.
+rounded up to a short decimal and the guarantee is then computed from that very scale with the certified profiles (V1).
 
     gaussian_sigma2(target, l2_squared)   any dimension, rounded Gaussian (GDP) or any Gaussian law (ZCDP)
     laplace_scale(target, l1)             any dimension
@@ -20,7 +20,14 @@ from discreet.exact import Amount, exact, float_down, float_up, sqrt_down, text
 from discreet.privacy._digits import digits_up
 from discreet.privacy._search import first_below
 from discreet.privacy.measures import GDP, ZCDP, ApproxDP, Measure, PureDP
-from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace, IntegerNoise, RoundedGaussian
+from discreet.privacy.profile import (
+    MOST_EPSILON,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    IntegerNoise,
+    RoundedGaussian,
+    checked_sensitivity,
+)
 
 __all__ = ["Calibrated", "achieved", "gaussian_sigma2", "laplace_scale", "least_noise"]
 
@@ -73,6 +80,7 @@ def least_noise(kind: type[IntegerNoise], target: Measure, sensitivity: int) -> 
         ArgumentError: when the kind cannot meet the measure of the target (Gaussian noise is never pure, a discrete
             Gaussian is not GDP), and for targets of 0.
     """
+    checked_sensitivity(sensitivity)
     match target:
         case ApproxDP():
             noise = _least_by_profile(kind, target, sensitivity)
@@ -106,6 +114,8 @@ def achieved(noise: IntegerNoise, target: Measure) -> Measure:
 
 def _least_by_profile(kind: type[IntegerNoise], target: ApproxDP, sensitivity: int) -> IntegerNoise:
     """Search for the scale (Laplace) or σ (Gaussian) on the exact profile, then round up and verify."""
+    if target.epsilon > MOST_EPSILON:
+        raise ArgumentError(f"epsilon={text(target.epsilon)}: promises nothing; take at most 1e6")
     chance = float_down(target.delta)
     if kind is DiscreteLaplace:
         make: Callable[[Fraction], IntegerNoise] = lambda size: DiscreteLaplace(size, sensitivity)  # noqa: E731

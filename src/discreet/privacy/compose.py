@@ -1,7 +1,7 @@
 """What a list of mechanisms costs together, exactly: certified lower and upper bounds of δ(ε) and of ε(δ).
 
 For a list that is fixed beforehand the privacy losses add: δ(ε) = E (1 − e^{ε−T})⁺ for the sum T of independent losses
-(Lemma 1.2 of the zCDP notes). The expectation is a contour integral of the transform of T (Theorem F1),
+(Theorem L1). The expectation is a contour integral of the transform of T (Theorem F1),
 
     δ(ε) = 1/2πi ∫ e^{K(s) − sε}/(s(s + 1)) ds   along Re s = c > 0,   K(s) = log E e^{sT},
 
@@ -20,7 +20,7 @@ from fractions import Fraction
 from math import inf, log
 
 from discreet.errors import ArgumentError
-from discreet.exact import Amount, exact, float_down, float_up, rational_gcd, sqrt_down, sqrt_up, text
+from discreet.exact import Amount, decimal_up, exact, float_down, float_up, rational_gcd, sqrt_down, sqrt_up, text
 from discreet.privacy import _gaussian
 from discreet.privacy._arb import lower
 from discreet.privacy._contour import Bounds, Contour, Lattice, integrate, saddle_for_delta, saddle_for_epsilon
@@ -32,6 +32,10 @@ from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace, RoundedG
 __all__ = ["Bounds", "Composition", "Part", "compose"]
 
 _FINEST = 1_000_000
+_SMALLEST, _LARGEST = Fraction(1, 10**50), Fraction(10**50)  # of the losses of a part: within, doubles do not overflow
+_MOST_REPETITIONS = 10**12
+_MOST_DIGITS = 4_000_000  # bits of (1 − δ)^count, which is kept exactly
+_FAR = 1e100  # beyond this ε nothing is left to compute
 
 Part = PureDP | ApproxDP | GDP | DiscreteLaplace | RoundedGaussian | DiscreteGaussian
 
@@ -83,8 +87,8 @@ def compose(parts: Iterable[Part | tuple[Part, int]]) -> Composition:
     guarantee (PureDP, ApproxDP, GDP), alone or as a pair with its number of repetitions.
 
     Raises:
-        ArgumentError: for other parts (a zCDP guarantee has no exact composition: add it up instead) and for counts that
-            are not positive integers.
+        ArgumentError: for other parts (a zCDP guarantee has no exact composition: add it up instead), for counts that are
+            not positive integers, and where doubles cannot follow: losses outside 1e-50 … 1e50, more than 10¹² repetitions.
     """
     counts: dict[Part, int] = {}
     for item in parts:
@@ -100,7 +104,30 @@ def _checked(item: object) -> tuple[Part, int]:
         raise ArgumentError(f"parts: {type(part).__name__} has no exact composition{hint}")
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ArgumentError(f"parts: the number of repetitions must be an integer of at least 1, not {count!r}")
+    if count > _MOST_REPETITIONS:
+        raise ArgumentError(f"parts: {count} repetitions; at most 10**12 can be composed, add them up instead: k * g")
+    size = _size(part)
+    if size and not _SMALLEST <= size <= _LARGEST:
+        raise ArgumentError(
+            f"parts: {type(part).__name__} with losses of about {decimal_up(size, 3)}; from 1e-50 to 1e50 can be composed, "
+            "add others up instead: g + h"
+        )
+    if isinstance(part, ApproxDP) and part.delta and count * part.delta.denominator.bit_length() > _MOST_DIGITS:
+        raise ArgumentError(f"parts: {count} repetitions of a δ with so many digits; round it, or add them up: k * g")
     return part, count
+
+
+def _size(part: Part) -> Fraction:
+    """How large a loss of the part is, roughly; for Gaussian noise the mean of the loss, up to a factor of 2."""
+    match part:
+        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
+            return epsilon
+        case GDP(mu=mu):
+            return mu
+        case DiscreteLaplace(scale=scale, sensitivity=sensitivity):
+            return sensitivity / scale
+        case RoundedGaussian() | DiscreteGaussian():
+            return part.sensitivity**2 / part.sigma2
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +188,7 @@ def _total(parts: Sequence[tuple[Part, int]]) -> _Total:
             case DiscreteLaplace():
                 laplace.append((part, count))
             case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
-                # Randomised response is discrete Laplace noise at distance 1 (Kairouz, Oh and Viswanath 2015).
+                # Randomised response, discrete Laplace noise at distance 1, is the worst (Theorems P1 and D2).
                 if isinstance(part, ApproxDP):
                     kept *= (1 - part.delta) ** count
                 if epsilon > 0:
@@ -176,7 +203,7 @@ def _is_normal(total: _Total) -> bool:
 def _finite_delta(total: _Total, epsilon: Fraction) -> Bounds:
     if total.most is not None and epsilon >= total.most:
         return Bounds(0.0, 0.0)
-    below, above = float_down(epsilon), float_up(epsilon)
+    below, above = min(float_down(epsilon), _FAR), float_up(epsilon)
     if _is_normal(total):
         return _normal_delta(total.variance, below, above)
     contour = _contour_for_epsilon(total, below)
@@ -216,10 +243,12 @@ def _finite_epsilon(total: _Total, delta: Fraction) -> Bounds:
     if total.most == 0:
         return Bounds(0.0, 0.0)
     if _is_normal(total):
-        high = _gaussian.epsilon(float_up(sqrt_up(total.variance)), target)
-        low = high
+        largest = float_up(sqrt_up(total.variance))
+        high = _gaussian.epsilon(largest, target)
+        low = high if target else _gaussian.epsilon(largest, 5e-324)
+        step = 1e-12 * low + 1e-300
         while low > 0 and _normal_delta(total.variance, low, low).lower < above:
-            low = max(0.0, low * (1 - 1e-12) - 1e-300)
+            low, step = max(0.0, low - step), 2 * step
         return Bounds(low, high)
     contour, guess = _contour_for_delta(total, log(target) if target > 0 else -745.0)
     high = _upper_end(contour, target, guess)

@@ -7,7 +7,7 @@ binary value; int, Fraction, Decimal and text are exact numbers, rounded to a do
 | function | theorem (docs/proofs/privacy.md) | certified by |
 |---|---|---|
 | `zcdp_*` | C1 | doubles with an error bound found beforehand |
-| `rdp_*` | Theorem 1.3 | the same |
+| `rdp_*` | T1 | the same |
 | `gaussian_*` | G1 | interval arithmetic |
 
 Domains: ρ, μ, ε in [0, ∞], δ in [0, 1], orders α > 1. Raises ArgumentError outside them and for NaN.
@@ -115,16 +115,16 @@ def gaussian_mu(epsilon: Any, delta: Any) -> Any:
 
 
 def rdp_delta(alphas: Sequence[Number], taus: Sequence[Number], epsilon: Number) -> float:
-    """A mechanism with D_α ≤ τ at each of the orders α is (ε, δ)-DP for the δ returned (Theorem 1.3; upper bound)."""
-    at = float(_below(epsilon, "epsilon"))
+    """A mechanism with D_α ≤ τ at each of the orders α is (ε, δ)-DP for the δ returned (Theorem T1; upper bound)."""
+    at = _single(_below(epsilon, "epsilon"), "epsilon")
     if at == inf:
         return 0.0
     return min((_rdp_delta_one(alpha, tau, at) for alpha, tau in _curve(alphas, taus)), default=1.0)
 
 
 def rdp_epsilon(alphas: Sequence[Number], taus: Sequence[Number], delta: Number) -> float:
-    """A mechanism with D_α ≤ τ at each of the orders α is (ε, δ)-DP for the ε returned (Corollary 1; upper bound)."""
-    at = float(_probability(delta))
+    """A mechanism with D_α ≤ τ at each of the orders α is (ε, δ)-DP for the ε returned (Theorem T1; upper bound)."""
+    at = _single(_probability(delta), "delta")
     curve = _curve(alphas, taus)
     if at == 1 or any(tau == 0 for _, tau in curve):
         return 0.0
@@ -146,13 +146,22 @@ def _curve(alphas: Sequence[Number], taus: Sequence[Number]) -> list[tuple[float
     """The curve in doubles: orders rounded down, divergences up; sound because D_α does not decrease with α."""
     if len(alphas) != len(taus):
         raise ArgumentError(f"alphas, taus: must have the same length, not {len(alphas)} and {len(taus)}")
-    pairs = []
+    pairs: list[tuple[float, float]] = []
     for alpha, tau in zip(alphas, taus, strict=True):
-        order, bound = float(_below(alpha, "alphas")), float(_above(tau, "taus"))
-        if not order > 1:
+        order, bound = _single(_below(alpha, "alphas"), "alphas"), _single(_above(tau, "taus"), "taus")
+        if not _above(alpha, "alphas") > 1:
             raise ArgumentError(f"alphas={alpha!r}: every order must be greater than 1")
-        pairs.append((order, bound))
+        if pairs and order < pairs[-1][0]:
+            raise ArgumentError(f"alphas={alpha!r}: the orders must be increasing")
+        if order > 1:  # nothing follows from an order that is no larger than 1 as a double
+            pairs.append((order, bound))
     return pairs
+
+
+def _single(value: float | Array, name: str) -> float:
+    if not isinstance(value, float):
+        raise ArgumentError(f"{name}: must be a number here, not an array")
+    return value
 
 
 def _apply(
@@ -163,7 +172,10 @@ def _apply(
 ) -> float | Array:
     if isinstance(first, float) and isinstance(second, float):
         return scalar(first, second)
-    a, b = np.broadcast_arrays(first, second)
+    try:
+        a, b = np.broadcast_arrays(first, second)
+    except ValueError:
+        raise ArgumentError(f"arrays of shapes {np.shape(first)} and {np.shape(second)}: must broadcast together") from None
     return vector(np.ascontiguousarray(a).ravel(), np.ascontiguousarray(b).ravel()).reshape(a.shape)
 
 
@@ -191,12 +203,12 @@ def _probability(value: Any) -> float | Array:
 
 
 def _checked(value: Any, name: str, directed: Callable[[Fraction], float], most: float) -> float | Array:
+    if isinstance(value, np.integer | np.float32 | np.float16):
+        value = value.item()
     if isinstance(value, float):
         number = float(value)
     elif isinstance(value, np.ndarray | list | tuple):
         return _checked_array(value, name, most)
-    elif isinstance(value, np.integer | np.floating):
-        number = directed(Fraction(value.item()))
     else:
         number = directed(exact(value, name))
     if isnan(number) or not 0 <= number <= most:
@@ -205,8 +217,18 @@ def _checked(value: Any, name: str, directed: Callable[[Fraction], float], most:
     return number
 
 
+def _from_list(value: list[Any] | tuple[Any, ...], name: str) -> NDArray[Any]:
+    """The list as an array; NumPy alone would read [True, 0.5] as numbers."""
+    if any(isinstance(one, bool | np.bool_) for one in np.asarray(value, dtype=object).flat):
+        raise ArgumentError(f"{name}: must be a list of numbers, without booleans")
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ArgumentError(f"{name}: the rows of a nested list must have equal lengths") from None
+
+
 def _checked_array(value: Any, name: str, most: float) -> Array:
-    array = np.asarray(value)
+    array = value if isinstance(value, np.ndarray) else _from_list(value, name)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise ArgumentError(f"{name}: must be an array of doubles or integers, not of {array.dtype}")
     if array.dtype.kind in "iu" and np.any(array > 2**53):

@@ -10,7 +10,7 @@
 
 for all neighbouring x, x' and all sets S of outputs; who is a neighbour is said elsewhere. Parameters are Fractions.
 Equal measures add (sequential, also adaptive composition) and scale by integers; different ones are converted first, by
-name. Theorems: docs/proofs/privacy.md, sections "Composition" and "Groups".
+name. Theorems M1 (composition) and M2 (groups) in docs/proofs/privacy.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from math import inf
 from typing import TypeVar
 
 from discreet.errors import ArgumentError
-from discreet.exact import Amount, decimal_text, decimal_up, exact, float_down, sqrt_up, text
+from discreet.exact import Amount, decimal_up, exact, float_down, sqrt_up, text
 from discreet.privacy import _gaussian, _profiles, _zcdp, convert
 from discreet.privacy._digits import digits_down, shown_up
 
@@ -231,11 +231,11 @@ class RDP:
         object.__setattr__(self, "curve", _curve(curve))
 
     def epsilon_at(self, delta: Amount) -> float:
-        """An ε such that the curve implies (ε, delta)-DP, rounded up. Corollary 1 of the zCDP notes."""
+        """An ε such that the curve implies (ε, delta)-DP, rounded up. Theorem T1."""
         return shown_up(convert.rdp_epsilon([a for a, _ in self.curve], [t for _, t in self.curve], _delta(delta)))
 
     def delta_at(self, epsilon: Amount) -> float:
-        """A δ such that the curve implies (epsilon, δ)-DP, rounded up. Theorem 1.3 of the zCDP notes."""
+        """A δ such that the curve implies (epsilon, δ)-DP, rounded up. Theorem T1."""
         at = _not_negative(epsilon, "epsilon")
         return shown_up(convert.rdp_delta([a for a, _ in self.curve], [t for _, t in self.curve], at))
 
@@ -278,6 +278,8 @@ def _to_approx(measure: PureDP | ZCDP | GDP | RDP, delta: Amount) -> ApproxDP:
 
 
 def _in_a_million(epsilon: float) -> str:
+    if epsilon == inf:
+        return "no bound of any use follows at a chance of one in a million (δ = 1e-6)."
     return (
         f"up to a chance of one in a million (δ = 1e-6) it changes a probability by a factor of at most "
         f"{_profiles.exp_text(epsilon)} (ε = {decimal_up(epsilon, 4)})."
@@ -304,7 +306,7 @@ def _delta(value: Amount) -> Fraction:
 
 def _total_delta(delta: Fraction) -> Fraction:
     if not delta < 1:
-        raise ArgumentError(f"delta={decimal_text(delta)}: the result would be no guarantee at all, because δ reaches 1")
+        raise ArgumentError(f"delta={decimal_up(delta)}: the result would be no guarantee at all, because δ reaches 1")
     return delta
 
 

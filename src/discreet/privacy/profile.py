@@ -21,7 +21,7 @@ from fractions import Fraction
 from math import inf
 
 from discreet.errors import ArgumentError
-from discreet.exact import Amount, exact, float_down, float_up, sqrt_up, text
+from discreet.exact import Amount, decimal_up, exact, float_down, float_up, sqrt_up, text
 from discreet.privacy import convert
 from discreet.privacy._arb import Ball, ball, enclose, upper
 from discreet.privacy._search import first_below
@@ -29,6 +29,9 @@ from discreet.privacy._tails import gaussian_sum
 from discreet.privacy.measures import GDP, ZCDP, PureDP
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "IntegerNoise", "RoundedGaussian"]
+
+MOST_EPSILON = Fraction(10**6)
+_WIDEST = Fraction(10**100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class DiscreteLaplace:
 
     def __init__(self, scale: Amount, sensitivity: int = 1) -> None:
         object.__setattr__(self, "scale", _positive(scale, "scale"))
-        object.__setattr__(self, "sensitivity", _shift(sensitivity))
+        object.__setattr__(self, "sensitivity", checked_sensitivity(sensitivity))
 
     @property
     def guarantee(self) -> PureDP:
@@ -76,7 +79,7 @@ class RoundedGaussian:
 
     def __init__(self, sigma2: Amount, sensitivity: int = 1) -> None:
         object.__setattr__(self, "sigma2", _positive(sigma2, "sigma2"))
-        object.__setattr__(self, "sensitivity", _shift(sensitivity))
+        object.__setattr__(self, "sensitivity", checked_sensitivity(sensitivity))
 
     @property
     def guarantee(self) -> GDP:
@@ -109,7 +112,7 @@ class DiscreteGaussian:
 
     def __init__(self, sigma2: Amount, sensitivity: int = 1) -> None:
         object.__setattr__(self, "sigma2", _positive(sigma2, "sigma2"))
-        object.__setattr__(self, "sensitivity", _shift(sensitivity))
+        object.__setattr__(self, "sensitivity", checked_sensitivity(sensitivity))
 
     @property
     def guarantee(self) -> ZCDP:
@@ -119,6 +122,10 @@ class DiscreteGaussian:
     def delta_at(self, epsilon: Amount) -> float:
         """The exact δ at this ε, rounded up."""
         at = _epsilon(epsilon)
+        if self.sigma2 > _WIDEST:
+            raise ArgumentError(
+                f"sigma2={decimal_up(self.sigma2)}: the exact profile is computed up to 1e100; use the zCDP guarantee"
+            )
         # The loss at y is (2y − sensitivity)·sensitivity/2σ².
         first = at * self.sigma2 / self.sensitivity + Fraction(self.sensitivity, 2)
         if _is_far(first - self.sensitivity - 1, self.sigma2):
@@ -143,7 +150,7 @@ def _positive(value: Amount, name: str) -> Fraction:
     return number
 
 
-def _shift(value: int) -> int:
+def checked_sensitivity(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ArgumentError(f"sensitivity={value!r}: must be an integer of at least 1")
     return value
@@ -163,9 +170,7 @@ def _is_far(place: Fraction, sigma2: Fraction) -> bool:
 
 def _largest(tail: Callable[[int], Ball], shift: int, epsilon: Fraction, place: int) -> float:
     """Max P(X ≥ m − shift) − e^ε P(X ≥ m) over the thresholds at and next to `place`, rounded up."""
-    if epsilon > 10**6:
-        # Far beyond any useful ε; e^ε is then too large to write down, and δ(ε) ≤ δ(10⁶).
-        epsilon = Fraction(10**6)
+    epsilon = min(epsilon, MOST_EPSILON)  # far beyond any useful ε; δ(ε) ≤ δ(10⁶)
 
     def at(m: int) -> float:
         return upper(enclose(lambda: tail(m - shift) - ball(epsilon).exp() * tail(m)))
@@ -185,6 +190,6 @@ def _smallest_epsilon(profile: Callable[[Amount], float], delta: Amount, most: f
     if not 0 <= chance < 1:
         raise ArgumentError(f"delta={text(chance)}: must be at least 0 and less than 1")
     target = float_down(chance)
-    if target == 0 or most == inf:
-        return most
+    if target == 0 or most == inf or profile(Fraction(most)) > target:
+        return most  # sound by the guarantee, also where ε is so large that the profile no longer follows
     return first_below(lambda epsilon: profile(Fraction(epsilon)), target, 0.0, most)

@@ -50,6 +50,22 @@ def resolve(path: str) -> object:
     return None
 
 
+def source_of(path: str) -> str:
+    """The source of the module that holds what the dotted path names."""
+    parts = path.split(".")
+    for cut in range(len(parts), 0, -1):
+        file = ROOT.joinpath("src", *parts[:cut]).with_suffix(".py")
+        if file.is_file():
+            return file.read_text()
+    raise AssertionError(f"{path}: no such file")
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_the_code_names_the_section_that_proves_it(name: str) -> None:
+    for path in listed(SECTIONS[name], "Code"):
+        assert re.search(rf"\b{name}\b", source_of(path)), f"{path} does not mention {name}"
+
+
 def test_every_cited_theorem_is_proved() -> None:
     cited: set[str] = set()
     for file in sorted((ROOT / "src" / "discreet" / "privacy").glob("*.py")):

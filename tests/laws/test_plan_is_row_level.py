@@ -1,0 +1,230 @@
+"""Every request that is accepted is answered, and its exact answers are those of a plain loop over the rows.
+
+A request must never fail after its budget was reserved: a failure that depends on the rows would tell something of them.
+So requests are drawn at random over everything that can be combined, and answered on rows with nulls everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet.allocate import quote
+from discreet.engines.base import ColumnType
+from discreet.engines.reference import ReferenceEngine
+from discreet.evaluate import estimated, exact_answers, noisy_answers
+from discreet.noise.bits import system_bits
+from discreet.plan import Plan, layout
+from discreet.queries import NonNullCount, RowCount
+
+SCHEMA = dp.Schema(
+    s=dp.Category(["x", "y", "z"]), b=dp.Category([True, False]), v=dp.Number(-2, 4), w=dp.Number("0.5", "2", "0.5")
+)
+HEADER = {
+    "s": ColumnType("text", "text"),
+    "b": ColumnType("boolean", "boolean"),
+    "v": ColumnType("integer", "BIGINT"),
+    "w": ColumnType("float", "DOUBLE"),
+}
+# Laws that draw the same value always make the answers of a plan a function of the rows.
+FIXED = {"s": "y", "b": True, "v": 3, "w": Fraction(3, 2)}
+LAWS = {"s": dp.Weights({"y": 1}), "b": dp.Weights({True: 1}), "v": dp.Uniform(3, 3), "w": dp.Uniform("1.5", "1.5")}
+FREE = {"s": dp.Weights({"x": 1, "y": 2}), "b": dp.Weights({True: 1, False: 1}), "v": dp.Normal(0, 2), "w": dp.Uniform()}
+CLAMPS = {"s": ["x", "y"], "b": [True], "v": (-1, 3), "w": (1, "1.5")}
+WHERES = {"s": ["y", "z"], "b": [True], "v": (0, 3), "w": (1, 2)}
+EDGES = {"v": [-1, 1, 3], "w": ["0.5", "1.5", "2"]}
+COLUMNS = tuple(HEADER)
+
+rows = st.lists(
+    st.tuples(
+        st.sampled_from([None, "x", "y", "z", "other"]),
+        st.sampled_from([None, True, False]),
+        st.sampled_from([None, -100, -2, -1, 0, 1, 3, 4, 100]),
+        st.sampled_from([None, float("nan"), 0.0, 0.5, 1.0, 1.5, 2.0, 9.0]),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One request: clamps and imputations in this order, then conditions, groups and statistics."""
+
+    changed: tuple = ()
+    filtered: tuple = ()
+    grouped: tuple = ()
+    asked: tuple = (("count", None),)
+
+    def quoted(self, table, laws, resize):
+        """The quote, or None when the plan is refused: nothing is spent then."""
+        makers = {"count": dp.count, "sum": dp.sum, "mean": dp.mean}
+        by = [dp.bins(column, EDGES[column]) if column in EDGES else column for column in self.grouped]
+        skip = {"count": {}, "sum": {"nulls": "skip"}, "mean": {"nulls": "skip"}}
+        try:
+            for word, column in self.changed:
+                table = table.clamp({column: CLAMPS[column]}) if word == "clamp" else table.impute({column: laws[column]})
+            if resize:
+                table = table.resize(resize[0], proportion=resize[1])
+            for column in self.filtered:
+                table = table.where({column: WHERES[column]})
+            plan = table.group_by(*by).agg(*(makers[word](column, **skip[word]) for word, column in self.asked))
+            return quote(plan, dp.ZCDP(1))
+        except dp.PlanError:
+            return None
+
+
+def cases(*, imputed):
+    """Any request; a resize needs every column that is used imputed, so that most of them are then."""
+    change = st.tuples(st.sampled_from(["clamp", "impute"]), st.sampled_from(COLUMNS))
+    everything = st.just([("impute", column) for column in COLUMNS])
+    some = st.lists(change, max_size=5)
+    statistic = [("count", None), *(("count", c) for c in COLUMNS), *product(["sum", "mean"], ["v", "w"])]
+    return st.builds(
+        Case,
+        st.builds(lambda *parts: tuple(chain(*parts)), some, everything if imputed else st.just([]), some),
+        st.lists(st.sampled_from(COLUMNS), max_size=2, unique=True).map(tuple),
+        st.lists(st.sampled_from(COLUMNS), max_size=2, unique=True).map(tuple),
+        st.lists(st.sampled_from(statistic), min_size=1, max_size=4, unique=True).map(tuple),
+    )
+
+
+IMPUTED_CATEGORY = Case((("impute", "s"),), asked=(("count", "s"), ("sum", "v")))
+NULLABLE_AGAIN = Case((("impute", "s"), ("clamp", "s")), asked=(("count", "s"), ("mean", "v"), ("sum", "w")))
+ONE_COLUMN = Case((("impute", "v"),), ("v",), ("v",), (("count", "v"), ("mean", "v"), ("sum", "w")))
+
+
+def cube_of(plan: Plan, data):
+    brought = layout(plan)
+    return ReferenceEngine(HEADER, data).aggregate(brought.axes, brought.moments)
+
+
+def processed(data, changed, copies, total):
+    """The rows after the changes, straight from their definition; imputed values are the fixed ones."""
+    source = [dict(zip(COLUMNS, row, strict=True)) for row in data] * copies
+    source += [dict.fromkeys(COLUMNS)] * (total - len(source))
+    return [{column: walked(column, row[column], changed) for column in COLUMNS} for row in source]
+
+
+def walked(column, value, changed):
+    if column in EDGES:
+        null = value is None or value != value  # noqa: PLR0124 (not a number)
+        domain = SCHEMA[column]
+        value = None if null else min(max(Fraction(value), domain.lower), domain.upper)
+    elif value not in SCHEMA[column].values:
+        value = None
+    for word, name in changed:
+        if name != column:
+            continue
+        if word == "impute":
+            value = FIXED[column] if value is None else value
+        elif column not in EDGES:
+            value = value if value in CLAMPS[column] else None
+        elif value is not None:
+            value = min(max(value, Fraction(CLAMPS[column][0])), Fraction(CLAMPS[column][1]))
+    return value
+
+
+def passes(row, filtered):
+    for column in filtered:
+        value, condition = row[column], WHERES[column]
+        if value is None or not (condition[0] <= value <= condition[1] if column in EDGES else value in condition):
+            return False
+    return True
+
+
+def cell_of(row, plan: Plan, labels):
+    """The position of the row's cell in the release, or None when it lies in no group."""
+    cell = 0
+    for group, named in zip(plan.group_by, labels, strict=True):
+        value = row[group.column]
+        if group.column in EDGES and value is not None:
+            edges = [Fraction(edge) for edge in EDGES[group.column]]
+            inside = [low <= value < high or value == high == SCHEMA[group.column].upper for low, high in pairwise(edges)]
+            if True not in inside:
+                return None
+            place = inside.index(True)
+        else:
+            place = [(type(label), label) for label in named].index((type(value), value))
+        cell = cell * len(named) + place
+    return cell
+
+
+def contributed(query, row, quoted):
+    """What the row adds to its cell: 1, or its value in the units of the statistic that asks for it."""
+    if isinstance(query, RowCount):
+        return 1
+    if row[query.column] is None:
+        return 0
+    if isinstance(query, NonNullCount):
+        return 1
+    line = next(line for line in quoted.lines if line.total is not None and quoted.measured[line.total].query == query)
+    in_units = (Fraction(row[query.column]) - line.origin) / line.unit
+    assert in_units.denominator == 1
+    return int(in_units)
+
+
+def expected_answer(query, kept, quoted):
+    brought = layout(quoted.plan)
+    values = [0] * brought.cells
+    for row in kept:
+        cell = cell_of(row, quoted.plan, brought.labels)
+        if cell is not None:
+            values[cell] += contributed(query, row, quoted)
+    return values
+
+
+@pytest.mark.parametrize("resize", [None, (40, 1), (20, 2)])
+def test_exact_answers_are_those_of_a_loop_over_the_rows(resize):
+    @settings(max_examples=150)
+    @given(data=rows, case=cases(imputed=resize is not None))
+    @example([(None, None, None, None)], IMPUTED_CATEGORY)
+    @example([("z", None, 1, 1.0)], NULLABLE_AGAIN)
+    @example([("x", True, 1, 1.0)], ONE_COLUMN)
+    def check(data, case):
+        quoted = case.quoted(dp.Table(SCHEMA, dp.ReplaceOne(rows=len(data))), LAWS, resize)
+        if quoted is None:
+            return
+        answered.append(case)
+        copies, total = (resize[1], resize[0]) if resize else (1, len(data))
+        kept = [row for row in processed(data, case.changed, copies, total) if passes(row, case.filtered)]
+        answers = exact_answers(quoted, cube_of(quoted.plan, data), system_bits())
+        for one, answer in zip(quoted.measured, answers, strict=True):
+            assert answer.tolist() == expected_answer(one.query, kept, quoted)
+
+    answered: list[Case] = []
+    check()
+    assert len(answered) > 75
+
+
+@pytest.mark.parametrize("neighbours", [dp.AddRemove(), None], ids=str)
+@pytest.mark.parametrize("resize", [None, (1, "1/2"), (6, "3/4"), (5, "3/2"), (30, 2)])
+def test_no_accepted_request_fails_on_any_rows(resize, neighbours):
+    """With laws that draw anything, beside every kind of resize, the answers have the public shape and finite ends."""
+
+    @settings(max_examples=60)
+    @given(data=rows, case=cases(imputed=resize is not None))
+    @example([(None, None, None, None)], IMPUTED_CATEGORY)
+    @example([("z", None, 1, 1.0)], NULLABLE_AGAIN)
+    def check(data, case):
+        quoted = case.quoted(dp.Table(SCHEMA, neighbours or dp.ReplaceOne(rows=len(data))), FREE, resize)
+        if quoted is None:
+            return
+        answered.append(case)
+        bits = system_bits()
+        answers = noisy_answers(quoted, exact_answers(quoted, cube_of(quoted.plan, data), bits), bits)
+        assert [len(answer) for answer in answers] == [layout(quoted.plan).cells] * len(quoted.measured)
+        for estimate in estimated(quoted, answers):
+            assert ((estimate.low <= estimate.value) & (estimate.value <= estimate.high)).all()
+            assert np.isfinite(np.array([estimate.low, estimate.high], dtype=float)).all()
+
+    answered: list[Case] = []
+    check()
+    assert len(answered) > 30
