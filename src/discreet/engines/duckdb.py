@@ -2,6 +2,9 @@
 
 A source becomes a table expression and a connection; one statement answers. CSV files are staged line by line through
 `csv_lines`, because no CSV reader keeps rows apart on every input. Frames enter through the Arrow C interface alone.
+
+That a Parquet file is well-formed is declared public: text that is not UTF-8, and milliseconds beyond the year 294,246, end
+its reading in the driver.
 """
 
 from __future__ import annotations
