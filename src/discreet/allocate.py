@@ -19,7 +19,7 @@ from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.plan import Plan, layout, resize_of, table_facts
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
-from discreet.privacy.coordinates import Budget, scale
+from discreet.privacy.coordinates import Budget, coordinates, scale
 from discreet.queries import NonNullCount, Query, RowCount, WeightedSum, reach, shown
 from discreet.schema import Number
 from discreet.statistics import Count, Mean, Statistic, Sum
@@ -140,7 +140,11 @@ def quote(plan: Plan, spend: Budget) -> Quote:
     weights = _weights(plan, facts)
     if not weights:
         raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
-    candidates = [_measured(plan, facts, weights, target) for target in _row_targets(plan, spend)]
+    # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is no candidate.
+    targets = [target for target in _row_targets(plan, spend) if any(coordinates(target))]
+    if not targets:
+        raise PlanError("spend: is nothing; spend more than 0")
+    candidates = [_measured(plan, facts, weights, target) for target in targets]
     measured = min(candidates, key=_spread)
     lines = tuple(_line(plan, facts, statistic, measured) for statistic in plan.statistics)
     return Quote(plan, spend, _moved_rows(plan), measured, lines)

@@ -118,7 +118,7 @@ def decimal_up(value: Fraction | float, digits: int = 6) -> str:
 
 def float_up(value: Fraction) -> float:
     """The smallest double that is at least `value`; +inf above the largest double."""
-    return -float_down(-value)
+    return 0.0 - float_down(-value)  # 0.0 − 0.0 is 0.0, where −0.0 would be printed with its sign
 
 
 def float_down(value: Fraction) -> float:

@@ -90,6 +90,12 @@ def test_approximate_budgets_take_the_less_noisy_mechanism():
     many = raw.agg(*[make(c, **skip) for make, skip in ((dp.count, {}), (dp.sum, {"nulls": "skip"})) for c in "vwk"])
     assert isinstance(quote(many, dp.ApproxDP("0.5", "1e-3")).measured[0].law, RoundedGaussian)
     assert isinstance(quote(counts, dp.ApproxDP(1, 0)).measured[0].law, DiscreteLaplace)
+    resized = ADD.impute({"s": dp.Weights({"a": 1})}).resize(90, proportion="1.5").group_by("s").agg(dp.count())
+    for request in (counts, resized):  # where only one of both mechanisms exists
+        assert isinstance(quote(request, dp.ApproxDP(0, "1e-6")).measured[0].law, RoundedGaussian)
+        assert isinstance(quote(request, dp.ApproxDP(1, "1e-400")).measured[0].law, DiscreteLaplace)
+        with pytest.raises(dp.PlanError, match="spend: is nothing"):
+            quote(request, dp.ApproxDP(0, 0))
 
 
 @given(

@@ -106,3 +106,7 @@ def test_a_printed_privacy_loss_is_never_below_the_truth(value):
 )
 def test_a_printed_privacy_loss_is_short(value, shown):
     assert decimal_up(value) == shown
+
+
+def test_zero_has_no_sign():
+    assert str(float_up(Fraction(0))) == str(float_down(Fraction(0))) == "0.0"
