@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
-from discreet.errors import ArgumentError
+from discreet.errors import ArgumentError, printed
 from discreet.exact import decimal_up, exact, text
 from discreet.privacy.coordinates import Budget, from_json, to_json
 
@@ -29,7 +29,7 @@ __all__ = ["FORMAT", "Guarantee", "Release", "column_json", "guarantee_json", "m
 FORMAT = 1
 """The version of the release file. Readers refuse what is newer."""
 
-_KINDS = ("text", "integer", "boolean", "real")
+_PARTS = ("name", "dataset", "guarantee", "columns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,14 @@ class Release:
     def __post_init__(self) -> None:
         document = _parsed(self.payload)
         found = document.get("format")
-        if not isinstance(found, int) or found > FORMAT:
+        if type(found) is not int or found > FORMAT:
             raise ArgumentError(f"release: its format is {found!r}, this version reads up to {FORMAT}; update discreet")
         body = {key: value for key, value in document.items() if key != "digest"}
         if document.get("digest") != _digest(body):
             raise ArgumentError("release: its digest does not match its content; it was changed after it was written")
+        missing = [key for key in _PARTS if key not in document]
+        if missing:
+            raise ArgumentError(f"release: has no '{missing[0]}'; it is no document that discreet wrote")
 
     @property
     def document(self) -> dict[str, Any]:
@@ -164,13 +167,13 @@ class Release:
         Raises:
             ArgumentError: no release there, or one that was changed, cut, or written by a newer version.
         """
-        place = Path(folder)
-        place = place / "release.json" if place.is_dir() else place
         try:
-            payload = place.read_bytes()
-        except OSError:
+            place = Path(folder)
+            payload = (place / "release.json" if place.is_dir() else place).read_bytes()
+        except (OSError, ValueError, TypeError):
+            shown = f"'{folder}'" if isinstance(folder, str | Path) else printed(folder)
             raise ArgumentError(
-                f"load('{folder}'): no release.json there; name the folder that a release was saved to"
+                f"load({shown}): no release.json there; name the folder that a release was saved to"
             ) from None
         return Release(payload)
 
@@ -217,7 +220,7 @@ def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
 def _parsed(payload: bytes) -> dict[str, Any]:
     try:
         document = json.loads(payload)
-    except (ValueError, RecursionError):
+    except (ValueError, TypeError, RecursionError):
         document = None
     if not isinstance(document, dict):
         raise ArgumentError("release: is no release document, or only a part of one")

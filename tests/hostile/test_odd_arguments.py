@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
+from discreet.release import make_release
 from discreet.spend import Order
 
 SECRET = 738291
@@ -160,3 +161,21 @@ def test_a_column_too_wide_to_be_imputed_is_refused_with_the_rule():
         with pytest.raises(dp.PlanError, match="coarser step"):
             table.impute({"v": law})
     assert table.clamp({"v": (0, 100)}).impute({"v": dp.Uniform()}).steps
+
+
+@pytest.mark.parametrize("odd", [3, None, b"", b"[]", b"{}", "{", "a\0b", FRAME])
+def test_what_is_no_release_is_refused(odd):
+    with pytest.raises(dp.ArgumentError, match="release"):
+        dp.Release(odd)
+    with pytest.raises(dp.ArgumentError, match="no release"):
+        dp.Release.load(odd)
+
+
+def test_a_document_that_lacks_a_part_is_no_release():
+    with pytest.raises(dp.ArgumentError, match="columns"):
+        make_release({"name": "r", "dataset": "d", "guarantee": {}})
+
+
+def test_a_path_that_cannot_be_one_is_no_source():
+    with pytest.raises(dp.SourceError, match="spelling"):
+        dp.Session("a\0.csv", SCHEMA, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=dp.AddRemove())

@@ -12,7 +12,7 @@ from typing import Any
 from discreet.engines.base import Engine, check_header
 from discreet.engines.duckdb import is_relation, open_files, open_frame, open_relation
 from discreet.engines.sql import check_grids
-from discreet.errors import SourceError
+from discreet.errors import SourceError, printed
 from discreet.schema import Schema
 
 __all__ = ["Engine", "open_source"]
@@ -30,6 +30,8 @@ def open_source(source: Any, schema: Schema) -> Engine:
     """
     columns = tuple(schema.columns)
     if isinstance(source, str | Path):
+        if "\0" in str(source):
+            raise SourceError(f"source {printed(str(source))}: is no usable path; check its spelling")
         if str(source).startswith("spark:"):
             raise SourceError(f"source '{source}': this version of discreet has no Spark engine; export to Parquet first")
         engine, shown = open_files(str(source)), f"source '{source}'"
