@@ -6,7 +6,6 @@ and the files are views of that document.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from discreet._version import __version__
 from discreet.errors import ArgumentError, printed
 from discreet.exact import decimal_up, exact, text
+from discreet.plan import canonical, digest
 from discreet.privacy.coordinates import Budget, from_json, to_json
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Release:
 def make_release(content: Mapping[str, Any]) -> Release:
     """The release of a complete public document without format, version and digest, which are added."""
     body = {"format": FORMAT, "library": f"discreet {__version__}", **content}
-    return Release(_canonical({**body, "digest": _digest(body)}).encode("ascii"))
+    return Release(canonical({**body, "digest": _digest(body)}).encode("ascii"))
 
 
 def column_json(name: str, values: Sequence[Any]) -> dict[str, Any]:
@@ -227,13 +227,9 @@ def _parsed(payload: bytes) -> dict[str, Any]:
     return document
 
 
-def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-
-
 def _digest(body: Mapping[str, Any]) -> str:
     try:
-        return hashlib.sha256(_canonical(body).encode("ascii")).hexdigest()
+        return digest(body)
     except ValueError:
         raise ArgumentError("release: holds a number that is not finite") from None
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from discreet.errors import ArgumentError
-from discreet.exact import Amount, exact, float_down, float_up, text
+from discreet.exact import Amount, float_down, float_up
 from discreet.privacy import _gaussian, _slopes
 from discreet.privacy._arb import Ball, ball, enclose, lower_rational, upper
+from discreet.privacy._checks import checked_delta, not_negative
 from discreet.privacy._copies import Law, epsilon_up
 from discreet.privacy._search import first_below
 from discreet.privacy.measures import GDP, ApproxDP, PureDP
@@ -44,7 +44,7 @@ class Sampled:
 
     def delta_at(self, epsilon: Amount) -> float:
         """δ' at this ε', rounded up."""
-        at = _epsilon(epsilon)
+        at = not_negative(epsilon, "epsilon")
         if self.rate == 0:
             return 0.0
         return float_up(self.rate * Fraction(self.inner.delta_at(self._inner_epsilon(at))))
@@ -62,7 +62,7 @@ class Sampled:
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε' at this δ', rounded up."""
-        chance = _delta(delta)
+        chance = checked_delta(delta)
         if chance >= self.rate:
             return 0.0
         inner = self.inner.epsilon_at(chance / self.rate)
@@ -87,7 +87,7 @@ class GaussianSample:
 
     def remove_delta_at(self, epsilon: Amount) -> float:
         """δ for data with the record against data without it, rounded up."""
-        at = min(_epsilon(epsilon), _MOST_EPSILON)
+        at = min(not_negative(epsilon, "epsilon"), _MOST_EPSILON)
         if self.mu == 0 or self.rate == 0:
             return 0.0
 
@@ -101,7 +101,7 @@ class GaussianSample:
 
     def add_delta_at(self, epsilon: Amount) -> float:
         """δ for data without the record against data with it, rounded up."""
-        at = min(_epsilon(epsilon), _MOST_EPSILON)
+        at = min(not_negative(epsilon, "epsilon"), _MOST_EPSILON)
         if self.mu == 0 or self.rate == 0:
             return 0.0
 
@@ -137,20 +137,20 @@ class Resampled:
         """δ at this ε, rounded up."""
         if self.both:
             return max(self.forward_delta_at(epsilon), self.reverse_delta_at(epsilon))
-        at = _epsilon(epsilon)
+        at = not_negative(epsilon, "epsilon")
         return _slopes.public_size(self._family(), self.law, at)
 
     def forward_delta_at(self, epsilon: Amount) -> float:
         """R2 for data with the record against data without it, rounded up."""
-        return _slopes.forward(self._family(), self.law, _epsilon(epsilon))
+        return _slopes.forward(self._family(), self.law, not_negative(epsilon, "epsilon"))
 
     def reverse_delta_at(self, epsilon: Amount) -> float:
         """R2 for data without the record against data with it, rounded up; 0 for one copy, where forward is larger."""
-        return _slopes.reverse(self._family(), self.law, _epsilon(epsilon)) if len(self.law) > 2 else 0.0
+        return _slopes.reverse(self._family(), self.law, not_negative(epsilon, "epsilon")) if len(self.law) > 2 else 0.0
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε at this δ, rounded up and verified."""
-        target = float_down(_delta(delta))
+        target = float_down(checked_delta(delta))
         most = len(self.law) - 1
         if isinstance(self.inner, GDP):
             high = GDP(most * self.inner.mu).epsilon_at(Fraction(target))
@@ -185,17 +185,3 @@ def largest_mu(law: Law, target: ApproxDP, *, both: bool) -> Fraction:
     if value(high) > chance:  # at losses so large that the profile no longer follows; the whole group is always sound
         return Fraction(plain) / most
     return 1 / Fraction(first_below(value, chance, high / 10**4, high))
-
-
-def _epsilon(value: Amount) -> Fraction:
-    number = exact(value, "epsilon")
-    if not number >= 0:
-        raise ArgumentError(f"epsilon={text(number)}: must not be negative")
-    return number
-
-
-def _delta(value: Amount) -> Fraction:
-    number = exact(value, "delta")
-    if not 0 <= number < 1:
-        raise ArgumentError(f"delta={text(number)}: must be at least 0 and less than 1")
-    return number

@@ -24,6 +24,7 @@ from typing import TypeVar
 from discreet.errors import ArgumentError
 from discreet.exact import Amount, decimal_up, exact, float_down, sqrt_up, text
 from discreet.privacy import _gaussian, _profiles, _zcdp, convert
+from discreet.privacy._checks import checked_delta, not_negative
 from discreet.privacy._digits import digits_down, shown_up
 
 __all__ = ["GDP", "RDP", "ZCDP", "ApproxDP", "Measure", "PureDP"]
@@ -41,15 +42,15 @@ class PureDP:
     epsilon: Fraction
 
     def __init__(self, epsilon: Amount) -> None:
-        object.__setattr__(self, "epsilon", _not_negative(epsilon, "epsilon"))
+        object.__setattr__(self, "epsilon", not_negative(epsilon, "epsilon"))
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε' such that every ε-DP mechanism is (ε', δ)-DP, rounded up. Theorem P1."""
-        return _profiles.approx_epsilon(self.epsilon, Fraction(0), _delta(delta))
+        return _profiles.approx_epsilon(self.epsilon, Fraction(0), checked_delta(delta))
 
     def delta_at(self, epsilon: Amount) -> float:
         """The smallest δ such that every ε-DP mechanism is (epsilon, δ)-DP, rounded up. Theorem P1."""
-        return _profiles.approx_delta(self.epsilon, Fraction(0), _not_negative(epsilon, "epsilon"))
+        return _profiles.approx_delta(self.epsilon, Fraction(0), not_negative(epsilon, "epsilon"))
 
     def to_approx(self, delta: Amount) -> ApproxDP:
         """(ε, delta)-DP with the ε of `epsilon_at`, taken exactly. Needs delta > 0 unless nothing was released."""
@@ -85,16 +86,16 @@ class ApproxDP:
     delta: Fraction
 
     def __init__(self, epsilon: Amount, delta: Amount) -> None:
-        object.__setattr__(self, "epsilon", _not_negative(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", _delta(delta))
+        object.__setattr__(self, "epsilon", not_negative(epsilon, "epsilon"))
+        object.__setattr__(self, "delta", checked_delta(delta))
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε' such that every (ε, δ)-DP mechanism is (ε', delta)-DP, rounded up; ∞ below δ. Theorem P1."""
-        return _profiles.approx_epsilon(self.epsilon, self.delta, _delta(delta))
+        return _profiles.approx_epsilon(self.epsilon, self.delta, checked_delta(delta))
 
     def delta_at(self, epsilon: Amount) -> float:
         """The smallest δ' such that every (ε, δ)-DP mechanism is (epsilon, δ')-DP, rounded up. Theorem P1."""
-        return _profiles.approx_delta(self.epsilon, self.delta, _not_negative(epsilon, "epsilon"))
+        return _profiles.approx_delta(self.epsilon, self.delta, not_negative(epsilon, "epsilon"))
 
     def group(self, a: int) -> ApproxDP:
         """The guarantee for a records at once: (aε, δ(1 + e^ε + … + e^((a−1)ε))), rounded up to a rational."""
@@ -124,7 +125,7 @@ class ZCDP:
     rho: Fraction
 
     def __init__(self, rho: Amount) -> None:
-        object.__setattr__(self, "rho", _not_negative(rho, "rho"))
+        object.__setattr__(self, "rho", not_negative(rho, "rho"))
 
     @classmethod
     def for_approx(cls, epsilon: Amount, delta: Amount) -> ZCDP:
@@ -134,11 +135,11 @@ class ZCDP:
 
     def epsilon_at(self, delta: Amount) -> float:
         """An ε such that ρ-zCDP implies (ε, delta)-DP, rounded up; ∞ at delta = 0 unless ρ = 0. Theorem C1."""
-        return shown_up(convert.zcdp_epsilon(self.rho, _delta(delta)))
+        return shown_up(convert.zcdp_epsilon(self.rho, checked_delta(delta)))
 
     def delta_at(self, epsilon: Amount) -> float:
         """A δ such that ρ-zCDP implies (epsilon, δ)-DP, rounded up. Theorem C1."""
-        return shown_up(convert.zcdp_delta(self.rho, _not_negative(epsilon, "epsilon")))
+        return shown_up(convert.zcdp_delta(self.rho, not_negative(epsilon, "epsilon")))
 
     def to_approx(self, delta: Amount) -> ApproxDP:
         """(ε, delta)-DP with the ε of `epsilon_at`, taken exactly. Needs delta > 0 unless nothing was released."""
@@ -173,7 +174,7 @@ class GDP:
     mu: Fraction
 
     def __init__(self, mu: Amount) -> None:
-        object.__setattr__(self, "mu", _not_negative(mu, "mu"))
+        object.__setattr__(self, "mu", not_negative(mu, "mu"))
 
     @classmethod
     def for_approx(cls, epsilon: Amount, delta: Amount) -> GDP:
@@ -183,11 +184,11 @@ class GDP:
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε such that μ-GDP implies (ε, delta)-DP, rounded up; ∞ at delta = 0 unless μ = 0. Theorem G1."""
-        return shown_up(convert.gaussian_epsilon(self.mu, _delta(delta)))
+        return shown_up(convert.gaussian_epsilon(self.mu, checked_delta(delta)))
 
     def delta_at(self, epsilon: Amount) -> float:
         """The smallest δ such that μ-GDP implies (epsilon, δ)-DP, rounded up. Theorem G1."""
-        return shown_up(convert.gaussian_delta(self.mu, _not_negative(epsilon, "epsilon")))
+        return shown_up(convert.gaussian_delta(self.mu, not_negative(epsilon, "epsilon")))
 
     def to_approx(self, delta: Amount) -> ApproxDP:
         """(ε, delta)-DP with the ε of `epsilon_at`, taken exactly. Needs delta > 0 unless nothing was released."""
@@ -232,11 +233,11 @@ class RDP:
 
     def epsilon_at(self, delta: Amount) -> float:
         """An ε such that the curve implies (ε, delta)-DP, rounded up. Theorem T1."""
-        return shown_up(convert.rdp_epsilon([a for a, _ in self.curve], [t for _, t in self.curve], _delta(delta)))
+        return shown_up(convert.rdp_epsilon([a for a, _ in self.curve], [t for _, t in self.curve], checked_delta(delta)))
 
     def delta_at(self, epsilon: Amount) -> float:
         """A δ such that the curve implies (epsilon, δ)-DP, rounded up. Theorem T1."""
-        at = _not_negative(epsilon, "epsilon")
+        at = not_negative(epsilon, "epsilon")
         return shown_up(convert.rdp_delta([a for a, _ in self.curve], [t for _, t in self.curve], at))
 
     def to_approx(self, delta: Amount) -> ApproxDP:
@@ -290,20 +291,6 @@ Measure = PureDP | ApproxDP | ZCDP | GDP | RDP
 _M = TypeVar("_M", PureDP, ApproxDP, ZCDP, GDP, RDP)
 
 
-def _not_negative(value: Amount, name: str) -> Fraction:
-    number = exact(value, name)
-    if not number >= 0:
-        raise ArgumentError(f"{name}={text(number)}: must not be negative")
-    return number
-
-
-def _delta(value: Amount) -> Fraction:
-    number = exact(value, "delta")
-    if not 0 <= number < 1:
-        raise ArgumentError(f"delta={text(number)}: must be at least 0 and less than 1")
-    return number
-
-
 def _total_delta(delta: Fraction) -> Fraction:
     if not delta < 1:
         raise ArgumentError(f"delta={decimal_up(delta)}: the result would be no guarantee at all, because δ reaches 1")
@@ -312,7 +299,7 @@ def _total_delta(delta: Fraction) -> Fraction:
 
 def _target(epsilon: Amount, delta: Amount) -> tuple[float, float]:
     """A target in doubles, rounded down: what implies the rounded target implies the target."""
-    return float_down(_not_negative(epsilon, "epsilon")), float_down(_delta(delta))
+    return float_down(not_negative(epsilon, "epsilon")), float_down(checked_delta(delta))
 
 
 def _short_down(value: float) -> Fraction:
@@ -347,7 +334,7 @@ def _curve(curve: object) -> tuple[tuple[Fraction, Fraction], ...]:
     for pair in curve:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ArgumentError("curve: every element must be a pair (order, divergence)")
-        order, tau = exact(pair[0], "order"), _not_negative(pair[1], "tau")
+        order, tau = exact(pair[0], "order"), not_negative(pair[1], "tau")
         if not order > 1:
             raise ArgumentError(f"order={text(order)}: every order must be greater than 1")
         if pairs and not order > pairs[-1][0]:

@@ -24,6 +24,7 @@ from discreet.errors import ArgumentError
 from discreet.exact import Amount, decimal_up, exact, float_down, float_up, sqrt_up, text
 from discreet.privacy import convert
 from discreet.privacy._arb import Ball, ball, enclose, upper
+from discreet.privacy._checks import not_negative
 from discreet.privacy._search import first_below
 from discreet.privacy._tails import gaussian_sum
 from discreet.privacy.measures import GDP, ZCDP, PureDP
@@ -52,7 +53,7 @@ class DiscreteLaplace:
 
     def delta_at(self, epsilon: Amount) -> float:
         """The exact δ at this ε, rounded up; exactly 0 from ε = sensitivity/scale on."""
-        at = _epsilon(epsilon)
+        at = not_negative(epsilon, "epsilon")
         if at >= self.sensitivity / self.scale:
             return 0.0
         # The loss at y is (2y − sensitivity)/scale between the two ends: it exceeds ε first at this integer.
@@ -88,7 +89,7 @@ class RoundedGaussian:
 
     def delta_at(self, epsilon: Amount) -> float:
         """The exact δ at this ε, rounded up; below that of the unrounded Gaussian."""
-        at = _epsilon(epsilon)
+        at = not_negative(epsilon, "epsilon")
         # P(X ≥ m) is the Gaussian tail at m − 1/2, whose best threshold is εσ²/sensitivity + sensitivity/2.
         best = at * self.sigma2 / self.sensitivity + Fraction(self.sensitivity + 1, 2)
         if _is_far(best - self.sensitivity - 2, self.sigma2):
@@ -121,7 +122,7 @@ class DiscreteGaussian:
 
     def delta_at(self, epsilon: Amount) -> float:
         """The exact δ at this ε, rounded up."""
-        at = _epsilon(epsilon)
+        at = not_negative(epsilon, "epsilon")
         if self.sigma2 > _WIDEST:
             raise ArgumentError(
                 f"sigma2={decimal_up(self.sigma2)}: the exact profile is computed up to 1e100; use the zCDP guarantee"
@@ -154,13 +155,6 @@ def checked_sensitivity(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ArgumentError(f"sensitivity={value!r}: must be an integer of at least 1")
     return value
-
-
-def _epsilon(value: Amount) -> Fraction:
-    number = exact(value, "epsilon")
-    if not number >= 0:
-        raise ArgumentError(f"epsilon={text(number)}: must not be negative")
-    return number
 
 
 def _is_far(place: Fraction, sigma2: Fraction) -> bool:
