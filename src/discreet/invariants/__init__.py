@@ -1,6 +1,16 @@
-"""Exact totals beside private statistics (semi-differential privacy). Nothing is implemented here yet.
+"""Exact totals beside private statistics (semi-differential privacy): what is published exactly, and who is compared.
 
-This is the place for the description of invariants, the semi-adjacency parameter a(t) and sensitivity spaces. Until they
-are here a `Session` refuses its `invariants` argument, a plan file its `[invariants]` table, and no total is published
-exactly: what is not accounted for is not offered.
+`description` says which totals are exact, `totals` holds their published values, `adjacency` computes the semi-adjacency
+parameter a(t) from schema and published totals alone. Statements and proofs: docs/proofs/semi-adjacency.md.
 """
+
+from discreet.invariants.description import (
+    Impossible,
+    Invariants,
+    LinearInvariant,
+    Margins,
+    Occupied,
+    Totals,
+)
+
+__all__ = ["Impossible", "Invariants", "LinearInvariant", "Margins", "Occupied", "Totals"]
