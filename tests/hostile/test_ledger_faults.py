@@ -17,14 +17,14 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from discreet.errors import BudgetExceeded, DiscreetError, LedgerError
-from discreet.ledger import Identity, Ledger, Reservation
+from discreet.ledger import Identity, Ledger, Publication, Reservation
 from discreet.ledger import store as store_module
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -39,6 +39,13 @@ def identity(units: int = 1000, dataset: str = "wages") -> Identity:
 
 def asks(name: str, units: int = 1) -> Reservation:
     return Reservation(name, (units * UNIT,), "plan", b"source")
+
+
+def with_totals(units: int = 1000, dataset: str = "totals") -> Identity:
+    return Identity(dataset, '{"invariants":["n"]}', "pure", (units * UNIT,))
+
+
+TOTALS = Publication("exact totals", "plan", b"source")
 
 
 def units_spent(path: Path, dataset: str = "wages") -> Fraction:
@@ -162,6 +169,27 @@ def test_a_ledger_in_memory_is_refused_after_a_fork(tmp_path: Path) -> None:
         assert ledger.spent("wages") == (UNIT,)
 
 
+def test_processes_that_race_to_publish_exact_totals(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+
+    def work(number: int) -> int:
+        try:
+            ledger = Ledger.open(path)
+            ledger.commit(ledger.publish(with_totals(), TOTALS), b"%d" % number)
+        except LedgerError as error:
+            return REFUSED if "published already" in str(error) else BROKEN
+        return WON
+
+    children = [forked(lambda number=number: work(number)) for number in range(8)]  # type: ignore[misc]
+    outcomes = [outcome(child) for child in children]
+    assert sorted(outcomes) == [WON] + [REFUSED] * 7
+    with Ledger.open(path) as ledger:
+        found = ledger.published(with_totals())
+        assert found is not None
+        assert found.payload == b"%d" % outcomes.index(WON)
+        assert ledger.verify().intact
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_many_races_of_64_processes(tmp_path: Path, seed: int) -> None:
@@ -174,12 +202,15 @@ def test_many_races_of_64_processes(tmp_path: Path, seed: int) -> None:
 
 
 def spend_until_killed(path: Path, life: str, acknowledge: int) -> int:
-    """Reserves pairs and commits every first, acknowledging each step after the call has returned."""
+    """Publishes totals, reserves pairs and commits every first, acknowledging each step after the call has returned."""
     ledger = Ledger.open(path)
-    number = 0
+    number, who = 0, with_totals(10**6)
+    if ledger.published(who) is None:
+        ledger.commit(ledger.publish(who, TOTALS), b"totals" * 3000)
+        os.write(acknowledge, b"published totals\n")
     while True:
         number += 1
-        first, _ = ledger.reserve(identity(10**6), [asks(f"{life}.{number}.a"), asks(f"{life}.{number}.b")])
+        first, _ = ledger.reserve(who, [asks(f"{life}.{number}.a"), asks(f"{life}.{number}.b")])
         os.write(acknowledge, f"reserved {life}.{number}\n".encode())
         ledger.commit(first, f"{life}.{number}".encode() * 3000)
         os.write(acknowledge, f"committed {life}.{number}\n".encode())
@@ -201,22 +232,25 @@ def check_after_kill(path: Path, acknowledged: list[str], before: Fraction, life
     with Ledger.open(path) as ledger:
         found = ledger.verify()
         assert found.intact, found.problem
-        if not found.spent:
+        published = ledger.published(with_totals(10**6))
+        if published is None:
             assert not acknowledged
             return Fraction(0)
-        names = {entry.name for entry in ledger.entries("wages") if entry.kind == "reserve"}
+        assert published.payload == b"totals" * 3000
+        acknowledged = [line for line in acknowledged if line != "published totals"]
+        names = {entry.name for entry in ledger.entries("totals") if entry.kind == "reserve"}
         ours = {name for name in names if name.startswith(f"{life}.")}
         assert all(name[:-1] + other in ours for name in ours for other in "ab"), "one of a pair was reserved alone"
         for line in acknowledged:
             what, number = line.split(" ")
             assert {f"{number}.a", f"{number}.b"} <= ours, "an acknowledged charge was lost"
-            stored = ledger.stored(identity(10**6), f"{number}.a")
+            stored = ledger.stored(with_totals(10**6), f"{number}.a")
             assert stored is not None
             if what == "committed":
                 assert stored.payload == number.encode() * 3000
         reserved = sum(line.startswith("reserved") for line in acknowledged)
         assert len(ours) in (2 * reserved, 2 * reserved + 2)
-        spent = ledger.spent("wages")[0] / UNIT
+        spent = ledger.spent("totals")[0] / UNIT
         assert spent == before + len(ours) == len(names)
         return spent
 
@@ -316,6 +350,28 @@ def test_every_statement_of_a_conclusion_fails_in_turn(tmp_path: Path, kind: str
             assert ledger.spent("wages") == (UNIT,)
             ledger.commit(number, b"second try")
     pytest.fail("the conclusion never got through")
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_every_statement_of_a_publication_fails_in_turn(tmp_path: Path, when: str) -> None:
+    for nth in range(200):
+        path = tmp_path / f"{nth}.db"
+        returned = False
+        with failing_statement(nth, when) as seen, suppress(LedgerError), Ledger.open(path) as ledger:
+            ledger.commit(ledger.publish(with_totals(), TOTALS), b"totals")
+            returned = True
+        with Ledger.open(path) as ledger:
+            assert ledger.verify().intact
+            found = ledger.published(with_totals())
+            late = when == "after" and seen[nth : nth + 1] == ["COMMIT"]
+            assert found is not None if returned else found is None or late
+            if found is None:  # nothing that failed is in the way
+                ledger.commit(ledger.publish(with_totals(), TOTALS), b"totals")
+            ledger.reserve(with_totals(), [asks("a")])
+        if returned:
+            assert nth >= len(seen) > 40
+            return
+    pytest.fail("the publication never got through")
 
 
 @pytest.mark.parametrize("call", ["open", "link", "fsync"])
@@ -426,7 +482,7 @@ def _reserve_as(user: int, path: Path) -> int:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ledger with two data sets, commits, a failure and an open reservation."""
+    """A ledger with three data sets, commits, failures, an open reservation and exact totals."""
     path = tmp_path_factory.mktemp("written") / "budget.db"
     with Ledger.open(path) as ledger:
         a, b, _ = ledger.reserve(identity(100), [asks("a", 10), asks("b", 20), asks("c", 30)])
@@ -434,6 +490,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ledger.commit(a, b"payload of a " * 400)
         ledger.fail(b)
         ledger.commit(d, b"payload of d")
+        ledger.fail(ledger.publish(with_totals(), TOTALS))
+        ledger.commit(ledger.publish(with_totals(), TOTALS), b"exact totals " * 400)
     return path
 
 
@@ -453,6 +511,9 @@ def accepted(path: Path) -> bool:
             stored = ledger.stored(identity(100), "a")
             assert stored is not None
             assert stored.payload == b"payload of a " * 400
+            published = ledger.published(with_totals())
+            assert published is not None
+            assert published.payload == b"exact totals " * 400
     except LedgerError as error:
         assert str(path) in str(error)  # noqa: PT017 - both outcomes are checked
         return False
@@ -509,6 +570,11 @@ def test_a_flipped_bit_of_a_release_is_found_when_it_is_read(written: Path, tmp_
         assert (found.intact, found.broken) == (False, 7)
         assert found.problem == "entry 7 has damaged release bytes"
         assert ledger.spent("wages") == (60 * UNIT,)
+    path.write_bytes(flipped(content, content.index(b"exact totals exact") * 8))
+    with Ledger.open(path) as ledger:
+        with pytest.raises(LedgerError, match="damaged copy of the exact totals of 'totals'"):
+            ledger.published(with_totals())
+        assert ledger.verify().broken == 14
 
 
 def test_a_shortened_file_is_refused(written: Path, tmp_path: Path) -> None:
@@ -539,14 +605,19 @@ def without_triggers(path: Path, statement: str) -> None:
         ("DELETE FROM entries", 1),
         ("UPDATE entries SET body = x'00' WHERE sequence = 3", 3),
         ("UPDATE entries SET digest = 7 WHERE sequence = 3", 3),
-        ("UPDATE head SET sequence = 8", 10),
-        ("UPDATE head SET digest = genesis", 10),
+        ("UPDATE head SET sequence = 8", 15),
+        ("UPDATE head SET digest = genesis", 15),
         ("UPDATE head SET genesis = digest", 1),
         ("DELETE FROM head", 1),
-        ("INSERT INTO entries SELECT 10, body, digest FROM entries WHERE sequence = 9", 10),
+        ("INSERT INTO entries SELECT 15, body, digest FROM entries WHERE sequence = 14", 15),
         ("DELETE FROM payloads WHERE sequence = 9", 9),
         ("UPDATE payloads SET sequence = 8 WHERE sequence = 9", 8),
         ("DELETE FROM snapshots WHERE sequence = 3", 3),
+        ("UPDATE entries SET body = replace(body, 'publish', 'reserve') WHERE sequence = 11", 11),
+        ("DELETE FROM entries WHERE sequence = 14", 14),
+        ("DELETE FROM payloads WHERE sequence = 14", 14),
+        ("UPDATE payloads SET payload = x'00' WHERE sequence = 14", 14),
+        ("DELETE FROM snapshots WHERE sequence = 11", 11),
     ],
 )
 def test_changed_rows_are_found_and_named(written: Path, tmp_path: Path, statement: str, broken: int) -> None:

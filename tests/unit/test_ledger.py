@@ -16,9 +16,9 @@ import pytest
 
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError
 from discreet.exact import exact
-from discreet.ledger import Identity, Ledger, Reservation
-from discreet.ledger import account as account_module
+from discreet.ledger import Identity, Ledger, Publication, Reservation
 from discreet.ledger import drafts as drafts_module
+from discreet.ledger import reading as reading_module
 from discreet.ledger.book import Book
 
 DECLARATION = '{"neighbours":{"kind":"replace-one","rows":100},"schema":{"age":[0,110]}}'
@@ -281,6 +281,90 @@ def test_the_fingerprint_of_the_source_is_kept_only_under_a_key(tmp_path: Path) 
     assert path.stat().st_mode & 0o077 == 0
 
 
+# Exact totals -------------------------------------------------------------------------------------------------------
+
+WITH_TOTALS = DECLARATION[:-1] + ',"invariants":[{"kind":"totals"}]}'
+TOTALS = Publication("exact totals", "plan", b"source", '{"columns":["state"]}')
+
+
+def test_exact_totals_are_published_before_the_first_release_and_cost_nothing(ledger: Ledger) -> None:
+    who = identity(1, declaration=WITH_TOTALS)
+    assert ledger.published(who) is None
+    with pytest.raises(LedgerError, match="publish them before the first release"):
+        ledger.reserve(who, [asks("a", "0.1")])
+    assert ledger.datasets() == ()
+    number = ledger.publish(who, TOTALS)
+    assert (number, ledger.identity("wages"), ledger.spent("wages")) == (2, who, (0,))
+    assert ledger.published(who) is None
+    with pytest.raises(LedgerError, match="publish them before the first release"):
+        ledger.reserve(who, [asks("a", "0.1")])
+    ledger.commit(number, b"the totals")
+    found = ledger.published(who)
+    assert found is not None
+    assert (found.sequence, found.plan_digest, found.state, found.payload) == (2, "plan", "committed", b"the totals")
+    ledger.reserve(who, [asks(TOTALS.name, 1)])  # a name space of their own
+    assert ledger.stored(who, "another") is None
+    assert [(entry.kind, entry.name, entry.charge) for entry in ledger.entries("wages")] == [
+        ("dataset", "", ()),
+        ("publish", TOTALS.name, ()),
+        ("commit", TOTALS.name, ()),
+        ("reserve", TOTALS.name, (1,)),
+    ]
+    assert ledger.verify().intact
+
+
+def test_publishing_is_tried_again_until_it_succeeds_and_then_never(ledger: Ledger) -> None:
+    who = identity(1, declaration=WITH_TOTALS)
+    failed, abandoned, late, winner = (ledger.publish(who, TOTALS) for _ in range(4))
+    ledger.fail(failed)
+    ledger.commit(winner, b"the totals")
+    for again in (lambda: ledger.commit(late, b"others"), lambda: ledger.publish(who, TOTALS)):
+        with pytest.raises(LedgerError, match="published already, by entry 7"):
+            again()
+    for state, number in (("failed", failed), ("committed", winner)):
+        with pytest.raises(LedgerError, match=f"{state} already"):
+            ledger.commit(number, b"others")
+    ledger.reserve(who, [asks("a", 1)])
+    ledger.fail(abandoned)
+    with pytest.raises(LedgerError, match="published already"):
+        ledger.publish(who, TOTALS)
+    found = ledger.published(who)
+    assert found is not None
+    assert (found.sequence, found.payload) == (winner, b"the totals")
+    assert ledger.verify().intact
+
+
+@pytest.mark.parametrize("declaration", [DECLARATION, '{"invariants":[]}', '{"invariants":null}'])
+def test_exact_totals_cannot_be_added_later(ledger: Ledger, declaration: str) -> None:
+    who = identity(1, declaration=declaration)
+    for _ in range(2):
+        with pytest.raises(LedgerError, match="lists no invariants"):
+            ledger.publish(who, TOTALS)
+        if not ledger.datasets():
+            ledger.reserve(who, [asks("a", "0.1")])
+    with pytest.raises(LedgerError, match=r"invariants is .* there and "):
+        ledger.publish(identity(1, declaration=WITH_TOTALS), TOTALS)
+    assert ledger.published(who) is None
+    with pytest.raises(LedgerError, match="declared otherwise"):
+        ledger.published(identity(1, declaration=WITH_TOTALS))
+
+
+def test_a_publication_that_cannot_be_written_is_refused_and_creates_no_file(tmp_path: Path) -> None:
+    who = identity(1, declaration=WITH_TOTALS)
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        for wrong in (
+            Publication("", "plan", b""),
+            Publication("a", "", b""),
+            Publication("a", "plan", 5),  # type: ignore[arg-type]
+            Publication("a", "plan", b"", "[]"),
+        ):
+            with pytest.raises(ArgumentError):
+                ledger.publish(who, wrong)
+        with pytest.raises(LedgerError, match="lists no invariants"):
+            ledger.publish(identity(1), TOTALS)
+    assert list(tmp_path.iterdir()) == []
+
+
 # Entries ------------------------------------------------------------------------------------------------------------
 
 
@@ -372,7 +456,7 @@ def test_an_interrupted_reading_begins_again(tmp_path: Path, monkeypatch: pytest
     path = tmp_path / "budget.db"
     with Ledger.open(path) as ledger:
         ledger.reserve(identity(1), [asks("a", "0.1")])
-        real = account_module.follow
+        real = reading_module.follow
 
         def interrupted(book: Book, row: tuple[int, str, str]) -> None:
             real(book, row)
@@ -381,7 +465,7 @@ def test_an_interrupted_reading_begins_again(tmp_path: Path, monkeypatch: pytest
                 raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(account_module, "follow", interrupted)
+            patch.setattr(reading_module, "follow", interrupted)
             for _ in range(2):
                 with pytest.raises(KeyboardInterrupt):
                     ledger.spent("wages")

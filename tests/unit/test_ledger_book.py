@@ -14,6 +14,11 @@ WHO = Identity("wages", "{}", "approx", (Fraction(1), Fraction(1, 10**6)))
 DECLARE = {"kind": "dataset", "dataset": "wages", "details": dataset_details(WHO)}
 RESERVE = {"kind": "reserve", "dataset": "wages", "name": "a", "charge": ["0.6", "0"], "plan_digest": "p"}
 COMMIT = {"kind": "commit", "dataset": "wages", "name": "a", "reservation": 2, "payload_digest": "d", "plan_digest": "p"}
+WITH_TOTALS = {**DECLARE, "details": dataset_details(Identity("wages", '{"invariants":["n"]}', "pure", (Fraction(1),)))}
+PUBLISH = {"kind": "publish", "dataset": "wages", "name": "totals", "plan_digest": "p"}
+PUBLISHED = {**PUBLISH, "kind": "commit", "reservation": 2, "payload_digest": "d"}
+UNPUBLISHED = {**PUBLISH, "kind": "fail", "reservation": 2}
+CHEAP = {**RESERVE, "charge": ["0.6"]}
 FAIL = {"kind": "fail", "dataset": "wages", "name": "a", "reservation": 2, "plan_digest": "p"}
 
 
@@ -43,6 +48,22 @@ def test_sound_entries_are_followed() -> None:
     ]
 
 
+def test_exact_totals_come_first_and_may_be_tried_again() -> None:
+    book = Book("genesis")
+    feed(book, WITH_TOTALS, PUBLISH, UNPUBLISHED, PUBLISH, PUBLISH, {**PUBLISHED, "reservation": 5})
+    feed(book, {**UNPUBLISHED, "reservation": 4}, CHEAP, {**CHEAP, "name": "totals", "charge": ["0.1"]})
+    account = book.accounts["wages"]
+    assert account.published is not None
+    assert (account.published.sequence, account.published.outcome, account.totals_owed) == (5, 6, False)
+    assert sorted(account.releases) == ["a", "totals"]
+    assert {number: standing.state for number, standing in book.attempts.items()} == {
+        **dict.fromkeys((2, 4), "failed"),
+        5: "committed",
+        **dict.fromkeys((8, 9), "reserved"),
+    }
+    assert account.spent == (Fraction(7, 10),)
+
+
 @pytest.mark.parametrize(
     ("before", "entry", "problem"),
     [
@@ -69,6 +90,20 @@ def test_sound_entries_are_followed() -> None:
         ([DECLARE, RESERVE, COMMIT], COMMIT, "second time"),
         ([DECLARE, RESERVE, COMMIT], FAIL, "second time"),
         ([DECLARE, RESERVE, FAIL], COMMIT, "second time"),
+        ([], PUBLISH, "not declared"),
+        ([DECLARE], PUBLISH, "not declared"),
+        ([DECLARE, RESERVE, COMMIT], PUBLISH, "not declared"),
+        ([WITH_TOTALS], {**PUBLISH, "charge": ["0.1"]}, "at a charge"),
+        ([WITH_TOTALS], {"kind": "publish", "dataset": "wages"}, "lacks a field"),
+        ([WITH_TOTALS], CHEAP, "before the exact totals"),
+        ([WITH_TOTALS, PUBLISH], CHEAP, "before the exact totals"),
+        ([WITH_TOTALS, PUBLISH, UNPUBLISHED], CHEAP, "before the exact totals"),
+        ([WITH_TOTALS, PUBLISH, PUBLISHED], PUBLISH, "published already"),
+        ([WITH_TOTALS, PUBLISH, PUBLISHED, CHEAP], PUBLISH, "published already"),
+        ([WITH_TOTALS, PUBLISH, PUBLISH, PUBLISHED], {**PUBLISHED, "reservation": 3}, "published already"),
+        ([WITH_TOTALS, PUBLISH, PUBLISHED], PUBLISHED, "second time"),
+        ([WITH_TOTALS, PUBLISH, UNPUBLISHED], PUBLISHED, "second time"),
+        ([WITH_TOTALS, PUBLISH], {**PUBLISHED, "name": "other"}, "does not exist"),
     ],
 )
 def test_unsound_entries_are_refused_and_leave_the_book_as_it_was(
@@ -76,10 +111,10 @@ def test_unsound_entries_are_refused_and_leave_the_book_as_it_was(
 ) -> None:
     book = Book("genesis")
     feed(book, *before)
-    untouched = (book.sequence, book.digest, repr(book.accounts), repr(book.reservations))
+    untouched = (book.sequence, book.digest, repr(book.accounts), repr(book.attempts))
     with pytest.raises(ValueError, match=problem):
         feed(book, entry)
-    assert (book.sequence, book.digest, repr(book.accounts), repr(book.reservations)) == untouched
+    assert (book.sequence, book.digest, repr(book.accounts), repr(book.attempts)) == untouched
 
 
 def test_the_number_of_a_row_and_its_digest_count() -> None:

@@ -1,28 +1,32 @@
-"""`Ledger`: check, reserve, commit or fail, give back, verify."""
+"""`Ledger`: check, publish, reserve, commit or fail, give back, verify."""
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from discreet.errors import ArgumentError, did_you_mean
-from discreet.ledger.book import Account, Book, Standing, follow, require_room, same_identity
-from discreet.ledger.drafts import concluding, keyed_hash, reserving, sha256
+from discreet.ledger.book import Account, Book, Standing
+from discreet.ledger.drafts import beginning, concluding, keyed_hash
+from discreet.ledger.reading import damaged_beside, read, stored_release
 from discreet.ledger.records import (
     Amounts,
     Entry,
     Identity,
+    Publication,
     Reservation,
     StoredRelease,
     Verification,
     entry_from,
     require_identity,
+    require_publication,
     require_reservation,
 )
+from discreet.ledger.rules import require_room, require_totals_owed, same_identity
 from discreet.ledger.store import Store, Transaction
 
 __all__ = ["Ledger"]
@@ -82,6 +86,22 @@ class Ledger:
         with self._reading() as (book, _):
             same_identity(book, identity)
 
+    def publish(self, identity: Identity, publication: Publication) -> int:
+        """An attempt to publish the exact totals of a new data set has begun, durably; gives its sequence number.
+
+        It costs nothing, freezes `identity` as the first reservation would, and is concluded by `commit` or `fail`. It may
+        be begun again until one is committed, and nothing can be reserved before.
+
+        Raises:
+            LedgerError: another identity, one that lists no invariants, totals that are published already, or a ledger
+                that cannot be used.
+            ArgumentError: an unusable name or text.
+        """
+        require_identity(identity)
+        require_publication(publication)
+        (number,) = self._begin(identity, (publication,), lambda book: require_totals_owed(book, identity))
+        return number
+
     def reserve(self, identity: Identity, reservations: Sequence[Reservation]) -> tuple[int, ...]:
         """All charges are spent, durably, and their sequence numbers returned; or none is, and an error raised.
 
@@ -90,7 +110,8 @@ class Ledger:
 
         Raises:
             BudgetExceeded: the sum of the charges is above what remains.
-            LedgerError: another identity, a name that is used, or a ledger that cannot be used.
+            LedgerError: another identity, a name that is used, exact totals that are declared and not published yet, or
+                a ledger that cannot be used.
             ArgumentError: a charge of zero, negative, or of another number of coordinates; an unusable name or text.
         """
         require_identity(identity)
@@ -99,13 +120,19 @@ class Ledger:
             raise ArgumentError("reservations=(): at least one release must be asked for")
         for reservation in asked:
             require_reservation(reservation, len(identity.budget))
+        return self._begin(identity, asked, lambda book: require_room(book, identity, asked))
+
+    def _begin(
+        self, identity: Identity, asked: Sequence[Publication | Reservation], require: Callable[[Book], None]
+    ) -> tuple[int, ...]:
+        """All attempts have begun, in one transaction, unless `require` raises; gives their sequence numbers."""
         if not self._store.exists():
             with self._reading() as (book, _):
-                require_room(book, identity, asked)  # a refusal creates no file
+                require(book)  # a refusal creates no file
             self._store.create()
         with self._writing() as (book, transaction):
-            require_room(book, identity, asked)
-            entries = reserving(book, identity, asked)
+            require(book)
+            entries = beginning(book, identity, asked)
             key = transaction.key()
             for entry, source in entries:
                 mac = None if source is None else keyed_hash(key, entry.dataset, entry.name, source)
@@ -116,30 +143,34 @@ class Ledger:
     # After -----------------------------------------------------------------------------------------------------------
 
     def commit(self, sequence: int, payload: bytes) -> int:
-        """The release bytes are stored under reservation `sequence`, once and for ever; gives the entry's own number.
+        """The bytes are stored under reservation or publication `sequence`, for ever; gives the entry's own number.
 
         Raises:
-            LedgerError: no such reservation, or it is concluded already.
+            LedgerError: no such attempt, it is concluded already, or another has published the exact totals.
         """
         if not isinstance(payload, bytes) or len(payload) > _MOST_BYTES:
             raise ArgumentError(f"payload: must be at most {_MOST_BYTES} bytes")
         return self._conclude("commit", sequence, payload)
 
     def fail(self, sequence: int) -> int:
-        """Reservation `sequence` is marked as failed; its charge stands. Gives the entry's own number.
+        """Reservation or publication `sequence` has failed; its charge stands. Gives the entry's own number.
 
         Raises:
-            LedgerError: no such reservation, or it is concluded already.
+            LedgerError: no such attempt, or it is concluded already.
         """
         return self._conclude("fail", sequence, None)
 
     def _conclude(self, kind: str, sequence: int, payload: bytes | None) -> int:
         with self._writing() as (book, transaction):
-            standing = book.reservations.get(sequence)
+            standing = book.attempts.get(sequence)
             if standing is None:
-                raise self._store.error(f"has no reservation {sequence!r}; give a number that `reserve` returned")
+                raise self._store.error(
+                    f"has no reservation {sequence!r}; give a number that `reserve` or `publish` returned"
+                )
             if standing.state != "reserved":
-                raise self._store.error(f"has reservation {sequence} as {standing.state} already; release under a new name")
+                raise self._store.error(f"has entry {sequence} as {standing.state} already; begin anew, a release under a new name")
+            if (kind, standing.kind) == ("commit", "publish"):
+                require_totals_owed(book, book.accounts[standing.dataset].identity)
             entry = concluding(book, standing, kind, payload)
             transaction.append(entry, payload=payload)
         self._remember(entry)
@@ -157,17 +188,34 @@ class Ledger:
         with self._reading() as (book, transaction):
             same_identity(book, identity)
             standing = self._standing(book, identity, name)
-            if standing is None:
+            if standing is None or transaction is None:
                 return None
-            if standing.state != "committed" or transaction is None:
-                return StoredRelease(standing.sequence, standing.plan_digest, standing.state)
-            payload = transaction.payload(standing.outcome)
-            if sha256(payload) != standing.payload_digest:
+            try:
+                return stored_release(transaction, standing)
+            except ValueError:
                 raise self._store.error(
                     f"has a damaged copy of the release '{name}': restore the newest copy of the ledger, or release "
                     "under another name (which needs its own charge)"
-                )
-            return StoredRelease(standing.sequence, standing.plan_digest, standing.state, payload)
+                ) from None
+
+    def published(self, identity: Identity) -> StoredRelease | None:
+        """The exact totals of the data set with their bytes, which still verify; None while they are not published.
+
+        Raises:
+            LedgerError: another identity, or the stored bytes are damaged.
+        """
+        require_identity(identity)
+        with self._reading() as (book, transaction):
+            same_identity(book, identity)
+            account = book.accounts.get(identity.dataset)
+            if account is None or account.published is None or transaction is None:
+                return None
+            try:
+                return stored_release(transaction, account.published)
+            except ValueError:
+                raise self._store.error(
+                    f"has a damaged copy of the exact totals of '{identity.dataset}': restore the newest copy of the ledger"
+                ) from None
 
     def recognises(self, identity: Identity, name: str, plan_digest: str, snapshot: bytes | str) -> bool:
         """Whether the release `name` was reserved for the same plan on the same source."""
@@ -244,8 +292,8 @@ class Ledger:
             book = Book("")
             try:
                 book.digest = transaction.head()[0]
-                _read(book, transaction, self._seen)
-                broken, problem = _beside(book, transaction)
+                read(book, transaction, self._seen)
+                broken, problem = damaged_beside(book, transaction)
             except ValueError as error:
                 broken, problem = book.sequence + 1, str(error)
             spent = tuple((name, account.spent) for name, account in book.accounts.items())
@@ -287,7 +335,7 @@ class Ledger:
         book, self._book = self._book, None  # read again from the start if anything goes wrong
         try:
             book = book or Book(transaction.head()[0])
-            _read(book, transaction, self._seen)
+            read(book, transaction, self._seen)
         except ValueError as error:
             raise self._store.error(
                 f"is damaged: {error}. Restore the newest copy, and compare its head with your last release"
@@ -299,36 +347,3 @@ class Ledger:
     def _remember(self, last: Entry | Book) -> None:
         if last.sequence > self._seen[0]:
             self._seen = (last.sequence, last.digest)
-
-
-def _read(book: Book, transaction: Transaction, seen: tuple[int, str]) -> None:
-    """`book` has followed all entries to the head.
-
-    Raises:
-        ValueError: an entry cannot follow, or the entries do not end where the head says, or the entry `seen` before is
-            no longer there.
-    """
-    if seen[0] and transaction.digest(seen[0]) != seen[1]:
-        raise ValueError(f"entry {seen[0]} was there and is gone: an older or another copy has taken its place")
-    try:
-        for row in transaction.entries(book.sequence):
-            follow(book, row)
-        if (book.sequence, book.digest) != transaction.head()[1:]:
-            raise ValueError("is missing, or is not the one that the head names")  # noqa: TRY301
-    except ValueError as error:
-        raise ValueError(f"entry {book.sequence + 1} {error}") from None
-
-
-def _beside(book: Book, transaction: Transaction) -> tuple[int, str]:
-    """The first entry whose release bytes or keyed hash are not what they were, and what is wrong; (0, "") if none."""
-    committed = {standing.outcome: standing for standing in book.reservations.values() if standing.state == "committed"}
-    for sequence, payload in transaction.payloads():
-        standing = committed.pop(sequence, None)
-        if standing is None or sha256(payload) != standing.payload_digest:
-            return sequence, f"entry {sequence} has damaged release bytes"
-    if committed:
-        return min(committed), f"entry {min(committed)} has lost its release bytes"
-    unhashed = book.reservations.keys() ^ transaction.hashed()
-    if unhashed:
-        return min(unhashed), f"entry {min(unhashed)} has lost the keyed hash of its source"
-    return 0, ""

@@ -11,22 +11,22 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from discreet.ledger.book import Book, Standing, dataset_details
-from discreet.ledger.records import Entry, Identity, Reservation, entry_body, entry_digest
+from discreet.ledger.records import Entry, Identity, Publication, Reservation, entry_body, entry_digest
 
-__all__ = ["concluding", "keyed_hash", "reserving", "sha256"]
+__all__ = ["beginning", "concluding", "keyed_hash", "sha256"]
 
 
-def reserving(
-    book: Book, identity: Identity, reservations: Sequence[Reservation]
+def beginning(
+    book: Book, identity: Identity, asked: Sequence[Publication | Reservation]
 ) -> tuple[tuple[Entry, bytes | str | None], ...]:
-    """The entries that reserve, after one that declares the data set if it is new; each with its snapshot."""
+    """The entries that begin what is asked, after one that declares the data set if it is new; each with its snapshot."""
     drafts: list[tuple[Entry, bytes | str | None]] = []
     if identity.dataset not in book.accounts:
         drafts.append((_draft(identity.dataset, "dataset", details=dataset_details(identity)), None))
-    for asked in reservations:
-        draft = _draft(identity.dataset, "reserve", details=asked.details)
-        draft = replace(draft, name=asked.name, charge=asked.charge, plan_digest=asked.plan_digest)
-        drafts.append((draft, asked.snapshot))
+    for one in asked:
+        kind, charge = ("reserve", one.charge) if isinstance(one, Reservation) else ("publish", ())
+        draft = _draft(identity.dataset, kind, details=one.details)
+        drafts.append((replace(draft, name=one.name, charge=charge, plan_digest=one.plan_digest), one.snapshot))
     sequence, previous = book.sequence, book.digest
     chained = []
     for draft, snapshot in drafts:
@@ -37,7 +37,7 @@ def reserving(
 
 
 def concluding(book: Book, standing: Standing, kind: str, payload: bytes | None) -> Entry:
-    """The "commit" (with its payload) or "fail" (without) that concludes the reservation of `standing`."""
+    """The "commit" (with its payload) or "fail" (without) that concludes the attempt of `standing`."""
     draft = replace(
         _draft(standing.dataset, kind),
         name=standing.name,

@@ -15,6 +15,7 @@ __all__ = [
     "Amounts",
     "Entry",
     "Identity",
+    "Publication",
     "Reservation",
     "StoredRelease",
     "Verification",
@@ -26,7 +27,9 @@ __all__ = [
     "entry_from",
     "fields_from",
     "is_short",
+    "lists_invariants",
     "require_identity",
+    "require_publication",
     "require_reservation",
     "shown",
 ]
@@ -77,8 +80,25 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True)
+class Publication:
+    """The exact totals of a data set, about to be published without noise and hence without a charge.
+
+    Attributes:
+        name: for people; not unique, and no name of a release.
+        plan_digest: the digest of what will be computed.
+        snapshot: an opaque fingerprint of the source, kept as that of a `Reservation`.
+        details: canonical JSON. Opaque.
+    """
+
+    name: str
+    plan_digest: str
+    snapshot: bytes | str = field(repr=False)
+    details: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
 class StoredRelease:
-    """The state of a release: "reserved", "committed" or "failed"; `payload` is empty unless it is committed."""
+    """The state of a release or publication: "reserved", "committed" or "failed"; no `payload` unless committed."""
 
     sequence: int
     plan_digest: str
@@ -93,12 +113,12 @@ class Entry:
     Attributes:
         sequence: 1, 2, 3, … over all data sets of the file, without gaps.
         dataset: the name of the data set.
-        kind: "dataset", "reserve", "commit" or "fail".
+        kind: "dataset", "publish", "reserve", "commit" or "fail".
         time: UTC, for people.
         user: the name of the user who wrote the entry, for people.
         nonce: random, so that the same entry written again after a rollback has another digest.
-        name: the release; empty for "dataset".
-        reservation: the sequence number of the reservation that a "commit" or "fail" concludes, else 0.
+        name: the release or publication; empty for "dataset".
+        reservation: the sequence number of the "reserve" or "publish" that a "commit" or "fail" concludes, else 0.
         charge: what the entry spends; empty unless it is a "reserve".
         plan_digest: the digest of the plan; empty for "dataset".
         details: canonical JSON; for "dataset" it holds declaration, measure and budget.
@@ -273,13 +293,23 @@ def require_identity(identity: Identity) -> None:
     require_amounts(identity.budget, "budget")
 
 
+def lists_invariants(declaration: str) -> bool:
+    """Whether a declaration, the text of a JSON object, has anything but an empty value under its key "invariants"."""
+    return bool(json.loads(declaration).get("invariants"))
+
+
+def require_publication(publication: Publication | Reservation) -> None:
+    """The fields of `publication` can be written; those that a reservation shares with it likewise."""
+    require_text(publication.name, "name")
+    require_text(publication.plan_digest, "plan_digest")
+    require_json_object(publication.details, "details")
+    if not isinstance(publication.snapshot, bytes | str):
+        raise ArgumentError(f"snapshot: must be bytes or text, not {type(publication.snapshot).__name__}")
+
+
 def require_reservation(reservation: Reservation, coordinates: int) -> None:
     """The fields of `reservation` can be written, and its charge has as many `coordinates` as the budget."""
-    require_text(reservation.name, "name")
-    require_text(reservation.plan_digest, "plan_digest")
-    require_json_object(reservation.details, "details")
-    if not isinstance(reservation.snapshot, bytes | str):
-        raise ArgumentError(f"snapshot: must be bytes or text, not {type(reservation.snapshot).__name__}")
+    require_publication(reservation)
     require_amounts(reservation.charge, "charge")
     if len(reservation.charge) != coordinates:
         raise ArgumentError(

@@ -1,0 +1,55 @@
+"""What is on disk, checked: entries up to the head, release bytes, keyed hashes. Whatever cannot be trusted is refused."""
+
+from __future__ import annotations
+
+from discreet.ledger.book import Book, Standing, follow
+from discreet.ledger.drafts import sha256
+from discreet.ledger.records import StoredRelease
+from discreet.ledger.store import Transaction
+
+__all__ = ["damaged_beside", "read", "stored_release"]
+
+
+def read(book: Book, transaction: Transaction, seen: tuple[int, str]) -> None:
+    """`book` has followed all entries to the head.
+
+    Raises:
+        ValueError: an entry cannot follow, or the entries do not end where the head says, or the entry `seen` before is
+            no longer there.
+    """
+    if seen[0] and transaction.digest(seen[0]) != seen[1]:
+        raise ValueError(f"entry {seen[0]} was there and is gone: an older or another copy has taken its place")
+    try:
+        for row in transaction.entries(book.sequence):
+            follow(book, row)
+        if (book.sequence, book.digest) != transaction.head()[1:]:
+            raise ValueError("is missing, or is not the one that the head names")  # noqa: TRY301
+    except ValueError as error:
+        raise ValueError(f"entry {book.sequence + 1} {error}") from None
+
+
+def stored_release(transaction: Transaction, standing: Standing) -> StoredRelease:
+    """What is kept of an attempt, with its bytes if it was committed.
+
+    Raises:
+        ValueError: the bytes are not those that were committed.
+    """
+    payload = transaction.payload(standing.outcome) if standing.state == "committed" else b""
+    if standing.state == "committed" and sha256(payload) != standing.payload_digest:
+        raise ValueError("damaged")
+    return StoredRelease(standing.sequence, standing.plan_digest, standing.state, payload)
+
+
+def damaged_beside(book: Book, transaction: Transaction) -> tuple[int, str]:
+    """The first entry whose release bytes or keyed hash are not what they were, and what is wrong; (0, "") if none."""
+    committed = {standing.outcome: standing for standing in book.attempts.values() if standing.state == "committed"}
+    for sequence, payload in transaction.payloads():
+        standing = committed.pop(sequence, None)
+        if standing is None or sha256(payload) != standing.payload_digest:
+            return sequence, f"entry {sequence} has damaged release bytes"
+    if committed:
+        return min(committed), f"entry {min(committed)} has lost its release bytes"
+    unhashed = book.attempts.keys() ^ transaction.hashed()
+    if unhashed:
+        return min(unhashed), f"entry {min(unhashed)} has lost the keyed hash of its source"
+    return 0, ""

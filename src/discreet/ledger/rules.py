@@ -1,0 +1,133 @@
+"""What may be written next: whether an attempt fits the book, decided before anything is written or any data opened."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+from discreet.errors import ArgumentError, BudgetExceeded, LedgerError
+from discreet.ledger.book import Account, Book, fits, fresh_account, plus
+from discreet.ledger.records import Amounts, Identity, Reservation, canonical, is_short, shown
+
+__all__ = ["require_room", "require_totals_owed", "same_identity"]
+
+_SHOWN = 60
+
+
+def same_identity(book: Book, identity: Identity) -> None:
+    """The data set is new, or was declared exactly as in `identity`.
+
+    Raises:
+        LedgerError: otherwise, naming the parts that differ.
+    """
+    account = book.accounts.get(identity.dataset)
+    if account is not None and account.identity != identity:
+        raise LedgerError(
+            f"dataset='{identity.dataset}' was declared otherwise in this ledger: "
+            f"{_differences(account.identity, identity)}. What the first release declared is frozen, because it says "
+            "what the budget protects: declare the same again or, for other persons or other data, choose another "
+            "data set name (and add up what both reveal)"
+        )
+
+
+def _differences(stored: Identity, asked: Identity) -> str:
+    """The names of the parts in which two identities differ, with their declared (public) values, shortly."""
+    before, now = _parts(stored), _parts(asked)
+    parts = [
+        f"{key} is {_short(before.get(key))} there and {_short(now.get(key))} here"
+        for key in sorted(before.keys() | now.keys())
+        if before.get(key) != now.get(key)
+    ]
+    return "; ".join(parts) or "the declaration is written differently"
+
+
+def _parts(identity: Identity) -> dict[str, str]:
+    declared = json.loads(identity.declaration)
+    parts = {key: canonical(value) for key, value in declared.items()}
+    return parts | {"measure": identity.measure, "budget": shown(identity.budget)}
+
+
+def _short(value: str | None) -> str:
+    if value is None:
+        return "absent"
+    return value if len(value) <= _SHOWN else value[:_SHOWN] + "…"
+
+
+def require_room(book: Book, identity: Identity, reservations: Sequence[Reservation]) -> None:
+    """All `reservations`, at least one, fit together: identity, names and the exact sum of their charges.
+
+    Equal to what remains is accepted; anything above, in any coordinate, is refused.
+
+    Raises:
+        LedgerError: another identity, a name that is used, or exact totals that have to be published first.
+        BudgetExceeded: the sum is above what remains.
+        ArgumentError: the denominator of the new total would be absurdly long.
+    """
+    account = _account(book, identity)
+    if account.totals_owed:
+        raise LedgerError(
+            f"dataset='{identity.dataset}': its declaration lists invariants, and their exact totals are not published "
+            "yet; publish them before the first release"
+        )
+    _require_fresh_names(account, reservations)
+    requested = reservations[0].charge
+    for reservation in reservations[1:]:
+        requested = plus(requested, reservation.charge)
+    if not fits(requested, account.remaining):
+        raise _exceeded(identity, requested, account.remaining)
+    if not all(is_short(amount) for amount in plus(account.spent, requested)):
+        raise ArgumentError(
+            f"charge: its denominator does not combine with what '{identity.dataset}' has spent; "
+            "round the spend up to a decimal"
+        )
+
+
+def require_totals_owed(book: Book, identity: Identity) -> None:
+    """The exact totals of the data set may be published: declared, and not published before.
+
+    Raises:
+        LedgerError: another identity, no invariants in its declaration, or totals that are published already.
+    """
+    account = _account(book, identity)
+    if account.published is not None:
+        raise LedgerError(
+            f"dataset='{identity.dataset}': its exact totals are published already, by entry "
+            f"{account.published.outcome}, and are published once; use those"
+        )
+    if not account.totals_owed:
+        raise LedgerError(
+            f"dataset='{identity.dataset}': its declaration lists no invariants, so nothing can be published exactly; "
+            "exact totals are declared together with a new data set, before its first release"
+        )
+
+
+def _account(book: Book, identity: Identity) -> Account:
+    same_identity(book, identity)
+    return book.accounts.get(identity.dataset) or fresh_account(identity)
+
+
+def _require_fresh_names(account: Account, reservations: Sequence[Reservation]) -> None:
+    asked = Counter(reservation.name for reservation in reservations)
+    for name, times in asked.items():
+        if times > 1:
+            raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
+        standing = account.releases.get(name)
+        if standing is not None:
+            raise LedgerError(
+                f"name='{name}': used in data set '{account.identity.dataset}' by reservation {standing.sequence}, "
+                f"which is {standing.state}, and names are unique. Only the same plan on the same source gives a "
+                "stored release back at no charge; anything else needs another name (and its own charge)"
+            )
+
+
+def _exceeded(identity: Identity, requested: Amounts, remaining: Amounts) -> BudgetExceeded:
+    over = tuple(max(Fraction(0), wanted - left) for wanted, left in zip(requested, remaining, strict=True))
+    advice = f"the largest spend that fits is {shown(remaining)}" if any(remaining) else "nothing more can be released"
+    return BudgetExceeded(
+        f"dataset='{identity.dataset}': requested {shown(requested)}, remaining {shown(remaining)}, "
+        f"over by {shown(over)} (in the coordinates in which {identity.measure} adds); {advice}",
+        requested,
+        remaining,
+    )
