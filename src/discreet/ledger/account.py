@@ -168,7 +168,9 @@ class Ledger:
                     f"has no reservation {sequence!r}; give a number that `reserve` or `publish` returned"
                 )
             if standing.state != "reserved":
-                raise self._store.error(f"has entry {sequence} as {standing.state} already; begin anew, a release under a new name")
+                raise self._store.error(
+                    f"has entry {sequence} as {standing.state} already; begin anew, a release under a new name"
+                )
             if (kind, standing.kind) == ("commit", "publish"):
                 require_totals_owed(book, book.accounts[standing.dataset].identity)
             entry = concluding(book, standing, kind, payload)
