@@ -84,8 +84,8 @@ def test_numbers_and_dates_may_be_written_in_several_ways():
 @pytest.mark.parametrize(
     ("made", "words"),
     [
-        (lambda: Totals(), "names no column"),
-        (lambda: Margins(), "names no columns"),
+        (Totals, "names no column"),
+        (Margins, "names no columns"),
         (lambda: Margins(3), "must be a list"),
         (lambda: Totals("sex", "sex"), "'sex' is named twice"),
         (lambda: Totals(7), "must be the name"),
