@@ -1,0 +1,92 @@
+"""The differences of tables with equal sums, one by one, for small domains.
+
+S(a) = {P - N : P and N multisets of a cells with equal sums}, as integer vectors over the cells. It holds the difference of
+the counts of any two tables with equal totals that differ in at most a rows, and every member is such a difference
+for totals that are large enough (docs/proofs/semi-adjacency.md, A8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["differences", "largest_norms"]
+
+_MOST_MULTISETS = 100_000
+_MOST_PAIRS = 4_000_000
+_MOST_AT_ONCE = 100_000
+
+_Ints = NDArray[np.int64]
+
+
+def differences(equations: _Ints, a: int) -> _Ints | None:
+    """All members of S(a), in lexicographic order; None where there are too many multisets or pairs of them.
+
+    Args:
+        equations: int64, shape (sums, cells), the coefficients of the published sums.
+        a: how many rows may differ.
+
+    Gives:
+        int64, shape (members, cells), with 0 and with the negative of each member.
+    """
+    batches = _batches(equations, a)
+    if batches is None:
+        return None
+    found = [np.zeros((1, equations.shape[1]), dtype=np.int64)]
+    for batch in batches:
+        found.append(np.unique(batch, axis=0))
+    joined = np.unique(np.concatenate(found), axis=0)
+    return np.unique(np.concatenate([joined, -joined]), axis=0)
+
+
+def largest_norms(equations: _Ints, a: int) -> tuple[int, int] | None:
+    """The largest ‖v‖₁ and ‖v‖₂² over S(a), exactly; None where it is too large to enumerate.
+
+    Where two cells have equal coefficients a rows can move from one to the other, and nothing moves the counts further.
+    """
+    if len(np.unique(equations, axis=1).T) < equations.shape[1]:
+        return 2 * a, 2 * a * a
+    batches = _batches(equations, a)
+    if batches is None:
+        return None
+    l1 = l2_squared = 0
+    for batch in batches:
+        l1 = max(l1, int(np.abs(batch).sum(axis=1).max()))
+        l2_squared = max(l2_squared, int((batch**2).sum(axis=1).max()))
+    return l1, l2_squared
+
+
+def _batches(equations: _Ints, a: int) -> Iterator[_Ints] | None:
+    """One of each pair ±v of the members other than 0, in batches and perhaps several times; None for too many."""
+    cells = equations.shape[1]
+    if comb(cells + a - 1, a) > _MOST_MULTISETS:
+        return None
+    groups = _alike(equations, a)  # fewer changed rows are there too: P and N may share cells
+    if sum(comb(len(group), 2) for group in groups) > _MOST_PAIRS:
+        return None
+    return (batch for group in groups for batch in _pairs(group))
+
+
+def _alike(equations: _Ints, size: int) -> list[_Ints]:
+    """The multisets of `size` cells as counts, in groups of two or more that have equal sums."""
+    cells = equations.shape[1]
+    chosen = np.array(list(combinations_with_replacement(range(cells), size)), dtype=np.int64)
+    counts = np.zeros((len(chosen), cells), dtype=np.int64)
+    for column in chosen.T:
+        counts[np.arange(len(chosen)), column] += 1
+    _, group = np.unique(counts @ equations.T, axis=0, return_inverse=True)
+    order = np.argsort(group.reshape(-1), kind="stable")
+    ends = np.cumsum(np.bincount(group.reshape(-1)))
+    return [counts[members] for members in np.split(order, ends[:-1]) if len(members) > 1]
+
+
+def _pairs(group: _Ints) -> Iterator[_Ints]:
+    """The differences of all pairs of rows, a bounded number at a time."""
+    first, second = np.triu_indices(len(group), k=1)
+    for start in range(0, len(first), _MOST_AT_ONCE):
+        here = slice(start, start + _MOST_AT_ONCE)
+        yield group[first[here]] - group[second[here]]
