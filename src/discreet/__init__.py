@@ -17,6 +17,7 @@ from discreet.errors import (
     SchemaError,
     SourceError,
 )
+from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
 from discreet.laws import Normal, Uniform, Weights
 from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.plan import Plan
@@ -40,10 +41,15 @@ __all__ = [
     "Date",
     "DiscreetError",
     "Guarantee",
+    "Impossible",
     "InternalError",
+    "Invariants",
     "LedgerError",
+    "LinearInvariant",
+    "Margins",
     "Normal",
     "Number",
+    "Occupied",
     "Plan",
     "PlanError",
     "PureDP",
@@ -55,6 +61,7 @@ __all__ = [
     "Session",
     "SourceError",
     "Table",
+    "Totals",
     "Uniform",
     "Weights",
     "__version__",

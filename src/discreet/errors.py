@@ -96,16 +96,24 @@ class LedgerError(DiscreetError):
 
 
 class ReleaseFailed(DiscreetError):
-    """The release failed after its spend was reserved. The charge stands; the text is the same for every cause."""
+    """A release failed after its spend was reserved, and the charge stands; or exact totals could not be published.
+
+    Each of the two has one text, the same for every cause.
+    """
 
     TEXT = (
         "the release failed after its budget was reserved; the charge stands and the ledger says so. "
         "The cause is not shown, because it may depend on the data. Check that the source is the declared one "
         "(rows, format, unchanged while it was read), then release again under a new name."
     )
+    TOTALS = (
+        "publishing the exact totals failed; nothing was charged, and the ledger says that it was tried. The cause is not "
+        "shown, because it may depend on the data. Check that the source is the declared one (rows, format, cells that "
+        "are declared impossible, unchanged while it was read), then try again."
+    )
 
-    def __init__(self) -> None:
-        super().__init__(self.TEXT)
+    def __init__(self, text: str = TEXT) -> None:
+        super().__init__(text)
 
 
 class InternalError(DiscreetError):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.allocate import Line, PublicCount, Quote
 from discreet.cube import Cube, row_count
 from discreet.errors import InternalError
 from discreet.estimates import Estimate, count_estimate, mean_estimate, sum_estimate
@@ -16,6 +15,7 @@ from discreet.mechanisms import add_noise
 from discreet.noise.bits import Bits
 from discreet.plan import layout, resize_of, table_facts
 from discreet.queries import answer, cells_of
+from discreet.quotes import Line, PublicCells, PublicCount, Quote, half_widths
 from discreet.resample import resample
 from discreet.schema import Number
 from discreet.statistics import Count, Label, Sum
@@ -52,24 +52,37 @@ def estimated(quote: Quote, noisy: Sequence[NDArray[Any]]) -> list[Estimate]:
 
 
 def _estimate(quote: Quote, line: Line, noisy: Sequence[NDArray[Any]], cells: int) -> Estimate:
-    count = _counts(line, noisy, cells)
+    count, half_count = _counts(quote, line, noisy, cells)
     if isinstance(line.statistic, Count):
-        return count_estimate(count, line.half_count)
-    total = np.zeros(cells, dtype=np.int64) if line.total is None else noisy[line.total]
+        return count_estimate(count, half_count)
+    if line.total is None:
+        total, half_total = np.zeros(cells, dtype=np.int64), _every(0, cells)
+    else:
+        total, half_total = noisy[line.total], _every(half_widths(quote.measured[line.total].law, line.level), cells)
     if isinstance(line.statistic, Sum):
-        return sum_estimate(total, line.half_total, count, line.half_count, unit=line.unit, origin=line.origin)
+        return sum_estimate(total, half_total, count, half_count, unit=line.unit, origin=line.origin)
     facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)[line.statistic.column]
     if not isinstance(facts, NumberFacts) or not isinstance(facts.column, Number):
         raise InternalError(f"column '{line.statistic.column}' has no mean")
     bounds = facts.column.value(facts.low), facts.column.value(facts.high)
-    halves = line.half_total, line.half_count
-    return mean_estimate(total, halves[0], count, halves[1], unit=line.unit, origin=line.origin, bounds=bounds)
+    return mean_estimate(total, half_total, count, half_count, unit=line.unit, origin=line.origin, bounds=bounds)
 
 
-def _counts(line: Line, noisy: Sequence[NDArray[Any]], cells: int) -> NDArray[Any]:
+def _counts(quote: Quote, line: Line, noisy: Sequence[NDArray[Any]], cells: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The counts of the cells, public or noisy, with their half-widths."""
+    if isinstance(line.count, PublicCells):
+        return line.count.counts(), _every(0, cells)
     if isinstance(line.count, PublicCount):
-        return np.full(cells, line.count.rows, dtype=np.int64)
-    return np.zeros(cells, dtype=np.int64) if line.count is None else noisy[line.count]
+        return np.full(cells, line.count.rows, dtype=np.int64), _every(0, cells)
+    if line.count is None:
+        return np.zeros(cells, dtype=np.int64), _every(0, cells)
+    return noisy[line.count], _every(half_widths(quote.measured[line.count].law, line.level), cells)
+
+
+def _every(width: int | NDArray[Any], cells: int) -> NDArray[Any]:
+    """The half-width of each cell, in integers that cannot overflow."""
+    widths: NDArray[Any] = np.broadcast_to(np.asarray(width), (cells,))
+    return widths if widths.dtype == np.object_ or int(widths.max(initial=0)) < 2**62 else widths.astype(np.object_)
 
 
 def group_columns(quote: Quote) -> list[tuple[str, list[Label]]]:

@@ -16,9 +16,11 @@ from typing import Any
 
 from discreet import datasets
 from discreet.errors import ArgumentError, did_you_mean
+from discreet.invariants import Invariants
 from discreet.laws import ImputationLaw, Normal, Uniform, Weights
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.plan import Plan
+from discreet.plan_invariants import invariants_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, coordinates
 from discreet.schema import Category, Column, Date, Number, Schema, Value
 from discreet.spend import Order, Spend, checked_budget, report_delta_of, spend_of
@@ -62,6 +64,7 @@ class PlanFile:
     ledger: Path
     schema: Schema
     neighbours: Neighbours
+    invariants: Invariants | None
     budget: Budget
     report_delta: Fraction
     orders: tuple[Order, ...]
@@ -76,13 +79,12 @@ def load_plan(path: str | Path) -> PlanFile:
     place = Path(path)
     root = read_toml(place)
     parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
-    if "invariants" in parts:
-        raise parts["invariants"].wrong("exact totals are not part of this version; remove the section")
     relation, data = parts["data"].choice("neighbours", _NEIGHBOURS)
     schema = _schema(parts["columns"], place.parent)
     with parts["data"].checked():
         counts = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
         neighbours = ReplaceOne(**counts) if relation == "replace-one" else AddRemove(**counts)
+    invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
     budget, report_delta = _budget(parts["budget"])
     return PlanFile(
         path=place,
@@ -91,6 +93,7 @@ def load_plan(path: str | Path) -> PlanFile:
         ledger=_ledger(data["ledger"], place.parent),
         schema=schema,
         neighbours=neighbours,
+        invariants=invariants,
         budget=budget,
         report_delta=report_delta,
         orders=_orders(parts, Table(schema, neighbours), budget),

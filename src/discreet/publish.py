@@ -6,19 +6,22 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.allocate import LEVEL, Quote, law_json
 from discreet.cube import Cube
+from discreet.errors import InternalError
 from discreet.evaluate import estimated, exact_answers, group_columns, noisy_answers
 from discreet.exact import text
+from discreet.invariants.adjacency import disclosures
+from discreet.mechanisms.lattice import keeps_totals
 from discreet.noise.bits import Bits
-from discreet.plan import canonical, plan_json
+from discreet.plan import canonical, digest, plan_json
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.coordinates import to_json
 from discreet.queries import shown
+from discreet.quotes import LEVEL, Line, PublicCells, Quote, law_json
 from discreet.release import Guarantee, Release, column_json, guarantee_json, make_release
-from discreet.statistics import Count, Statistic, Sum, statistic_json
+from discreet.statistics import Count, Sum, statistic_json
 
-__all__ = ["COVERS", "noise_json", "publish"]
+__all__ = ["COVERS", "noise_json", "publish", "totals_digest"]
 
 COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
 """What the intervals of a release cover."""
@@ -45,10 +48,10 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
             "plan": plan_json(quote.plan),
             "plan_digest": quote.plan.digest,
             "guarantee": guarantee_json(_guarantee(quote, report_delta)),
-            "invariants": [],
+            "invariants": _totals_json(quote),
             "group": quote.group,
             "noise": noise_json(quote),
-            "statistics": [_statistic_line(line.statistic) for line in quote.lines],
+            "statistics": [_statistic_line(quote, line) for line in quote.lines],
             "interval": {"level": text(LEVEL), "covers": COVERS},
             "columns": columns,
         }
@@ -62,6 +65,8 @@ def noise_json(quote: Quote) -> list[dict[str, str]]:
             "query": shown(one.query),
             "l1_sensitivity": str(one.sensitivity.l1),
             "l2_squared_sensitivity": str(one.sensitivity.l2_squared),
+            "ordinary_l1_sensitivity": str(one.ordinary.l1),
+            "ordinary_l2_squared_sensitivity": str(one.ordinary.l2_squared),
             "share": text(one.share),
             "guarantee": canonical(to_json(one.guarantee)),
             **law_json(one.law),
@@ -70,15 +75,53 @@ def noise_json(quote: Quote) -> list[dict[str, str]]:
     ]
 
 
+def totals_digest(quote: Quote) -> str:
+    """The digest of the published totals beside a quote, empty without any: what the ledger writes beside the charge."""
+    if quote.beside is None or quote.beside.totals is None:
+        return ""
+    return digest(quote.beside.totals.to_json(quote.plan.schema))
+
+
+def _totals_json(quote: Quote) -> dict[str, Any] | None:
+    """The exact totals beside the statistics, what they protect and what they give away; None without any.
+
+    Raises:
+        InternalError: the totals are not published.
+    """
+    beside = quote.beside
+    if beside is None:
+        return None
+    if beside.totals is None:
+        raise InternalError("the totals are not published")
+    schema, adjacency = quote.plan.schema, beside.adjacency
+    return {
+        "unprotected": True,
+        "totals": beside.totals.to_json(schema),
+        "digest": totals_digest(quote),
+        "semi_adjacency": {"a": adjacency.a, "exact": adjacency.exact, "reason": adjacency.reason},
+        "disclosures": list(disclosures(beside.invariants, schema, beside.totals)),
+    }
+
+
 def _guarantee(quote: Quote, report_delta: Fraction) -> Guarantee:
     spend, neighbours = quote.spend, quote.plan.neighbours
     delta = report_delta
     if isinstance(spend, PureDP | ApproxDP):
         delta = spend.delta if isinstance(spend, ApproxDP) else Fraction(0)
     relation = str(neighbours.to_json()["relation"])
-    return Guarantee(spend, relation, neighbours.rows_per_person, delta, spend.epsilon_at(delta))
+    a = None if quote.beside is None else quote.beside.adjacency.a
+    advertised = None if quote.beside is None else quote.advertised
+    return Guarantee(spend, relation, neighbours.rows_per_person, delta, spend.epsilon_at(delta), advertised, a)
 
 
-def _statistic_line(statistic: Statistic) -> dict[str, Any]:
+def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
+    """The statistic with what kind of number it is; for counts beside totals, whether they add up to them."""
+    statistic = line.statistic
     unbiased = isinstance(statistic, Count | Sum)
-    return {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
+    told = {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
+    if quote.beside is None or not isinstance(statistic, Count):
+        return told
+    if isinstance(line.count, PublicCells):
+        return {**told, "view": "exact and unprotected", "totals": "are the published ones"}
+    kept = isinstance(line.count, int) and keeps_totals(quote.measured[line.count].law)
+    return {**told, "totals": "add up to the published ones" if kept else "do not match the published ones"}

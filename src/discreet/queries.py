@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from discreet.cube import Cube, fits_int64
 from discreet.errors import InternalError
-from discreet.paths import NULL, KeyAxis
+from discreet.paths import NULL
+from discreet.places import group_places, passes
 from discreet.plan import Layout, Plan
-from discreet.statistics import BinGroup, CategoryGroup, Group
-from discreet.steps import CategoryFacts, TableFacts, Where, WhereIn
+from discreet.steps import TableFacts, Where, WhereIn
 
 __all__ = ["NonNullCount", "Query", "RowCount", "WeightedSum", "answer", "cells_of", "reach", "shown"]
 
@@ -114,55 +114,24 @@ def cells_of(plan: Plan, facts: TableFacts, cube: Cube, brought: Layout) -> NDAr
     cells = np.zeros(len(cube.rows), dtype=np.int64)
     inside = np.ones(len(cube.rows), dtype=bool)
     for group, labels in zip(plan.group_by, brought.labels, strict=True):
-        where = _axis_position(brought, group.column)
-        place = _group_place(group, facts, brought.axes[where], cube.keys[:, where], len(labels))
+        place = group_places(group, facts, _codes(brought, cube, group.column), len(labels))
         inside &= place >= 0
         cells = cells * len(labels) + np.maximum(place, 0)
     for step in plan.steps:
         if isinstance(step, Where | WhereIn):
-            where = _axis_position(brought, step.column)
-            inside &= _passes(step, brought.axes[where], cube.keys[:, where])
+            inside &= passes(step, _codes(brought, cube, step.column))
     return np.where(inside, cells, -1)
 
 
-def _axis_position(brought: Layout, column: str) -> int:
+def _codes(brought: Layout, cube: Cube, column: str) -> NDArray[np.int64]:
+    """One final code that stands for each key: itself, or the first code of its interval between cuts; null stays null."""
     position = brought.axis(column)
     if position is None:
         raise InternalError(f"column '{column}' is no key of the cube")
-    return position
-
-
-def _codes(axis: KeyAxis, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One final code that stands for each key: itself, or the first code of its interval between cuts."""
+    axis, keys = brought.axes[position], cube.keys[:, position]
     if axis.cuts is None:
         return keys
-    # Everything below the first cut is outside every bin and range; any code below it will do.
-    representatives = np.array([min(axis.cuts, default=0) - 1, *axis.cuts], dtype=np.int64)
-    return representatives[np.maximum(keys, 0)]
-
-
-def _group_place(group: Group, facts: TableFacts, axis: KeyAxis, keys: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
-    if isinstance(group, BinGroup):
-        place = np.searchsorted(np.array(group.edges), _codes(axis, keys), side="right") - 1
-        place[place >= len(group.edges) - 1] = -1
-    else:
-        place = _category_place(group, facts)[np.maximum(keys, 0)]
-    # The null group, where the column can be null, is the last one.
-    place[keys == NULL] = groups - 1 if facts[group.column].nullable else -1
-    return place
-
-
-def _category_place(group: CategoryGroup, facts: TableFacts) -> NDArray[np.int64]:
-    column = facts[group.column]
-    if not isinstance(column, CategoryFacts):
-        raise InternalError(f"column '{group.column}' is not categorical")
-    places = np.full(column.column.size, -1, dtype=np.int64)
-    places[list(column.kept)] = np.arange(len(column.kept))
-    return places
-
-
-def _passes(step: Where | WhereIn, axis: KeyAxis, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    codes = _codes(axis, keys)
-    inside = np.isin(codes, step.kept) if isinstance(step, WhereIn) else (codes >= step.low) & (codes <= step.high)
-    passed: NDArray[np.bool_] = np.logical_and(inside, keys != NULL)
-    return passed
+    # Everything below the first cut is outside every bin and range; any code below it that is not null will do.
+    below = min(axis.cuts, default=0) - 1
+    representatives = np.array([below, *axis.cuts], dtype=np.int64)
+    return np.where(keys == NULL, NULL, np.where(keys > 0, representatives[np.maximum(keys, 0)], below))

@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,9 @@ class Guarantee:
         rows_per_person: how many rows one person can have.
         report_delta: the δ at which `epsilon` is stated (0 for pure differential privacy).
         epsilon: an upper bound of ε at that δ.
+        ordinary: what the same noise would be advertised as if nobody counted the exact totals; None without totals.
+        semi_adjacency: a, when exact totals are published: compared are tables with the same totals that differ in at most
+            a rows; None without totals.
     """
 
     measure: Budget
@@ -49,21 +53,26 @@ class Guarantee:
     rows_per_person: int
     report_delta: Fraction
     epsilon: float
+    ordinary: Budget | None = None
+    semi_adjacency: int | None = None
 
     @property
     def advertised(self) -> Budget:
-        """The guarantee as ordinary differential privacy states it."""
-        return self.measure
+        """The guarantee as ordinary differential privacy states it, which does not count exact totals."""
+        return self.measure if self.ordinary is None else self.ordinary
 
     @property
     def effective(self) -> Budget:
-        """The guarantee beside exact totals; no total is published here, so it is the advertised one."""
+        """The guarantee that counts the exact totals; without totals it is the advertised one."""
         return self.measure
 
     def __str__(self) -> str:
         """The guarantee in plain words."""
         person = "one person" if self.rows_per_person == 1 else f"one person with up to {self.rows_per_person} rows"
         change = f"any data of {person} are {'replaced' if self.relation == 'replace-one' else 'added or removed'}"
+        if self.semi_adjacency is not None:
+            others = f" and up to {self.semi_adjacency - 1} other rows change" if self.semi_adjacency > 1 else ""
+            change += f"{others}, so that the exact totals stay as they are (a = {self.semi_adjacency})"
         bound = f"(ε = {decimal_up(self.epsilon, 4)} at δ = {decimal_up(self.report_delta)})" if self.report_delta else ""
         return " ".join(f"When {change}: {self.measure.explain()} {bound}".split())
 
@@ -121,6 +130,8 @@ class Release:
             stated["rows_per_person"],
             exact(stated["report_delta"], "report_delta"),
             stated["epsilon"],
+            from_json(stated["advertised"]) if stated.get("semi_adjacency") else None,  # type: ignore[arg-type]
+            stated.get("semi_adjacency"),
         )
 
     @property
@@ -133,8 +144,16 @@ class Release:
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
-        """All frames of the release by name; "table" is the main one."""
-        return {"table": self.table}
+        """All frames of the release by name: "table" is the main one; exact totals are named after their columns.
+
+        A frame of totals has the columns of its cells and their exact numbers; cells that are not there hold 0 rows.
+        """
+        frames = {"table": self.table}
+        for part in (self.document["invariants"] or {"totals": {"parts": []}})["totals"]["parts"]:
+            name = "_".join([part["part"], *(_file_name(column) for column in part["columns"])])
+            times = sum(other == name or other.startswith(f"{name}.") for other in frames)
+            frames[f"{name}.{times + 1}" if times else name] = _totals_frame(part)
+        return frames
 
     def to_pandas(self) -> pd.DataFrame:
         """`table` as a pandas frame (extra `pandas`)."""
@@ -144,18 +163,18 @@ class Release:
         return pd.DataFrame({name: table[name].to_list() for name in table.columns})
 
     def save(self, folder: str | Path) -> Path:
-        """release.json, table.csv and table.parquet stand in `folder`, each whole or not at all.
+        """release.json and a CSV and a Parquet file of each frame of `tables` stand in `folder`, each whole or not at all.
 
         Raises:
             ArgumentError: the folder cannot be made or written.
         """
         place = Path(folder)
-        table = self.table
         try:
             place.mkdir(parents=True, exist_ok=True)
             _replace(place / "release.json", lambda path: path.write_bytes(self.payload))
-            _replace(place / "table.csv", lambda path: table.write_csv(path, quote_style="non_numeric"))
-            _replace(place / "table.parquet", table.write_parquet)
+            for name, frame in self.tables.items():
+                _replace(place / f"{name}.csv", partial(frame.write_csv, quote_style="non_numeric"))
+                _replace(place / f"{name}.parquet", frame.write_parquet)
         except OSError as wrong:
             raise ArgumentError(f"save('{folder}'): cannot be written ({wrong.strerror}); choose another folder") from None
         return place
@@ -211,10 +230,28 @@ def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
         "effective": to_json(guarantee.effective),
         "relation": guarantee.relation,
         "rows_per_person": guarantee.rows_per_person,
+        "semi_adjacency": guarantee.semi_adjacency,
         "report_delta": text(guarantee.report_delta),
         "epsilon": guarantee.epsilon,
         "words": str(guarantee),
     }
+
+
+def _totals_frame(part: Mapping[str, Any]) -> pl.DataFrame:
+    """The frame of one part of the exact totals."""
+    import polars as pl
+
+    if part["part"] == "linear":
+        return pl.DataFrame({"name": list(part["values"]), "value": list(part["values"].values())})
+    value = "count" if part["part"] == "totals" else "occupied"
+    columns = [*part["columns"], value]
+    cells = list(zip(*part["cells"], strict=True)) or [()] * len(columns)
+    return pl.DataFrame([pl.Series(column, list(values)) for column, values in zip(columns, cells, strict=True)])
+
+
+def _file_name(column: str) -> str:
+    """The name of a column where it can stand in the name of a file."""
+    return "".join(char if char.isalnum() or char in "-_" else "_" for char in column)[:60]
 
 
 def _parsed(payload: bytes) -> dict[str, Any]:

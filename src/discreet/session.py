@@ -15,8 +15,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from discreet.engines import open_source
-from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
+from discreet.errors import ArgumentError, BudgetExceeded, InternalError, LedgerError, PlanError, ReleaseFailed, printed
 from discreet.exact import Amount
+from discreet.invariants import Invariants
+from discreet.invariants.checking import checked_invariants
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.plan import Plan, canonical, layout
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
@@ -28,9 +30,11 @@ from discreet.table import Table
 
 if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.
-    from discreet.allocate import Quote
+    from discreet.invariants.beside import Beside
+    from discreet.invariants.totals import PublishedTotals
     from discreet.ledger import Reservation
     from discreet.noise.bits import Bits
+    from discreet.quotes import Quote
 
 __all__ = ["Order", "RowEstimate", "Session"]
 
@@ -61,13 +65,15 @@ class Session:
         ledger: the path of the ledger file, or ":memory:", which must be typed.
         budget: all that may ever be spent on this data set: PureDP, ApproxDP, ZCDP or GDP.
         neighbours: AddRemove() or ReplaceOne(rows=…).
-        invariants: exact totals published beside the statistics; this version has none yet.
+        invariants: what is published exactly beside the statistics, such as Totals("state"); fixed for the life of the data
+            set. Needs ReplaceOne with one row a person.
         report_delta: the δ at which ε is reported under ZCDP and GDP.
 
     Raises:
         SourceError: the source does not fit the schema.
         LedgerError: the ledger cannot be used, or knows the data set with another declaration.
         ArgumentError: a budget of 0, or arguments of the wrong type.
+        PlanError: invariants that do not fit the schema or the neighbours, or leave nothing to protect.
     """
 
     def __init__(
@@ -79,16 +85,15 @@ class Session:
         ledger: str | Path,
         budget: Budget,
         neighbours: Neighbours,
-        invariants: None = None,
+        invariants: Invariants | None = None,
         report_delta: Amount = "1e-9",
     ) -> None:
         if not isinstance(schema, Schema):
             raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
         if not isinstance(neighbours, AddRemove | ReplaceOne):
             raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
-        if invariants is not None:
-            raise ArgumentError("invariants: exact totals are not part of this version; leave the argument out")
         self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
+        self._invariants = checked_invariants(invariants, schema, neighbours)
         self._report_delta = report_delta_of(report_delta)
         from discreet.ledger import Identity, Ledger
 
@@ -136,8 +141,47 @@ class Session:
         """What may still be spent; for GDP rounded down."""
         return budget_down(self._budget, self._left())
 
+    @property
+    def invariants(self) -> Invariants | None:
+        """What is published exactly beside the statistics."""
+        return self._invariants
+
+    @property
+    def totals(self) -> PublishedTotals | None:
+        """The published totals; None before the first release and `publish_totals`, and without invariants."""
+        if self._invariants is None:
+            return None
+        stored = self._ledger.published(self._identity)
+        if stored is None:
+            return None
+        from discreet.exact_totals import totals_of_payload
+
+        return totals_of_payload(stored.payload, self._invariants, self._schema)
+
+    def publish_totals(self) -> PublishedTotals:
+        """The exact totals, published and unprotected: the first entry of the data set in the ledger, at no charge.
+
+        The first release does the same. Once they are published they are given back, and nothing is read.
+
+        Raises:
+            PlanError: the session declares no invariants.
+            LedgerError: the ledger cannot be written.
+            ReleaseFailed: the source has another number of rows, a row where none can be, or cannot be read.
+        """
+        if self._invariants is None:
+            raise PlanError("publish_totals(): the session declares no invariants; give them when it is opened")
+        known = self.totals
+        if known is None:
+            self._publish(self._invariants)
+            known = self.totals
+        if known is None:
+            raise ReleaseFailed(ReleaseFailed.TOTALS)
+        return known
+
     def quote(self, request: Plan, *, spend: Spend = None) -> Quote:
         """What the request would cost and how exact it would be. Spends nothing and sees no rows.
+
+        Beside invariants that are not published yet, what follows from them is bounded over all totals.
 
         Raises:
             PlanError: the request is not one on this session's table, or asks only for what is public.
@@ -146,7 +190,7 @@ class Session:
         self._check_request(request)
         from discreet.allocate import quote
 
-        return quote(request, self._spend(spend))
+        return quote(request, self._spend(spend), self._beside())
 
     def release(self, request: Plan, *, spend: Spend = None, name: str) -> Release:
         """The request, answered with noise and charged to the ledger.
@@ -184,6 +228,9 @@ class Session:
         snapshot = self._engine.snapshot()
         stored = [self._stored(order, snapshot) for order in orders]
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
+        if fresh and self._invariants is not None and self.totals is None:
+            self._check_before_totals(fresh)
+            self.publish_totals()
         quotes = [self.quote(order.request, spend=order.spend) for order in fresh]
         reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
         sequences = self._reserved(reservations) if reservations else ()
@@ -211,10 +258,57 @@ class Session:
             {
                 "schema": self._schema.to_json(),
                 "neighbours": self._neighbours.to_json(),
-                "invariants": [],
+                "invariants": [] if self._invariants is None else self._invariants.to_json(),
                 "budget": to_json(self._budget),
             }
         )
+
+    def _beside(self) -> Beside | None:
+        """The exact totals as requests see them."""
+        if self._invariants is None or not isinstance(self._neighbours, ReplaceOne):
+            return None
+        from discreet.invariants.beside import beside
+
+        return beside(self._invariants, self._schema, self.totals, self._neighbours.rows)
+
+    def _check_before_totals(self, orders: Sequence[Order]) -> None:
+        """Whatever can be refused is refused before the totals are published."""
+        quotes = [self.quote(order.request, spend=order.spend) for order in orders]
+        names = [_checked_name(order.name, "name") for order in orders]
+        for name in names:
+            if names.count(name) > 1:
+                raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
+        wanted = tuple(sum(part, Fraction(0)) for part in zip(*(coordinates(one.spend) for one in quotes), strict=True))
+        if any(asked > left for asked, left in zip(wanted, self._left(), strict=True)):
+            raise self._exceeded(BudgetExceeded("", wanted, self._left()))
+
+    def _publish(self, invariants: Invariants) -> None:
+        """The totals are in the ledger, or the attempt is marked as failed there."""
+        from discreet.exact_totals import publication, totals_payload
+
+        snapshot = self._engine.snapshot()
+        sequence = self._ledger.publish(self._identity, publication(invariants, snapshot))
+        done = False
+        try:
+            payload = totals_payload(self._read_totals(invariants), self._identity.dataset, self._schema)
+            if self._engine.snapshot() == snapshot:
+                self._ledger.commit(sequence, payload)
+                done = True
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # noqa: BLE001 (as in `_answered`)
+            done = False
+        finally:
+            if not done:
+                with suppress(LedgerError):
+                    self._ledger.fail(sequence)
+
+    def _read_totals(self, invariants: Invariants) -> PublishedTotals:
+        """The totals of the source, before any step. Private until they are published."""
+        from discreet.exact_totals import totals_axes, totals_of_cube
+
+        cube = self._engine.aggregate(totals_axes(invariants, self._schema, self._neighbours), ())
+        return totals_of_cube(cube, invariants, self._schema, self._neighbours)
 
     def _left(self) -> tuple[Fraction, ...]:
         if self._identity.dataset not in self._ledger.datasets():
@@ -253,21 +347,29 @@ class Session:
         try:
             return self._ledger.reserve(self._identity, reservations)
         except BudgetExceeded as refused:
-            # The ledger knows coordinates only; people know the measure.
-            kind = type(self._budget)
-            asked, over = (from_coordinates(kind, part) for part in (refused.requested, refused.difference))
-            left = amount_text(budget_down(self._budget, refused.remaining))
-            words = f"requested {amount_text(asked)}, remaining {left}, over by {amount_text(over)}; "
-            fits = "the largest spend that fits is what remains: leave spend out to take all of it"
-            words += fits if any(refused.remaining) else "nothing more can be released"
-            message = f"dataset='{self._identity.dataset}': {words}"
-            raise BudgetExceeded(message, refused.requested, refused.remaining) from None
+            raise self._exceeded(refused) from None
+
+    def _exceeded(self, refused: BudgetExceeded) -> BudgetExceeded:
+        """The same refusal in words: the ledger knows coordinates only; people know the measure."""
+        kind = type(self._budget)
+        asked, over = (from_coordinates(kind, part) for part in (refused.requested, refused.difference))
+        left = amount_text(budget_down(self._budget, refused.remaining))
+        words = f"requested {amount_text(asked)}, remaining {left}, over by {amount_text(over)}; "
+        fits = "the largest spend that fits is what remains: leave spend out to take all of it"
+        words += fits if any(refused.remaining) else "nothing more can be released"
+        message = f"dataset='{self._identity.dataset}': {words}"
+        return BudgetExceeded(message, refused.requested, refused.remaining)
 
     def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
         from discreet.ledger import Reservation
-        from discreet.publish import noise_json
+        from discreet.publish import noise_json, totals_digest
 
-        details = {"relation": self._neighbours.to_json(), "group": quoted.group, "noise": noise_json(quoted)}
+        details = {
+            "relation": self._neighbours.to_json(),
+            "group": quoted.group,
+            "noise": noise_json(quoted),
+            "totals": totals_digest(quoted),
+        }
         charge = coordinates(quoted.spend)
         return Reservation(order.name, charge, order.request.digest, snapshot, canonical(details))
 
@@ -293,6 +395,8 @@ class Session:
     def _compute(self, order: Order, quoted: Quote, sequence: int) -> Release:
         from discreet.publish import publish
 
+        if self._invariants is not None and self._read_totals(self._invariants) != self.totals:
+            raise InternalError("the totals of the source are not the published ones")
         brought = layout(order.request)
         cube = self._engine.aggregate(brought.axes, brought.moments)
         content = {

@@ -9,11 +9,12 @@ import pytest
 
 import discreet as dp
 from discreet import datasets
-from discreet.allocate import LEVEL, quote
+from discreet.allocate import quote
 from discreet.engines import open_source
 from discreet.evaluate import estimated, exact_answers, noisy_answers
 from discreet.noise.bits import system_bits
 from discreet.plan import layout
+from discreet.quotes import LEVEL
 from discreet.statistics import Sum
 
 ACS = dp.Schema(

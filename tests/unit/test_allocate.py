@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.allocate import LEVEL, PublicCount, quote
+from discreet.allocate import quote
 from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
 from discreet.privacy import ApproxDP
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import coordinates
 from discreet.queries import NonNullCount, RowCount, WeightedSum
+from discreet.quotes import LEVEL, PublicCount
 
 SCHEMA = dp.Schema(s=dp.Category(["a", "b", "c"]), v=dp.Number(0, 10), w=dp.Number("-1", "1", "0.5"), k=dp.Number(7, 7))
 ADD = dp.Table(SCHEMA, dp.AddRemove()).impute({"v": dp.Uniform(), "w": dp.Uniform(), "k": dp.Uniform()})

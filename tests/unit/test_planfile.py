@@ -543,7 +543,7 @@ def line_of(text: str, place: str) -> int:
         ("clamp = { hired", "clamp = { hird", "release[0].clamp.hird", "did you mean 'hired'"),
         ("hired = { distribution", "state = [1], hired = { distribution", "", "is no TOML"),
         ('[[release]]\nname = "persons"', '[release]\nname = "persons"', "", "is no TOML"),
-        ("[budget]", '[invariants]\ntotals = [["state"]]\n[budget]', "invariants", "not part of this version"),
+        ("[budget]", '[invariants]\ntotals = [["state"]]\n[budget]', "invariants", "one person has one row"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_refused_at_its_place_with_its_rule(

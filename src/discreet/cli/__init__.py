@@ -15,6 +15,7 @@ import typer
 
 from discreet._version import __version__
 from discreet.cli.converting import conversions
+from discreet.cli.effective import effective_guarantee
 from discreet.cli.exits import exits
 from discreet.cli.ledgers import shown_ledger, verified_ledger
 from discreet.cli.output import write
@@ -112,6 +113,27 @@ def convert(
     """Convert between measures: --rho or --mu at a --delta or an --epsilon, or a target --epsilon with its --delta."""
     with exits():
         write(conversions(rho=rho, mu=mu, epsilon=epsilon, delta=delta), as_json=as_json)
+
+
+@app.command()
+def effective(  # noqa: PLR0917 (options have names)
+    rho: Annotated[str | None, typer.Option(help="The advertised ρ.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="The advertised ε.")] = None,
+    mu: Annotated[str | None, typer.Option(help="The advertised μ.")] = None,
+    delta: Annotated[str | None, typer.Option(help="δ: of the advertised ε, or to state ε at.")] = None,
+    invariant: Annotated[
+        str | None, typer.Option(help="What is exact: rows, totals, occupied, margins, or margins:K.")
+    ] = None,
+    plan: Annotated[Path | None, typer.Option(help="A plan file whose [invariants] are exact.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Say what an advertised guarantee protects beside exact totals, which weaken it: --rho 0.213 --invariant totals."""
+    with exits():
+        write(
+            effective_guarantee(rho=rho, epsilon=epsilon, mu=mu, delta=delta, invariant=invariant, plan=plan),
+            as_json=as_json,
+        )
 
 
 @_ledger.command("show")

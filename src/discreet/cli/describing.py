@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.allocate import Quote
 from discreet.cli.output import aligned
 from discreet.exact import text
 from discreet.neighbours import Neighbours, ReplaceOne
 from discreet.plan import layout, plan_json
 from discreet.planfile import PlanFile
 from discreet.privacy import GDP, ZCDP, ApproxDP, kind_name, to_json
+from discreet.quotes import Quote
 from discreet.schema import Category, Column, Number
 from discreet.spend import amount_text, number_text
 from discreet.steps import step_json

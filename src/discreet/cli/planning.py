@@ -8,7 +8,6 @@ from fractions import Fraction
 from operator import add
 from pathlib import Path
 
-from discreet.allocate import Quote
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.errors import BudgetExceeded
@@ -16,6 +15,7 @@ from discreet.exact import text
 from discreet.ledger import Entry, Ledger
 from discreet.planfile import PlanFile, load_plan
 from discreet.privacy import Budget, coordinates, from_coordinates, to_json
+from discreet.quotes import Quote
 from discreet.session import Session
 from discreet.spend import amount_text
 
@@ -59,6 +59,7 @@ def opened(plan: PlanFile) -> Session:
         ledger=plan.ledger,
         budget=plan.budget,
         neighbours=plan.neighbours,
+        invariants=plan.invariants,
         report_delta=plan.report_delta,
     )
 

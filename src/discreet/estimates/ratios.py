@@ -31,36 +31,39 @@ class Estimate:
     high: NDArray[Any]
 
 
-def count_estimate(noisy: NDArray[Any], half: int) -> Estimate:
-    """An unbiased count, which may be negative, and the smallest interval of integers around it.
+def count_estimate(noisy: NDArray[Any], half: NDArray[Any]) -> Estimate:
+    """An unbiased count, which may be negative, and the smallest interval of integers around it; `half` for each cell.
 
     Doubles where `half` is beyond 2**53, else int64: a function of the public `half` alone, because the type of `noisy`
     would tell, once in 1e20 releases, that the noise itself was beyond 2**62.
     """
-    if half >= 2**53:
-        whole = noisy.astype(np.object_)
+    if int(half.max(initial=0)) >= 2**53:
+        whole, half = noisy.astype(np.object_), half.astype(np.object_)
         ends = [_outward(whole - half, 1, -np.inf), _outward(whole + half, 1, np.inf)]
         return Estimate(whole.astype(np.float64), *ends)
     # Noise of this size never reaches 2**62; should it, the count is moved there.
     counts = np.clip(noisy, -_MOST_COUNT, _MOST_COUNT).astype(np.int64)
-    return Estimate(counts, counts - half, counts + half)
+    widths = half.astype(np.int64)
+    return Estimate(counts, counts - widths, counts + widths)
 
 
-def sum_estimate(total: NDArray[Any], s: int, count: NDArray[Any], n: int, *, unit: Fraction, origin: Fraction) -> Estimate:
+def sum_estimate(
+    total: NDArray[Any], s: NDArray[Any], count: NDArray[Any], n: NDArray[Any], *, unit: Fraction, origin: Fraction
+) -> Estimate:
     """The unbiased sum unit·S + origin·N, which may lie outside the possible range, with its interval."""
     scale = common_denominator([unit, origin])
     step, middle = int(unit * scale), int(origin * scale)
     scaled = total.astype(np.object_) * step + count.astype(np.object_) * middle
-    reach = s * step + n * abs(middle)
+    reach = s.astype(np.object_) * step + n.astype(np.object_) * abs(middle)
     ends = [_outward(scaled - reach, scale, -np.inf), _outward(scaled + reach, scale, np.inf)]
     return Estimate(scaled.astype(np.float64) / scale, *ends)
 
 
 def mean_estimate(
     total: NDArray[Any],
-    s: int,
+    s: NDArray[Any],
     count: NDArray[Any],
-    n: int,
+    n: NDArray[Any],
     *,
     unit: Fraction,
     origin: Fraction,
@@ -72,7 +75,7 @@ def mean_estimate(
     """
     step, middle = float(unit), float(origin)
     low, high = (float(bound) for bound in bounds)
-    sums, counts = total.astype(np.float64), count.astype(np.float64)
+    sums, counts, s, n = (part.astype(np.float64) for part in (total, count, s, n))
     value = np.clip(middle + step * sums / np.maximum(counts, 1.0), low, high)
     fewest, most = np.maximum(counts - n, 1.0), np.maximum(counts + n, 1.0)
     # s/c is monotone in c for each sign of s: the smallest ratio has the lower sum over the fewer records when the sum is

@@ -1,7 +1,7 @@
 """Integer query, sensitivity and guarantee in; noisy integers out. Mechanisms never see plans, engines or the ledger.
 
-`sensitivity` bounds what one row can change, `additive` chooses the noise law for a guarantee and adds it. Mechanisms on
-the lattice that exact totals leave free join them with the invariants.
+`sensitivity` bounds what one row can change, `additive` chooses the noise law for a guarantee and adds it, `lattice` has the
+noises on the lattice that exact totals leave free.
 """
 
 from discreet.mechanisms.additive import add_noise, law_for

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError
+from discreet.mechanisms.lattice import LATTICE_LAWS, LatticeLaw
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
 from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
@@ -40,12 +41,13 @@ def law_for(sensitivity: Sensitivity, guarantee: PureDP | ZCDP | GDP) -> Law:
     raise InternalError("a guarantee of 0 would need infinite noise")
 
 
-def add_noise(values: NDArray[Any], law: Law, bits: Bits) -> NDArray[Any]:
-    """`values` plus independent noise for every cell, empty or not, in integers that cannot overflow.
+def add_noise(values: NDArray[Any], law: Law | LatticeLaw, bits: Bits) -> NDArray[Any]:
+    """`values` plus noise for every cell, empty or not, in integers that cannot overflow.
 
-    The noise is drawn before it meets a value, so that drawing cannot depend on one.
+    The noise of cells is independent, or on the lattice that exact totals leave free. It is drawn before it meets a value,
+    so that drawing cannot depend on one.
     """
-    noise = law.sample(len(values), bits)
+    noise = law.sample(bits) if isinstance(law, LATTICE_LAWS) else law.sample(len(values), bits)
     if values.dtype == np.int64 and len(noise) and int(np.abs(noise).max()) < 2**62:
         # Values are below 2**62 by the static bound of `queries`; both halves together fit.
         return np.asarray(values + noise)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from discreet.estimates import sum_estimate
 
+ZERO = np.array([0])
+
 
 @given(
     total=st.integers(-(2**70), 2**70),
@@ -19,7 +21,14 @@ from discreet.estimates import sum_estimate
 @example(total=2**53, s=1, unit=Fraction(1))
 @example(total=-(2**53), s=1, unit=Fraction(1, 2))
 def test_the_ends_of_a_sum_contain_the_exact_ones_and_little_more(total, s, unit):
-    got = sum_estimate(np.array([total], dtype=object), s, np.array([0], dtype=object), 0, unit=unit, origin=Fraction(0))
+    got = sum_estimate(
+        np.array([total], dtype=object),
+        np.array([s], dtype=object),
+        np.array([0], dtype=object),
+        ZERO,
+        unit=unit,
+        origin=Fraction(0),
+    )
     low, high = Fraction(float(got.low[0])), Fraction(float(got.high[0]))
     slack = Fraction(1, 2**50) * (abs(total) + s) * unit + Fraction(1, 10**300)
     assert (total - s) * unit - slack <= low <= (total - s) * unit
@@ -28,5 +37,5 @@ def test_the_ends_of_a_sum_contain_the_exact_ones_and_little_more(total, s, unit
 
 @pytest.mark.parametrize(("unit", "ends"), [(Fraction(1), (11, 19)), (Fraction(1, 2), (5.5, 9.5))])
 def test_ends_that_are_doubles_are_exact(unit, ends):
-    got = sum_estimate(np.array([15]), 4, np.array([3]), 0, unit=unit, origin=Fraction(0))
+    got = sum_estimate(np.array([15]), np.array([4]), np.array([3]), ZERO, unit=unit, origin=Fraction(0))
     assert (got.low[0], got.high[0]) == ends

@@ -1,0 +1,173 @@
+"""The lattice in which two tables with equal totals differ, for the row counts of a request.
+
+Let θ(X) be the row counts of the cells of a request. A structure describes a lattice L with θ(X) - θ(X') ∈ L for all
+tables X, X' of equal totals; noise on L leaves everything that the totals say of the cells exactly as it is.
+
+* `Blocks`: the counts of each block add up to a public number.
+* `Tables`: in each table the counts have public one-way margins over the first axes; a last axis, the depth, is free.
+* `Kernel`: the counts fulfil public linear equations, for small domains.
+
+Cells outside the structure hold 0 in every table with these totals. Everything follows from the plan, the schema and the
+published totals (soundness 18 and 20); docs/proofs/semi-dp.md, "Requests".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Blocks", "Kernel", "Structure", "Table", "Tables", "describe"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """The cells `order`, block after block with `sizes` cells each; `totals` are their public sums, None before these exist.
+
+    Args:
+        cells: how many cells the request has.
+        order: int64, the positions of the cells that can hold a record.
+        sizes: int64, each at least 1, adding up to len(order).
+        totals: int64, one for each block.
+    """
+
+    cells: int
+    order: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    totals: NDArray[np.int64] | None
+
+    @property
+    def determined(self) -> bool:
+        """Whether the totals say every count."""
+        return bool((self.sizes == 1).all())
+
+    def counts(self) -> NDArray[np.int64] | None:
+        """The counts of all cells where the totals say them, else None."""
+        if not self.determined or self.totals is None:
+            return None
+        found = np.zeros(self.cells, dtype=np.int64)
+        found[self.order] = self.totals
+        return found
+
+    @property
+    def size(self) -> int:
+        """How many cells can hold a record."""
+        return len(self.order)
+
+    @property
+    def rank(self) -> int:
+        """How many counts are free."""
+        return self.size - len(self.sizes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """One table with public margins.
+
+    Args:
+        order: int64, the positions of its cells, in the shape of the axes and then the depth.
+        margins: the public counts of the levels of each axis, None before they are published.
+    """
+
+    order: NDArray[np.int64]
+    margins: tuple[NDArray[np.int64], ...] | None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of levels of the axes with public margins."""
+        return self.order.shape[:-1]
+
+    @property
+    def depth(self) -> int:
+        """The number of cells that share all those levels."""
+        return int(self.order.shape[-1])
+
+    @property
+    def rank(self) -> int:
+        """How many counts are free."""
+        return self.order.size - 1 - sum(levels - 1 for levels in self.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """Disjoint tables, each with at least two axes of public margins."""
+
+    cells: int
+    tables: tuple[Table, ...]
+
+    @property
+    def determined(self) -> bool:
+        """Whether the totals say every count."""
+        return self.rank == 0
+
+    def counts(self) -> NDArray[np.int64] | None:
+        """The counts of all cells where the totals say them, else None."""
+        if not self.determined:
+            return None
+        found = np.zeros(self.cells, dtype=np.int64)
+        for table in self.tables:
+            if table.margins is None:
+                return None
+            # Nothing is free: at most one axis has several levels, and its margin is the table.
+            longest = max(range(len(table.shape)), key=lambda axis: table.shape[axis])
+            found[table.order.ravel()] = table.margins[longest]
+        return found
+
+    @property
+    def size(self) -> int:
+        """How many cells can hold a record."""
+        return sum(table.order.size for table in self.tables)
+
+    @property
+    def rank(self) -> int:
+        """How many counts are free."""
+        return sum(table.rank for table in self.tables)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """The counts of the cells `order` fulfil `equations` @ counts = public numbers; int64, shape (equations, len(order))."""
+
+    cells: int
+    order: NDArray[np.int64]
+    equations: NDArray[np.int64]
+
+    @property
+    def determined(self) -> bool:
+        """Whether the totals say every count."""
+        return self.rank == 0
+
+    def counts(self) -> None:
+        """Counts that follow from general equations are not worked out."""
+        return
+
+    @property
+    def size(self) -> int:
+        """How many cells can hold a record."""
+        return len(self.order)
+
+    @property
+    def rank(self) -> int:
+        """How many counts are free."""
+        from flint import fmpz_mat
+
+        return self.size - int(fmpz_mat(self.equations.tolist()).rank())
+
+
+Structure = Blocks | Tables | Kernel
+
+
+def describe(structure: Structure) -> str:
+    """The structure in a few words, for quotes and releases."""
+    match structure:
+        case Blocks(sizes=sizes):
+            same = sizes.size and bool((sizes == sizes[0]).all())
+            return f"{sizes.size} blocks of {sizes[0] if same else 'several'} cells, each with an exact total"
+        case Tables(tables=tables):
+            shapes = {table.order.shape for table in tables}
+            shown = " x ".join(map(str, tables[0].shape)) if len(shapes) == 1 else "several shapes"
+            return f"{len(tables)} tables of {shown}, each with exact margins"
+        case Kernel(order=order, equations=equations):
+            return f"{order.size} cells under {prod(equations.shape[:1])} exact equations"

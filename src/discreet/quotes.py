@@ -1,0 +1,239 @@
+"""What a request costs and how exact it will be, in values and in words. Everything in a quote is public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InternalError
+from discreet.exact import decimal_text, exact, text
+from discreet.invariants.beside import Beside
+from discreet.invariants.structure import Structure, describe
+from discreet.mechanisms import Sensitivity
+from discreet.mechanisms.lattice import (
+    LATTICE_LAWS,
+    HeldCells,
+    KNormLaplace,
+    LatticeGaussian,
+    LatticeLaw,
+    PairedLaplace,
+    SumZeroLaplace,
+)
+from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
+from discreet.plan import Plan, resize_of
+from discreet.privacy import GDP, ZCDP, PureDP
+from discreet.privacy.coordinates import Budget
+from discreet.queries import Query, shown
+from discreet.statistics import Count, Statistic, Sum
+
+__all__ = [
+    "LEVEL",
+    "Alternative",
+    "Line",
+    "Measured",
+    "PublicCells",
+    "PublicCount",
+    "Quote",
+    "expected_error",
+    "half_widths",
+    "law_json",
+    "law_text",
+]
+
+LEVEL = Fraction(95, 100)
+"""The level of every interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A mechanism that would give the same guarantee, and the standard deviation of its noise in a cell."""
+
+    mechanism: str
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """One primitive query with its noise.
+
+    Args:
+        query: what is asked.
+        share: its share of the spend.
+        sensitivity: how far the answers of the tables that are compared lie apart: neighbours or, beside exact totals and
+            without a resize, semi-adjacent tables.
+        ordinary: the same for one replaced row, totals or not: what an ordinary statement would be made with.
+        guarantee: what it costs, for those tables.
+        law: the noise; of independent cells, or on the lattice that the totals leave free.
+        alternatives: the mechanisms there were, the chosen one first, then from the least noise to the most.
+    """
+
+    query: Query
+    share: Fraction
+    sensitivity: Sensitivity
+    ordinary: Sensitivity
+    guarantee: PureDP | ZCDP | GDP
+    law: Law | LatticeLaw
+    alternatives: tuple[Alternative, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PublicCount:
+    """A count that needs no noise, because it is public already: the n of ReplaceOne or of a resize."""
+
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublicCells:
+    """Counts that need no noise, because the published totals say them."""
+
+    structure: Structure
+
+    def counts(self) -> NDArray[np.int64]:
+        """The counts of all cells.
+
+        Raises:
+            InternalError: the totals are not published yet.
+        """
+        counts = self.structure.counts()
+        if counts is None:
+            raise InternalError("the totals are not published yet")
+        return counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """How one statistic is put together: value = origin + unit·(sum/count), or unit·sum + origin·count, or the count.
+
+    `total` and `count` are positions among the measured queries. Each of their noises lies within its half-width with
+    probability at least `level`, so that all of them do with probability at least `LEVEL`; `half_total` and `half_count`
+    are the largest half-widths of any cell.
+    """
+
+    statistic: Statistic
+    total: int | None
+    count: int | PublicCount | PublicCells | None
+    unit: Fraction
+    origin: Fraction
+    level: Fraction
+    half_total: int
+    half_count: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quote:
+    """What a request costs and how exact it will be, before anything is read.
+
+    Args:
+        plan: the request.
+        spend: what it costs, for one person of the original data, in the measure of the budget; beside exact totals the
+            effective amount.
+        group: how many rows of the table that is asked can differ between the tables that are compared: rows per person,
+            times the copies of a resize, or the semi-adjacency beside exact totals.
+        measured: the primitive queries with their noise.
+        lines: one for each statistic.
+        beside: the exact totals, if there are any.
+        advertised: what the same noise would be called if nobody counted the totals; the spend where there are none.
+    """
+
+    plan: Plan
+    spend: Budget
+    group: int
+    measured: tuple[Measured, ...]
+    lines: tuple[Line, ...]
+    beside: Beside | None
+    advertised: Budget
+
+    @property
+    def expected(self) -> tuple[tuple[str, float], ...]:
+        """For each statistic its name and the half-width of its interval, in a group of 1,000 rows where that matters."""
+        return tuple((line.statistic.name, expected_error(line, rows=1000)) for line in self.lines)
+
+    def __str__(self) -> str:
+        """The quote in words: cost, totals, division of the spend, noise, expected errors."""
+        lines = [f"cost: {self.spend.explain()}"]
+        resize = resize_of(self.plan)
+        if self.beside is not None:
+            lines += _totals_text(self, self.beside)
+        if self.group > 1 and (self.beside is None or resize is not None):
+            lines.append(f"one person can move {self.group} rows of the table that is asked; the noise allows for that")
+        if resize is not None and resize.proportion < 1 and isinstance(self.spend, ZCDP | GDP):
+            lines.append("sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller")
+        for one in self.measured:
+            share = decimal_text(100 * one.share, 3)
+            lines.append(f"  {shown(one.query)}: {share} % of the spend; noise {law_text(one.law)}")
+            lines += [f"    {line}" for line in _choice_text(one)]
+        lines.append("expected error (half of the 95 % interval; means in a group of 1,000 rows):")
+        lines += [f"  {name}: ±{error:.6g}" for name, error in self.expected]
+        return "\n".join(lines)
+
+
+def _totals_text(quote: Quote, beside: Beside) -> list[str]:
+    """What the totals mean for the guarantee."""
+    adjacency = beside.adjacency
+    bound = "" if adjacency.exact and beside.totals is not None else " at most"
+    named = ", ".join(beside.invariants.columns)
+    compared = f"tables with the same totals that differ in{bound} a = {adjacency.a} rows ({adjacency.reason})"
+    lines = [f"exact totals of {named} stand beside it, unprotected: compared are {compared}"]
+    if beside.totals is None:
+        lines.append("the totals are not published yet; once they are, a and the noise can only become smaller")
+    if quote.advertised != quote.spend:
+        lines.append(f"the same noise without counting the totals would be advertised as: {quote.advertised.explain()}")
+    if isinstance(quote.spend, ZCDP):
+        for one in quote.measured:
+            factor = Fraction(one.sensitivity.l2_squared, max(1, one.ordinary.l2_squared))
+            if resize_of(quote.plan) is None:
+                lines.append(f"  {shown(one.query)}: the totals multiply ρ by {text(factor)} (naive: a² = {adjacency.a**2})")
+    return lines
+
+
+def _choice_text(one: Measured) -> list[str]:
+    """Why this mechanism: the standard deviations of all that would give the same guarantee."""
+    if len(one.alternatives) < 2:
+        return []
+    shown_ones = "; ".join(f"{other.mechanism} {other.deviation:.4g}" for other in one.alternatives)
+    return [f"the least noise of those that give this guarantee (standard deviation in a cell): {shown_ones}"]
+
+
+def law_text(law: Law | LatticeLaw) -> str:
+    """The law for people: its parameter exactly when that is short, else to six digits; a release states it exactly."""
+    name, parameter = list(law_json(law).items())[:2]
+    written = parameter[1] if len(parameter[1]) <= 12 else "about " + decimal_text(exact(parameter[1], parameter[0]))
+    return f"{name[1]}, {parameter[0]} {written}"
+
+
+def law_json(law: Law | LatticeLaw) -> dict[str, str]:
+    """The law of a noise as canonical JSON values: its name, its exact parameter and, for a lattice, its structure."""
+    match law:
+        case DiscreteLaplace(scale=parameter):
+            return {"noise": "discrete Laplace", "scale": text(parameter)}
+        case RoundedGaussian(sigma2=parameter):
+            return {"noise": "rounded Gaussian", "variance": text(parameter)}
+        case HeldCells(law=inner):
+            return law_json(inner)
+        case SumZeroLaplace(structure=structure, scale=parameter):
+            return {"noise": "K-norm on the lattice", "scale": text(parameter), "lattice": describe(structure)}
+        case PairedLaplace(structure=structure, scale=parameter):
+            return {"noise": "K-norm on the lattice", "scale": text(parameter), "lattice": describe(structure)}
+        case LatticeGaussian(structure=structure, sigma2=parameter):
+            return {"noise": "Gaussian on the lattice", "variance": text(parameter), "lattice": describe(structure)}
+        case KNormLaplace(structure=structure, epsilon=parameter):
+            return {"noise": "K-norm of the hull", "epsilon": text(parameter), "lattice": describe(structure)}
+    raise InternalError("a noise law without a name")
+
+
+def half_widths(law: Law | LatticeLaw, level: Fraction) -> int | NDArray[Any]:
+    """A w with P(|noise of a cell| ≤ w) ≥ level: one for all cells, or one for each on a lattice."""
+    return law.half_widths(level) if isinstance(law, LATTICE_LAWS) else law.half_width(level)
+
+
+def expected_error(line: Line, *, rows: int) -> float:
+    """The half-width of a statistic's interval; for a mean, at most this in a group of `rows` rows."""
+    if isinstance(line.statistic, Count):
+        return float(line.half_count)
+    reach = line.unit * line.half_total + abs(line.origin) * line.half_count
+    return float(reach if isinstance(line.statistic, Sum) else (line.unit * line.half_total) / rows)
