@@ -138,7 +138,7 @@ def _candidates(
     if space is not None and len(space.held) < space.cells:
         laws = [HeldCells(space.cells, space.held, plain)]
     if space is not None and space.structure is not None and isinstance(query, RowCount) and not isinstance(part, GDP):
-        laws += lattice_laws(space.structure, sensitivity, part)
+        laws += lattice_laws(space.structure, sensitivity, part, space.beside.adjacency.a)
     return sorted(((law.variance(), law) for law in laws), key=lambda one: one[0])
 
 

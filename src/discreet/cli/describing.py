@@ -8,6 +8,8 @@ from typing import Any
 
 from discreet.cli.output import aligned
 from discreet.exact import text
+from discreet.invariants.adjacency import semi_adjacency
+from discreet.invariants.parts import part_json
 from discreet.neighbours import Neighbours, ReplaceOne
 from discreet.plan import layout, plan_json
 from discreet.planfile import PlanFile
@@ -29,11 +31,22 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
         ("data set", plan.dataset),
         ("source", f"{plan.source} (its header fits the columns)"),
         ("neighbours", _neighbours(plan.neighbours)),
+        *_totals(plan),
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
         ("ledger", f"{plan.ledger}{state}"),
     ]
     columns = [(name, _column(column)) for name, column in plan.schema.columns.items()]
     return [*aligned(facts), "columns", *aligned(columns)]
+
+
+def _totals(plan: PlanFile) -> list[tuple[str, str]]:
+    """What is published exactly, and what that means for everybody."""
+    if plan.invariants is None or not isinstance(plan.neighbours, ReplaceOne):
+        return []
+    found = semi_adjacency(plan.invariants, plan.schema, None, plan.neighbours.rows)
+    parts = [f"{part_json(part)['part']} of {', '.join(part.columns)}" for part in plan.invariants.parts]
+    compared = f"tables with the same totals that differ in up to {found.a} rows are compared ({found.reason})"
+    return [("exact", f"{'; '.join(parts)}: published without noise, unprotected; {compared}")]
 
 
 def release_lines(name: str, quote: Quote) -> list[str]:

@@ -102,6 +102,7 @@ def checked_plan(path: Path) -> Answer:
         "source": plan.source,
         "ledger": str(plan.ledger),
         "neighbours": plan.neighbours.to_json(),
+        "invariants": [] if plan.invariants is None else plan.invariants.to_json(),
         "schema": plan.schema.to_json(),
         "budget": to_json(plan.budget),
         "remaining": [text(value) for value in now.remaining],

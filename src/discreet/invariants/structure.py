@@ -19,7 +19,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Blocks", "Kernel", "Structure", "Table", "Tables", "describe"]
+__all__ = ["Blocks", "Kernel", "Structure", "Table", "Tables", "describe", "exact_sums", "margin_equations"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,6 +157,41 @@ class Kernel:
 
 
 Structure = Blocks | Tables | Kernel
+
+
+def margin_equations(table: Table) -> NDArray[np.int64]:
+    """The margins of a table as rows of coefficients over its cells, in the order of `table.order`, flattened."""
+    rows = []
+    for axis, levels in enumerate(table.shape):
+        for level in range(levels):
+            inside = np.zeros(table.order.shape, dtype=np.int64)
+            inside[(slice(None),) * axis + (level,)] = 1
+            rows.append(inside.ravel())
+    return np.array(rows, dtype=np.int64)
+
+
+def exact_sums(structure: Structure) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The public sums of the counts: for each kind, for every cell the number of its sum or -1, and the sums.
+
+    Empty before the totals are published, and for equations that are no plain sums.
+    """
+    if isinstance(structure, Blocks) and structure.totals is not None:
+        labels = np.full(structure.cells, -1, dtype=np.int64)
+        labels[structure.order] = np.repeat(np.arange(len(structure.sizes)), structure.sizes)
+        return [(labels, structure.totals)]
+    if not isinstance(structure, Tables) or not all(table.margins for table in structure.tables):
+        return []
+    found = []
+    for axis in range(len(structure.tables[0].shape)):
+        labels = np.full(structure.cells, -1, dtype=np.int64)
+        sums: list[int] = []
+        for table in structure.tables:
+            shape = [-1 if position == axis else 1 for position in range(table.order.ndim)]
+            numbers = (len(sums) + np.arange(table.shape[axis])).reshape(shape)
+            labels[table.order] = np.broadcast_to(numbers, table.order.shape)
+            sums += (table.margins or ())[axis].tolist()
+        found.append((labels, np.array(sums, dtype=np.int64)))
+    return found
 
 
 def describe(structure: Structure) -> str:

@@ -9,6 +9,7 @@ Where θ(X) - θ(X') ∈ L for equal totals, noise V on L has the guarantee of i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InternalError
-from discreet.invariants.structure import Blocks, Kernel, Structure, Tables
+from discreet.errors import ArgumentError, InternalError
+from discreet.invariants.enumerate import differences
+from discreet.invariants.structure import Blocks, Kernel, Structure, Tables, margin_equations
 from discreet.mechanisms.sensitivity import Sensitivity
-from discreet.noise.bits import Bits
+from discreet.noise.bits import Bits, system_bits
 from discreet.noise.laws import Law
 from discreet.privacy import ZCDP, PureDP
 
@@ -34,6 +36,11 @@ __all__ = [
     "keeps_totals",
     "lattice_laws",
 ]
+
+
+_MOST_HULL_RANK = 6
+MOST_SIGMA2 = Fraction(10**34)
+"""What the samplers take; see `discreet.noise`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,6 +149,23 @@ class LatticeGaussian:
 
                 return _placed(structure.cells, order, lattice_gaussian(_lattice(structure), self.sigma2, 1, bits)[0])
 
+    def can_be_drawn(self) -> bool:
+        """Whether the sampler takes these parameters: it refuses before it draws anything, so none is drawn to find out."""
+        structure = self.structure
+        try:
+            if isinstance(structure, Kernel):
+                from discreet.noise.klein import lattice_gaussian
+
+                lattice_gaussian(_lattice(structure), self.sigma2, 0, system_bits())
+            elif isinstance(structure, Tables):
+                from discreet.noise.margin_gaussian import margins_gaussian
+
+                for table in structure.tables:
+                    margins_gaussian(self.sigma2, table.shape, system_bits(), depth=table.depth, blocks=0)
+        except ArgumentError:
+            return False
+        return self.sigma2 * max(1, structure.size) <= MOST_SIGMA2
+
     def half_widths(self, coverage: Fraction) -> NDArray[Any]:
         """For each cell of the request a w with P(|v| ≤ w) ≥ coverage."""
         from discreet.noise.margin_laws import LatticeGaussianCell, margins_cell, sum_zero_cell
@@ -203,21 +227,41 @@ def keeps_totals(law: Law | LatticeLaw) -> bool:
     return isinstance(law, LATTICE_LAWS) and not isinstance(law, HeldCells)
 
 
-def lattice_laws(structure: Structure, sensitivity: Sensitivity, guarantee: PureDP | ZCDP) -> Iterator[LatticeLaw]:
+def lattice_laws(structure: Structure, sensitivity: Sensitivity, guarantee: PureDP | ZCDP, a: int) -> Iterator[LatticeLaw]:
     """The noises on the lattice that give `guarantee` for tables that differ within the sensitivity space.
+
+    Only those that can be drawn: a lattice Gaussian may have too little variance for its sampler, a hull too many facets.
 
     Args:
         structure: the lattice L of the answers.
         sensitivity: bounds of Δ₁ and Δ₂² over the sensitivity space, which lies in L.
         guarantee: pure or zero-concentrated; the lattice Gaussian has no GDP guarantee.
+        a: the semi-adjacency.
     """
     if isinstance(guarantee, ZCDP):
-        yield LatticeGaussian(structure, Fraction(sensitivity.l2_squared) / (2 * guarantee.rho))
-        return
-    if isinstance(structure, Blocks):
+        gaussian = LatticeGaussian(structure, Fraction(sensitivity.l2_squared) / (2 * guarantee.rho))
+        if gaussian.can_be_drawn():
+            yield gaussian
+    elif isinstance(structure, Blocks):
         yield SumZeroLaplace(structure, Fraction(sensitivity.l1) / guarantee.epsilon)
     elif isinstance(structure, Tables) and all(_is_paired(table.order) for table in structure.tables):
         yield PairedLaplace(structure, Fraction(sensitivity.l1) / (2 * guarantee.epsilon))
+    elif structure.rank <= _MOST_HULL_RANK:
+        yield from _hull_law(structure, guarantee.epsilon, a)
+
+
+def _hull_law(structure: Tables | Kernel, epsilon: Fraction, a: int) -> Iterator[KNormLaplace]:
+    """The K-norm of the hull of S itself, where S can be listed and its hull has few facets."""
+    if isinstance(structure, Tables) and len(structure.tables) != 1:
+        return
+    equations = structure.equations if isinstance(structure, Kernel) else margin_equations(structure.tables[0])
+    points = differences(equations, a)
+    if points is None or not points.any():
+        return
+    found = KNormLaplace(structure, points, epsilon)
+    with suppress(ArgumentError):
+        found.variance()
+        yield found
 
 
 def _is_paired(order: NDArray[np.int64]) -> bool:
