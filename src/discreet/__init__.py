@@ -28,6 +28,7 @@ from discreet.session import Session
 from discreet.statistics import bins, count, mean
 from discreet.statistics import sum_of as sum  # noqa: A004 (the statistic is called sum)
 from discreet.table import Table
+from discreet.views import consistent
 
 __all__ = [
     "GDP",
@@ -66,6 +67,7 @@ __all__ = [
     "Weights",
     "__version__",
     "bins",
+    "consistent",
     "count",
     "mean",
     "sum",

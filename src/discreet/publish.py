@@ -11,9 +11,12 @@ from discreet.errors import InternalError
 from discreet.evaluate import estimated, exact_answers, group_columns, noisy_answers
 from discreet.exact import text
 from discreet.invariants.adjacency import disclosures
+from discreet.invariants.space import space_of
+from discreet.invariants.structure import exact_sums
+from discreet.invariants.view import counts_every_row
 from discreet.mechanisms.lattice import keeps_totals
 from discreet.noise.bits import Bits
-from discreet.plan import canonical, digest, plan_json
+from discreet.plan import canonical, digest, plan_json, table_facts
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.coordinates import to_json
 from discreet.queries import shown
@@ -49,6 +52,7 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
             "plan_digest": quote.plan.digest,
             "guarantee": guarantee_json(_guarantee(quote, report_delta)),
             "invariants": _totals_json(quote),
+            "known_sums": _known_sums(quote),
             "group": quote.group,
             "noise": noise_json(quote),
             "statistics": [_statistic_line(quote, line) for line in quote.lines],
@@ -101,6 +105,19 @@ def _totals_json(quote: Quote) -> dict[str, Any] | None:
         "semi_adjacency": {"a": adjacency.a, "exact": adjacency.exact, "reason": adjacency.reason},
         "disclosures": list(disclosures(beside.invariants, schema, beside.totals)),
     }
+
+
+def _known_sums(quote: Quote) -> list[dict[str, Any]]:
+    """Sums of counts over cells that are public: for each kind the label of every cell (-1 for none), and the totals.
+
+    Without labels the total is that of all cells. From these a reader can make a table that has them exactly.
+    """
+    facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
+    space = None if quote.beside is None else space_of(quote.plan, quote.beside)
+    sums = [] if space is None or space.structure is None else exact_sums(space.structure)
+    if not sums and facts.rows is not None and counts_every_row(quote.plan):
+        return [{"labels": None, "totals": [facts.rows]}]
+    return [{"labels": labels.tolist(), "totals": totals.tolist()} for labels, totals in sums]
 
 
 def _guarantee(quote: Quote, report_delta: Fraction) -> Guarantee:

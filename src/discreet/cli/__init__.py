@@ -20,7 +20,7 @@ from discreet.cli.exits import exits
 from discreet.cli.ledgers import shown_ledger, verified_ledger
 from discreet.cli.output import write
 from discreet.cli.planning import checked_plan, quoted_plan
-from discreet.cli.releasing import release_plan, report_folder
+from discreet.cli.releasing import consistent_folder, release_plan, report_folder
 
 __all__ = ["app", "main"]
 
@@ -99,6 +99,16 @@ def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder 
     """Write report.html again, beside each release.json in DIR."""
     with exits():
         report_folder(folder)
+
+
+@app.command()
+def consistent(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results of `release`.")],
+    statistic: Annotated[str | None, typer.Option(metavar="NAME", help="Which count of rows; the first one.")] = None,
+) -> None:
+    """Write consistent.csv: counts as non-negative integers that add up to the exact totals. Biased; for readers only."""
+    with exits():
+        consistent_folder(folder, statistic)
 
 
 @app.command()

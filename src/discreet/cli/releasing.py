@@ -22,8 +22,9 @@ from discreet.errors import ArgumentError, LedgerError, ReleaseFailed
 from discreet.planfile import PlanFile, checked_name, load_plan
 from discreet.release import Release
 from discreet.spend import Order, amount_text
+from discreet.views import consistent
 
-__all__ = ["folders_for", "release_plan", "renamed", "report_folder"]
+__all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "report_folder"]
 
 _FILES = "release.json, table.csv, table.parquet, report.html"
 
@@ -69,11 +70,31 @@ def report_folder(folder: Path) -> None:
     """
     from discreet.report import write_report
 
+    for place in _release_folders(folder, "report"):
+        typer.echo(write_report(Release.load(place), place / "report.html"))
+
+
+def consistent_folder(folder: Path, statistic: str | None) -> None:
+    """consistent.csv and consistent.parquet stand beside the release.json in `folder`, or beside each in its sub-folders.
+
+    Raises:
+        ArgumentError: no release there, no such count of rows in it, or a folder that cannot be written.
+    """
+    for place in _release_folders(folder, "consistent"):
+        table = consistent(Release.load(place), statistic)
+        try:
+            table.write_csv(place / "consistent.csv")
+            table.write_parquet(place / "consistent.parquet")
+        except OSError as wrong:
+            raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
+        typer.echo(place / "consistent.csv")
+
+
+def _release_folders(folder: Path, command: str) -> list[Path]:
     found = [folder] if (folder / "release.json").exists() else sorted(path.parent for path in folder.glob("*/release.json"))
     if not found:
-        raise ArgumentError(f"report '{folder}': no release.json there; give the folder that `discreet release` wrote")
-    for place in found:
-        typer.echo(write_report(Release.load(place), place / "report.html"))
+        raise ArgumentError(f"{command} '{folder}': no release.json there; give the folder that `discreet release` wrote")
+    return found
 
 
 def renamed(orders: Sequence[Order], name: str) -> tuple[Order, ...]:

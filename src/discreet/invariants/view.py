@@ -16,7 +16,7 @@ from discreet.schema import Category, Schema
 from discreet.statistics import BinGroup, Group, group_labels
 from discreet.steps import Impute, NumberFacts, TableFacts, Where, WhereIn, facts_of
 
-__all__ = ["View", "level_count", "positions", "refuse_imputed", "view_of"]
+__all__ = ["View", "counts_every_row", "level_count", "positions", "refuse_imputed", "view_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +89,14 @@ def view_of(plan: Plan, columns: tuple[str, ...]) -> View | None:
                 place = np.where(passes(step, codes), place, -1)
         places[name], grouped[name] = place, count
     labels = tuple((group.column, len(group_labels(group, facts))) for group in plan.group_by)
-    others = [group for group in plan.group_by if group.column not in places]
-    kept = all(step.column in places for step in _conditions(plan)) and all(_complete(group, facts) for group in others)
-    return View(places, grouped, labels, kept)
+    return View(places, grouped, labels, counts_every_row(plan, columns))
+
+
+def counts_every_row(plan: Plan, but: tuple[str, ...] = ()) -> bool:
+    """Whether every row counts in exactly one cell of the request, whatever its values; the columns `but` are left aside."""
+    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    groups = all(_complete(group, facts) for group in plan.group_by if group.column not in but)
+    return groups and all(step.column in but for step in _conditions(plan))
 
 
 def positions(view: View, *parts: tuple[str, ...]) -> NDArray[np.int64]:
