@@ -20,7 +20,7 @@ from discreet.invariants.classes import Classes, classes_of, existence_of
 from discreet.invariants.components import Component, Split, components_of, exists, possible_cells, splits_of
 from discreet.invariants.description import Invariants
 from discreet.invariants.disclosure import disclosures, is_vacuous
-from discreet.invariants.general import crossing_bound, decomposable, graver_bound
+from discreet.invariants.general import crossing_bound, decomposable, graver_bound, product_bound
 from discreet.invariants.parts import LinearPart, OccupiedPart
 from discreet.invariants.totals import PublishedTotals
 from discreet.schema import Schema
@@ -75,7 +75,7 @@ def semi_adjacency(
     known = rows if totals is None or totals.rows is None else totals.rows
     pieces = [_piece(component, invariants, schema, totals, known) for component in components_of(invariants)]
     attributes = [piece for piece in pieces if piece.least is not None]
-    if len(attributes) == len(pieces) and totals is not None:
+    if not pieces or (len(attributes) == len(pieces) and totals is not None):
         found = _disjoint_margins([piece.least for piece in attributes if piece.least], known)
     elif len(pieces) == 1:
         found = SemiAdjacency(pieces[0].a, pieces[0].exact, pieces[0].reason)
@@ -165,6 +165,11 @@ def _all_occupied(component: Component) -> bool:
 
 
 def _crossing(component: Component, splits: Sequence[Split], classes: Classes) -> _Piece:
+    a = product_bound(splits, classes)
+    if a is not None:
+        return _Piece(
+            a, exact=False, reason=f"{a - 1} partitions that cross in full tables: at most {a - 1} + 1", least=None
+        )
     if decomposable(component):
         k = len(splits)  # tables that tell nothing apart are not among the splits
         return _Piece(k + 1, exact=False, reason=f"{k} decomposable margins: at most {k} + 1", least=None)

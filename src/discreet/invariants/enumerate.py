@@ -2,7 +2,7 @@
 
 S(a) = {P - N : P and N multisets of a cells with equal sums}, as integer vectors over the cells. It holds the difference of
 the counts of any two tables with equal totals that differ in at most a rows, and every member is such a difference
-for totals that are large enough (docs/proofs/semi-adjacency.md, A8).
+for totals that are large enough (docs/proofs/semi-adjacency.md, A9).
 """
 
 from __future__ import annotations

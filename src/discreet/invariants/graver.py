@@ -126,7 +126,7 @@ def _complete(vectors: _Ints, cell: int, most_pairs: int) -> tuple[_Ints, int] |
     """From the basis of the projection to the coordinates before `cell` to that of one more, and the pairs it took.
 
     Vectors that agree in sign before `cell` can only cancel at `cell`; so the pairs to be completed agree before it and have
-    opposite signs at it (docs/proofs/semi-adjacency.md, A7).
+    opposite signs at it (docs/proofs/semi-adjacency.md, A8).
     """
     signed = _Signed(vectors, cell + 1)
     before = np.int64((1 << cell) - 1)

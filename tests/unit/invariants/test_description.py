@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
@@ -42,6 +42,7 @@ def test_columns_come_in_the_order_of_first_mention():
     assert (Totals("sex", "state") + Totals("age") + Occupied("state")).columns == ("sex", "state", "age")
 
 
+@settings(max_examples=30)
 @given(PARTS, PARTS, PARTS)
 def test_joining_is_associative_idempotent_and_says_the_same_in_any_order(a, b, c):
     assert (a + b) + c == a + (b + c)

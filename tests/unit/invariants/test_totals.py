@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
@@ -112,6 +112,7 @@ ROWS = st.lists(
 )
 
 
+@settings(max_examples=25)
 @given(ROWS)
 def test_json_comes_back_and_nothing_true_is_a_contradiction(rows):
     totals = totals_of_counts(EVERYTHING, SCHEMA, counts_of(rows))
@@ -119,6 +120,7 @@ def test_json_comes_back_and_nothing_true_is_a_contradiction(rows):
     refuse_contradictions(totals, SCHEMA)
 
 
+@settings(max_examples=25)
 @given(ROWS)
 def test_the_order_of_parts_and_columns_does_not_show_in_json(rows):
     first = Totals("state", "sex") + Occupied("age")
@@ -137,6 +139,7 @@ def test_json_of_other_invariants_is_refused():
     assert read_totals(Totals("sex"), SCHEMA, totals) is totals
 
 
+@settings(max_examples=25)
 @given(ROWS)
 def test_a_caller_may_write_what_a_table_says(rows):
     totals = totals_of_counts(EVERYTHING, SCHEMA, counts_of(rows))
