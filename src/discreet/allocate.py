@@ -117,6 +117,8 @@ def _measured(asked: Asked, weights: dict[Query, Fraction], target: Target) -> t
             raise InternalError("a mechanism guarantees no approximate DP by itself")
         ordinary = _ordinary(asked, query)
         sensitivity = ordinary if asked.space is None else _beside_totals(asked, asked.space, query)
+        if not sensitivity.l1:
+            raise PlanError(f"'{shown(query)}' is already exact: it follows from the published totals; ask for something else")
         try:
             laws = _candidates(asked.space, query, sensitivity, part)
         except ArgumentError:
