@@ -11,7 +11,7 @@ import discreet as dp
 from discreet.release import make_release
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def released():
     """A function that releases statistics of a small frame: `released(schema, rows, ask, **options)`."""
 
@@ -36,7 +36,7 @@ def _type(column: object) -> Any:
     return {bool: pl.Boolean, int: pl.Int64, str: pl.String}[type(values[0])]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def rewritten():
     """A function that gives a release whose document differs in the given parts, with a digest that fits."""
 
@@ -98,7 +98,7 @@ class Reader(HTMLParser):
         return found
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def read():
     """A function that reads a page: `read(html)` has its tags, attributes, ids and tables."""
 
@@ -111,7 +111,7 @@ def read():
     return reader
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def wages(released):
     """Counts, sums and means by sex, with every kind of step."""
     schema = dp.Schema(

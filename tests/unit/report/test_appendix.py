@@ -57,7 +57,7 @@ CASES = {
 }
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(params=CASES, scope="module")
 def made(request, released):
     """A release, and the name of a law that must be explained on its page."""
     ask, invariants, budget, law = CASES[request.param]

@@ -27,13 +27,13 @@ def by_both(table):
     return table.group_by("state", "sex").agg(dp.count())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def beside(released):
     """Counts by state and sex beside exact totals of the states, of which one has a single row."""
     return released(SCHEMA, ROWS, by_both, budget=dp.ZCDP("0.852"), invariants=dp.Totals("state"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def changed(beside, rewritten):
     """A function that gives the release with other exact totals: `changed(disclosures=…, totals=…)`."""
 
