@@ -447,24 +447,23 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("budget", [dp.PureDP(1), dp.ZCDP(1)], ids=["pure", "zcdp"])
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize(
+    ("name", "budget"), [*[(name, dp.ZCDP(1)) for name in KEPT], ("nested", dp.PureDP(1)), ("margins", dp.PureDP(1))]
+)
 def test_lattice_tables_are_integers_that_add_up(name, budget):
     invariants, by, columns = KEPT[name]
     groups = [dp.bins("age", [0, 5, 10]) if column == "age" else column for column in by]
     with session(invariants, budget=budget) as one:
         release = one.release(counted(one, *groups), name="r")
-        kept = release.document["statistics"][0]["totals"] == "add up to the published ones"
-        assert kept or (isinstance(budget, dp.PureDP) and name == "margins and a free column")
+        assert release.document["statistics"][0]["totals"] == "add up to the published ones"
         assert release.table["count"].dtype == pl.Int64
         for position, part in enumerate(columns):
-            published = cells(one.totals, position)
-            if kept and name == "some groups":
-                found = sums(release, *part)
+            published, found = cells(one.totals, position), sums(release, *part)
+            if name == "some groups":  # the others add up to what is left
                 assert {cell: found[cell] for cell in published} == published
                 assert sum(found.values()) == FRAME.height
-            elif kept:
-                assert sums(release, *part) == published
+            else:
+                assert found == published
 
 
 def test_weighted_sums_are_kept_too():
