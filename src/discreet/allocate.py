@@ -10,20 +10,24 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import log, sqrt
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import ArgumentError, InternalError, PlanError
-from discreet.exact import decimal_text
+from discreet.exact import decimal_text, sqrt_down
 from discreet.invariants.beside import Beside
 from discreet.invariants.space import Space, space_of
-from discreet.mechanisms import Sensitivity, law_for, sensitivity_of
+from discreet.invariants.view import counts_every_row
+from discreet.mechanisms import Change, Sensitivity, change_of, joint_factor, law_for, worst
 from discreet.mechanisms.lattice import HeldCells, LatticeLaw, lattice_laws
 from discreet.neighbours import ReplaceOne
 from discreet.noise.laws import Law
 from discreet.plan import Plan, layout, resize_of, table_facts
-from discreet.primitives import Asked, line_of, may_skip, weights_of
+from discreet.primitives import Asked, NoiseKind, line_of, nullable, weights_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
-from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, scale
-from discreet.queries import Query, RowCount, reach, shown
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
+from discreet.queries import BinCounts, Query, RowCount, reach, shown, widths
 from discreet.quotes import Alternative, Measured, Quote, law_json
 
 __all__ = ["quote"]
@@ -45,17 +49,14 @@ def quote(plan: Plan, spend: Budget, beside: Beside | None = None) -> Quote:
     """
     facts = table_facts(plan.schema, plan.neighbours, plan.steps)
     asked = Asked(plan, facts, None if beside is None else space_of(plan, beside))
-    weights = weights_of(asked)
-    if not weights:
-        raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
     # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is no candidate.
     targets = [target for target in _row_targets(plan, spend, beside) if any(coordinates(target))]
     if not targets:
         raise PlanError("spend: is nothing; spend more than 0")
-    measured = min((_measured(asked, weights, target) for target in targets), key=_spread)
-    lines = tuple(line_of(asked, statistic, measured) for statistic in plan.statistics)
+    measured, joint, noise = min((_measured(asked, target) for target in targets), key=lambda one: _spread(one[0]))
+    lines = tuple(line_of(asked, statistic, measured, noise) for statistic in plan.statistics)
     advertised = spend if beside is None else _advertised(plan, spend, measured)
-    return Quote(plan, spend, _moved_rows(plan, beside), measured, lines, beside, advertised)
+    return Quote(plan, spend, _moved_rows(plan, beside), measured, lines, beside, advertised, joint)
 
 
 def _row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Target, ...]:
@@ -107,18 +108,30 @@ def _spread(measured: Sequence[Measured]) -> float:
     return sum(log(max(one.law.variance(), 1e-300)) for one in measured)
 
 
-def _measured(asked: Asked, weights: dict[Query, Fraction], target: Target) -> tuple[Measured, ...]:
+def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fraction, NoiseKind]:
+    """The queries with the noise of a target, their joint factor, and the kind of noise.
+
+    Raises:
+        PlanError: nothing is asked that is not public already, or the target is too little for any noise.
+    """
+    noise = NoiseKind.LAPLACE if isinstance(target, PureDP) else NoiseKind.GAUSSIAN
+    weights = weights_of(asked, noise)
+    if not weights:
+        raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
     total = sum(weights.values())
+    shares = {query: weight / total for query, weight in weights.items()}
+    changes = {query: _change(asked, query) for query in weights}
+    joint = Fraction(1)
+    if asked.space is None:
+        squared = noise is NoiseKind.GAUSSIAN
+        joint = joint_factor(list(changes.values()), list(shares.values()), squared=squared)
     measured = []
-    for query, weight in weights.items():
-        share = weight / total
-        part = scale(target, share)
-        if isinstance(part, ApproxDP):
-            raise InternalError("a mechanism guarantees no approximate DP by itself")
-        ordinary = _ordinary(asked, query)
-        sensitivity = ordinary if asked.space is None else _beside_totals(asked, asked.space, query)
+    for query, share in shares.items():
+        part = _part(target, share / joint)
+        ordinary = worst(changes[query])
+        sensitivity = ordinary if asked.space is None else _beside_totals(asked.space, query, changes[query])
         if not sensitivity.l1:
-            raise PlanError(f"'{shown(query)}' is already exact: it follows from the published totals; ask for something else")
+            raise PlanError(f"'{shown(query)}' is already exact: it follows from the published totals; ask for more")
         try:
             laws = _candidates(asked.space, query, sensitivity, part)
         except ArgumentError:
@@ -128,7 +141,18 @@ def _measured(asked: Asked, weights: dict[Query, Fraction], target: Target) -> t
             ) from None
         alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
         measured.append(Measured(query, share, sensitivity, ordinary, part, laws[0][1], alternatives))
-    return tuple(measured)
+    return tuple(measured), joint, noise
+
+
+def _part(target: Target, share: Fraction) -> Target:
+    """The part of a target in its additive coordinates; a share above 1 occurs where queries cost less together."""
+    match target:
+        case PureDP(epsilon=epsilon):
+            return PureDP(epsilon * share)
+        case ZCDP(rho=rho):
+            return ZCDP(rho * share)
+        case GDP(mu=mu):
+            return GDP(sqrt_down(mu**2 * share))
 
 
 def _candidates(
@@ -138,28 +162,46 @@ def _candidates(
     plain = law_for(sensitivity, part)
     laws: list[Law | LatticeLaw] = [plain]
     if space is not None and len(space.held) < space.cells:
-        laws = [HeldCells(space.cells, space.held, plain)]
+        laws = [HeldCells(*_held(space, query), plain)]
     if space is not None and space.structure is not None and isinstance(query, RowCount) and not isinstance(part, GDP):
         laws += lattice_laws(space.structure, sensitivity, part, space.beside.adjacency.a)
     return sorted(((law.variance(), law) for law in laws), key=lambda one: one[0])
 
 
-def _ordinary(asked: Asked, query: Query) -> Sensitivity:
-    """What one replaced (or added) row can change; after a resize n is fixed, so there it is that of replace-one."""
+def _held(space: Space, query: Query) -> tuple[int, NDArray[np.int64]]:
+    """How many integers the answer has, and the positions of those that can be other than 0, level by level."""
+    held, done = [], 0
+    for width in widths(query):
+        held.append(done + (space.held[:, None] * width + np.arange(width)).ravel())
+        done += space.cells * width
+    return done, np.concatenate(held)
+
+
+def _change(asked: Asked, query: Query) -> Change:
+    """What one replaced (or added) row can do; after a resize n is fixed, so there it is that of replace-one."""
     plan, rows = asked.plan, asked.facts.rows
     neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
     least, most = reach(query)
-    return sensitivity_of(least, most, cells=layout(plan).cells, may_skip=may_skip(asked, query), neighbours=neighbours)
+    # A row outside the bins of a histogram counts in none of them.
+    skipped = not counts_every_row(plan) or isinstance(query, BinCounts)
+    return change_of(
+        least,
+        most,
+        at_once=len(widths(query)),
+        parts=sum(widths(query)),
+        cells=layout(plan).cells,
+        nullable=nullable(asked, query),
+        skipped=skipped,
+        neighbours=neighbours,
+    )
 
 
-def _beside_totals(asked: Asked, space: Space, query: Query) -> Sensitivity:
+def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:
     """What semi-adjacent tables can differ by: all a rows together, but nothing that the totals forbid."""
-    least, most = reach(query)
-    skip = may_skip(asked, query)
     if isinstance(query, RowCount):
-        span = space.of_counts(may_skip=skip and (space.structure is None))
+        span = space.of_counts(may_skip=space.structure is None)
     else:
-        span = space.of_values(least, most, may_skip=skip)
+        span = space.of_moves(*((move.l1, move.l2_squared) for move in (change.within, change.across, change.leaves)))
     return Sensitivity(span.l1, span.l2_squared)
 
 

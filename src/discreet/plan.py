@@ -11,23 +11,15 @@ import json
 from dataclasses import dataclass
 from math import prod
 
-from discreet.errors import PlanError
+from discreet.errors import InternalError, PlanError
+from discreet.groups import BinGroup, Group, Label, group_json, group_labels
 from discreet.neighbours import Neighbours
 from discreet.paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
 from discreet.schema import Date, Schema
-from discreet.statistics import (
-    BinGroup,
-    Count,
-    Group,
-    Label,
-    Statistic,
-    group_json,
-    group_labels,
-    statistic_json,
-)
+from discreet.statistics import Count, Histogram, Mean, Share, Statistic, Sum, kind_of, levels_of, outputs, statistic_json
 from discreet.steps import NumberFacts, Resize, Step, TableFacts, Where, WhereIn, after, facts_of, step_json
 
-__all__ = ["Layout", "Plan", "canonical", "digest", "layout", "plan_json", "resize_of", "table_facts"]
+__all__ = ["Layout", "Plan", "bins_of", "canonical", "digest", "layout", "plan_json", "resize_of", "table_facts"]
 
 _MAX_RELEASE_CELLS = 10_000_000
 _MAX_CUBE_CELLS = 20_000_000
@@ -131,16 +123,22 @@ def layout(plan: Plan) -> Layout:
     start = facts_of(plan.schema, plan.neighbours)
     paths: dict[str, Path] = {name: path_of(name, plan.steps, start) for name in _used(plan)}
     keyed = dict.fromkeys([group.column for group in plan.group_by] + [step.column for step in _filters(plan)])
+    keyed |= dict.fromkeys(s.column for s in plan.statistics if s.column is not None and not _is_summed(s))
     values = list(dict.fromkeys(s.column for s in plan.statistics if s.column is not None and s.column not in keyed))
     keys = [*keyed, *(name for name in values if not isinstance(paths[name], NumberPath))]
     if not _constant_copies(plan) or any(paths[name].laws for name in keys):
         keys = list(dict.fromkeys([*keyed, *values]))
-    summed = {s.column for s in plan.statistics if not isinstance(s, Count)}
-    axes = [KeyAxis(paths[name], None if name in summed else _cuts(plan, paths[name])) for name in keys]
+    valued = {s.column for s in plan.statistics if not isinstance(s.kind, Count | Histogram)}
+    axes = [KeyAxis(paths[name], None if name in valued else _cuts(plan, paths[name])) for name in keys]
     moments = [Moment(path) for name in values if name not in keys and isinstance(path := paths[name], NumberPath)]
     facts = table_facts(plan.schema, plan.neighbours, plan.steps)
     labels = tuple(group_labels(group, facts) for group in plan.group_by)
     return Layout(tuple(axes), tuple(moments), labels)
+
+
+def _is_summed(statistic: Statistic) -> bool:
+    """Whether counts and sums of the column are enough; otherwise its values have to be told apart."""
+    return isinstance(statistic.kind, Count | Share | Sum | Mean)
 
 
 def _used(plan: Plan) -> list[str]:
@@ -170,6 +168,9 @@ def _cuts(plan: Plan, path: Path) -> tuple[int, ...] | None:
     if not isinstance(path, NumberPath):
         return None
     cuts: set[int] = set()
+    for statistic in plan.statistics:
+        if isinstance(statistic.kind, Histogram) and statistic.column == path.name:
+            cuts.update(bins_of(statistic).edges)
     for group in plan.group_by:
         if isinstance(group, BinGroup) and group.column == path.name:
             cuts.update(group.edges)
@@ -179,13 +180,24 @@ def _cuts(plan: Plan, path: Path) -> tuple[int, ...] | None:
     return tuple(sorted(cuts))
 
 
+def bins_of(statistic: Statistic) -> BinGroup:
+    """The bins of a histogram, which its table has checked.
+
+    Raises:
+        InternalError: another statistic, or bins that were not checked.
+    """
+    if isinstance(statistic.kind, Histogram) and isinstance(statistic.kind.bins, BinGroup):
+        return statistic.kind.bins
+    raise InternalError(f"statistic '{statistic.name}' has no bins")
+
+
 def _check_statistic(statistic: Statistic, facts: TableFacts) -> None:
     if statistic.column is None:
         return
     column = facts[statistic.column]
-    if isinstance(statistic, Count):
+    if isinstance(statistic.kind, Count | Histogram):
         return
-    kind = type(statistic).__name__.lower()
+    kind = kind_of(statistic)
     where = f"{kind}('{statistic.column}')"
     if not isinstance(column, NumberFacts):
         raise PlanError(f"{where}: the column is categorical; group by it and count, or declare it as a Number")
@@ -204,7 +216,11 @@ def _check_names(plan: Plan) -> None:
             raise PlanError(f"group_by('{group.column}'): named twice")
         taken[group.column] = "a group column"
     for statistic in plan.statistics:
-        for name in (statistic.name, f"{statistic.name}_low", f"{statistic.name}_high"):
+        if isinstance(statistic.kind, Histogram):
+            names = [statistic.name]
+        else:
+            names = [f"{name}{end}" for name in outputs(statistic) for end in ("", "_low", "_high")]
+        for name in names:
             if name in taken:
                 raise PlanError(f"statistic '{statistic.name}': column '{name}' is {taken[name]} already; use .alias(…)")
             taken[name] = f"a column of statistic '{statistic.name}'"
@@ -221,6 +237,8 @@ def _check_size(plan: Plan, facts: TableFacts) -> None:
         )
     if not cells:
         raise PlanError("group_by: no group is left, because clamping removed every category")
+    for statistic in plan.statistics:
+        _check_fineness(statistic, cells, facts)
     brought = layout(plan)
     axes = {axis.name: axis_size(axis) for axis in brought.axes}
     domain = prod(axes.values())
@@ -233,6 +251,22 @@ def _check_size(plan: Plan, facts: TableFacts) -> None:
         raise PlanError(
             f"the joint table of {', '.join(axes)} has {domain} cells, more than {_MAX_CUBE_CELLS}; "
             f"give '{widest}', which has {axes[widest]} values, a coarser step with at most {fits} values"
+        )
+
+
+def _check_fineness(statistic: Statistic, cells: int, facts: TableFacts) -> None:
+    """Noise is drawn for every bin of a histogram and for every grid value of a quantile, in every group."""
+    if isinstance(statistic.kind, Histogram):
+        places, what = len(bins_of(statistic).edges), "bins; take fewer"
+    elif levels_of(statistic.kind) and statistic.column is not None:
+        column = facts[statistic.column]
+        places = column.high - column.low + 1 if isinstance(column, NumberFacts) else 1
+        what = "grid values; declare a coarser step or clamp to tighter bounds"
+    else:
+        return
+    if cells * places > _MAX_RELEASE_CELLS:
+        raise PlanError(
+            f"statistic '{statistic.name}': {cells} groups with {places} values each: more than {_MAX_RELEASE_CELLS} {what}"
         )
 
 

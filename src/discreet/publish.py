@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from discreet.assemble import Columns, estimated, frames, group_columns
 from discreet.cube import Cube
 from discreet.errors import InternalError
-from discreet.evaluate import estimated, exact_answers, group_columns, noisy_answers
+from discreet.evaluate import exact_answers, noisy_answers
 from discreet.exact import text
 from discreet.invariants.adjacency import disclosures
 from discreet.invariants.space import space_of
@@ -22,7 +23,7 @@ from discreet.privacy.coordinates import to_json
 from discreet.queries import shown
 from discreet.quotes import LEVEL, Line, PublicCells, Quote, law_json
 from discreet.release import Guarantee, Release, column_json, guarantee_json, make_release
-from discreet.statistics import Count, Sum, statistic_json
+from discreet.statistics import Count, Histogram, Sum, statistic_json
 
 __all__ = ["COVERS", "noise_json", "publish", "totals_digest"]
 
@@ -42,9 +43,15 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
     """
     noisy = noisy_answers(quote, exact_answers(quote, cube, bits), bits)
     columns = [column_json(name, labels) for name, labels in group_columns(quote)]
-    for line, estimate in zip(quote.lines, estimated(quote, noisy), strict=True):
-        for end, values in (("", estimate.value), ("_low", estimate.low), ("_high", estimate.high)):
-            columns.append(column_json(line.statistic.name + end, values.tolist()))
+    for one in estimated(quote, noisy):
+        columns += _with_interval(one)
+    beside = [
+        {
+            "name": frame.name,
+            "columns": [column_json(name, labels) for name, labels in frame.labels] + _with_interval(frame.counts),
+        }
+        for frame in frames(quote, noisy)
+    ]
     return make_release(
         {
             **content,
@@ -58,8 +65,15 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
             "statistics": [_statistic_line(quote, line) for line in quote.lines],
             "interval": {"level": text(LEVEL), "covers": COVERS},
             "columns": columns,
+            "frames": beside,
         }
     )
+
+
+def _with_interval(columns: Columns) -> list[dict[str, Any]]:
+    """Value and ends of the interval as columns of the document."""
+    ends = (("", columns.estimate.value), ("_low", columns.estimate.low), ("_high", columns.estimate.high))
+    return [column_json(columns.name + end, values.tolist()) for end, values in ends]
 
 
 def noise_json(quote: Quote) -> list[dict[str, str]]:
@@ -134,9 +148,9 @@ def _guarantee(quote: Quote, report_delta: Fraction) -> Guarantee:
 def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     """The statistic with what kind of number it is; for counts beside totals, whether they add up to them."""
     statistic = line.statistic
-    unbiased = isinstance(statistic, Count | Sum)
+    unbiased = isinstance(statistic.kind, Count | Sum | Histogram)
     told = {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
-    if quote.beside is None or not isinstance(statistic, Count):
+    if quote.beside is None or not isinstance(statistic.kind, Count):
         return told
     if isinstance(line.count, PublicCells):
         return {**told, "view": "exact and unprotected", "totals": "are the published ones"}

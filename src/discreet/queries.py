@@ -14,12 +14,28 @@ from numpy.typing import NDArray
 
 from discreet.cube import Cube, fits_int64
 from discreet.errors import InternalError
+from discreet.estimates.trees import Tree, level_counts
+from discreet.groups import BinGroup
 from discreet.paths import NULL
 from discreet.places import group_places, passes
 from discreet.plan import Layout, Plan
 from discreet.steps import TableFacts, Where, WhereIn
 
-__all__ = ["NonNullCount", "Query", "RowCount", "WeightedSum", "answer", "cells_of", "reach", "shown"]
+__all__ = [
+    "BinCounts",
+    "LevelCounts",
+    "NonNullCount",
+    "Query",
+    "RowCount",
+    "Squares",
+    "WeightedSum",
+    "answer",
+    "answer_parts",
+    "cells_of",
+    "reach",
+    "shown",
+    "widths",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +60,75 @@ class WeightedSum:
     width: int
 
 
-Query = RowCount | NonNullCount | WeightedSum
+@dataclass(frozen=True, slots=True)
+class Squares:
+    """(first + slope·(code - low))² - shift for every row whose `column` is not null, with codes from low to low + width."""
+
+    column: str
+    first: int
+    slope: int
+    width: int
+    shift: int
+
+
+@dataclass(frozen=True, slots=True)
+class BinCounts:
+    """1 for every row, in the bin of its value; the last bin is that of null where the column can be null."""
+
+    group: BinGroup
+    bins: int
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCounts:
+    """1 for every row whose `column` is not null, in its node of every level of the tree over the codes from `low`."""
+
+    column: str
+    low: int
+    tree: Tree
+
+
+Query = RowCount | NonNullCount | WeightedSum | Squares | BinCounts | LevelCounts
 
 
 def reach(query: Query) -> tuple[int, int]:
     """The least and the greatest integer that a contributing record can contribute."""
-    if isinstance(query, WeightedSum):
-        return query.first, query.first + query.slope * query.width
+    match query:
+        case WeightedSum():
+            return query.first, query.first + query.slope * query.width
+        case Squares():
+            # A square is largest at an end, and least at the code nearest to 0 (at an end where all have one sign).
+            ends = query.first, query.first + query.slope * query.width
+            nearest = 0 if ends[0] <= 0 <= ends[1] else min(map(abs, ends))
+            return nearest**2 - query.shift, max(end**2 for end in ends) - query.shift
     return 1, 1
+
+
+def widths(query: Query) -> tuple[int, ...]:
+    """How many integers a cell has in each level of the answer; a record counts in one of them in every level."""
+    match query:
+        case BinCounts():
+            return (query.bins,)
+        case LevelCounts():
+            return query.tree.level_sizes
+    return (1,)
 
 
 def shown(query: Query) -> str:
     """The query in a few words, for quotes and releases."""
-    if isinstance(query, WeightedSum):
-        return f"sum of {query.column}"
-    return "rows" if isinstance(query, RowCount) else f"non-null {query.column}"
+    match query:
+        case RowCount():
+            return "rows"
+        case NonNullCount():
+            return f"non-null {query.column}"
+        case WeightedSum():
+            return f"sum of {query.column}"
+        case Squares():
+            return f"sum of squares of {query.column}"
+        case BinCounts():
+            return f"rows in bins of {query.group.column}"
+        case LevelCounts():
+            return f"rows in {query.tree.depth} levels of {query.column}"
 
 
 def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) -> NDArray[Any]:
@@ -70,6 +140,8 @@ def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) 
         brought: the layout of the cube.
         cells: for every cell of the cube, the cell of the release it belongs to, or -1, as `cells_of` gives it.
     """
+    if isinstance(query, BinCounts | LevelCounts):
+        raise InternalError("a query with several integers for a cell is answered by `answer_parts`")
     contributed = _contributions(query, cube, brought)
     values = np.zeros(brought.cells, dtype=contributed.dtype)
     inside = cells >= 0
@@ -77,7 +149,28 @@ def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) 
     return values
 
 
-def _contributions(query: Query, cube: Cube, brought: Layout) -> NDArray[Any]:
+def answer_parts(
+    query: BinCounts | LevelCounts, cube: Cube, brought: Layout, cells: NDArray[np.int64], facts: TableFacts
+) -> NDArray[np.int64]:
+    """The exact counts of all bins, or of all nodes level by level, in every cell of the release, one after the other."""
+    column = query.group.column if isinstance(query, BinCounts) else query.column
+    codes = _codes(brought, cube, column)
+    if isinstance(query, BinCounts):
+        place, width = group_places(query.group, facts, codes, query.bins), query.bins
+    else:
+        place, width = np.where(codes == NULL, -1, (codes - query.low) // query.tree.width), query.tree.bins
+    counts = np.zeros((brought.cells, width), dtype=np.int64)
+    inside = (cells >= 0) & (place >= 0)
+    np.add.at(counts, (cells[inside], place[inside]), cube.rows[inside])
+    if isinstance(query, BinCounts):
+        return counts.ravel()
+    return np.concatenate([level.ravel() for level in level_counts(query.tree, counts)])
+
+
+Scalar = RowCount | NonNullCount | WeightedSum | Squares
+
+
+def _contributions(query: Scalar, cube: Cube, brought: Layout) -> NDArray[Any]:
     if isinstance(query, RowCount):
         return cube.rows
     position = brought.axis(query.column)
@@ -90,8 +183,12 @@ def _contributions(query: Query, cube: Cube, brought: Layout) -> NDArray[Any]:
         low = getattr(brought.axes[position].path, "low", 0)
         offsets: NDArray[Any] = (keys - low).astype(kind)
         each: NDArray[Any] = query.first + query.slope * offsets
+        if isinstance(query, Squares):
+            each = each * each - query.shift
         product: NDArray[Any] = np.multiply(present.astype(kind), each)
         return product
+    if isinstance(query, Squares):
+        raise InternalError(f"the cube does not tell the values of '{query.column}' apart")
     moment = next((j for j, one in enumerate(brought.moments) if one.name == query.column), None)
     if moment is None:
         raise InternalError(f"the cube has no column '{query.column}'")
@@ -104,9 +201,10 @@ def _contributions(query: Query, cube: Cube, brought: Layout) -> NDArray[Any]:
     return added
 
 
-def _integers(query: WeightedSum) -> type[np.int64] | type[np.object_]:
+def _integers(query: WeightedSum | Squares) -> type[np.int64] | type[np.object_]:
     """64-bit integers where even the sum of absolute parts stays below 2**62, else Python's."""
-    return np.int64 if fits_int64(abs(query.first) + abs(query.slope) * query.width) else np.object_
+    largest = abs(query.first) + abs(query.slope) * query.width
+    return np.int64 if fits_int64(largest if isinstance(query, WeightedSum) else 2 * largest**2) else np.object_
 
 
 def cells_of(plan: Plan, facts: TableFacts, cube: Cube, brought: Layout) -> NDArray[np.int64]:

@@ -137,10 +137,7 @@ class Release:
     @property
     def table(self) -> pl.DataFrame:
         """One row for every cell of the public domain: group columns, then each statistic with its bounds."""
-        import polars as pl
-
-        types = {"text": pl.String, "integer": pl.Int64, "boolean": pl.Boolean, "real": pl.Float64}
-        return pl.DataFrame([pl.Series(c["name"], c["values"], dtype=types[c["kind"]]) for c in self.document["columns"]])
+        return _frame(self.document["columns"])
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -149,6 +146,7 @@ class Release:
         A frame of totals has the columns of its cells and their exact numbers; cells that are not there hold 0 rows.
         """
         frames = {"table": self.table}
+        frames |= {frame["name"]: _frame(frame["columns"]) for frame in self.document.get("frames", [])}
         for part in (self.document["invariants"] or {"totals": {"parts": []}})["totals"]["parts"]:
             name = "_".join([part["part"], *(_file_name(column) for column in part["columns"])])
             times = sum(other == name or other.startswith(f"{name}.") for other in frames)
@@ -235,6 +233,14 @@ def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
         "epsilon": guarantee.epsilon,
         "words": str(guarantee),
     }
+
+
+def _frame(columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Columns of the document as a frame."""
+    import polars as pl
+
+    types = {"text": pl.String, "integer": pl.Int64, "boolean": pl.Boolean, "real": pl.Float64}
+    return pl.DataFrame([pl.Series(one["name"], one["values"], dtype=types[one["kind"]]) for one in columns])
 
 
 def _totals_frame(part: Mapping[str, Any]) -> pl.DataFrame:

@@ -71,11 +71,16 @@ class Space:
         """
         low, high = (min(least, 0), max(most, 0)) if may_skip else (least, most)
         within, largest = high - low, max(abs(least), abs(most))
+        return self.of_moves((within, within**2), (2 * largest, 2 * largest**2), (0, 0))
+
+    def of_moves(self, within: tuple[int, int], across: tuple[int, int], leaves: tuple[int, int]) -> Span:
+        """The bounds from ‖·‖₁ and ‖·‖₂² of what one row does to the answer: in its cell, to another cell, to no cell.
+
+        At most a(t) such moves, each within a class of the totals: a norm of the sum is at most a(t) times the largest.
+        """
         a = self.beside.adjacency.a
-        l1, l2_squared = within, within**2
-        if self.across:
-            l1, l2_squared = max(l1, 2 * largest), max(l2_squared, 2 * largest**2)
-        return Span(a * l1, a * a * l2_squared)
+        moves = (within, across, leaves) if self.across else (within, leaves)
+        return Span(a * max(l1 for l1, _ in moves), a * a * max(l2_squared for _, l2_squared in moves))
 
     def of_counts(self, *, may_skip: bool) -> Span:
         """The bounds for the row counts: as for the value 1, and less where the lattice is that of tables with margins."""
@@ -151,11 +156,15 @@ def _largest(plan: Plan, space: Space) -> Span:
     """The largest bounds over the queries of a request; 0 for counts that the totals determine."""
     spans = [Span(0, 0)]
     for statistic in plan.statistics:
-        if isinstance(statistic, Count) and statistic.column is None:
+        if isinstance(statistic.kind, Count) and statistic.column is None:
             if not space.determined:
                 spans.append(space.of_counts(may_skip=_drops(plan)))
         else:
-            size = 1 if isinstance(statistic, Count) else plan.schema[statistic.column].size - 1
+            size = (
+                1
+                if isinstance(statistic.kind, Count) or statistic.column is None
+                else plan.schema[statistic.column].size - 1
+            )
             spans.append(space.of_values(0 if size > 1 else 1, size, may_skip=True))
     return Span(max(span.l1 for span in spans), max(span.l2_squared for span in spans))
 

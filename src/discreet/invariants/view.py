@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import PlanError
+from discreet.groups import BinGroup, Group, group_labels
 from discreet.paths import NULL, CategoryPath, path_of
 from discreet.places import group_places, passes
 from discreet.plan import Plan, resize_of, table_facts
 from discreet.schema import Category, Schema
-from discreet.statistics import BinGroup, Group, group_labels
 from discreet.steps import Impute, NumberFacts, TableFacts, Where, WhereIn, facts_of
 
 __all__ = ["View", "counts_every_row", "level_count", "positions", "refuse_imputed", "view_of"]

@@ -35,6 +35,7 @@ __all__ = [
     "SumZeroLaplace",
     "keeps_totals",
     "lattice_laws",
+    "plain_law",
 ]
 
 
@@ -225,6 +226,19 @@ LATTICE_LAWS = (HeldCells, SumZeroLaplace, PairedLaplace, LatticeGaussian, KNorm
 def keeps_totals(law: Law | LatticeLaw) -> bool:
     """Whether noise of this law leaves everything that the totals say of the counts as it is."""
     return isinstance(law, LATTICE_LAWS) and not isinstance(law, HeldCells)
+
+
+def plain_law(law: Law | LatticeLaw) -> Law:
+    """The law of independent noise.
+
+    Raises:
+        InternalError: noise on a lattice is not independent.
+    """
+    if isinstance(law, HeldCells):
+        return law.law
+    if isinstance(law, LATTICE_LAWS):
+        raise InternalError("noise on a lattice is not independent")
+    return law
 
 
 def lattice_laws(structure: Structure, sensitivity: Sensitivity, guarantee: PureDP | ZCDP, a: int) -> Iterator[LatticeLaw]:
