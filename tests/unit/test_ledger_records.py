@@ -11,7 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.ledger import Entry, Identity, Ledger, Reservation, entry_body, entry_digest
-from discreet.ledger.records import amounts_from, amounts_text, entry_from, shown
+from discreet.ledger import amounts as amounts_module
+from discreet.ledger.amounts import Meter, amounts_from, amounts_text, shown, spent_after
+from discreet.ledger.records import entry_from
 
 ENTRY = Entry(
     sequence=7,
@@ -69,6 +71,44 @@ def test_an_entry_is_read_as_it_was_written(entry: Entry) -> None:
 @example((Fraction("1e-1000"), Fraction(5e-324), Fraction(-1, 4), Fraction(10**40)))
 def test_amounts_are_read_as_they_were_written(amounts: tuple[Fraction, ...]) -> None:
     assert amounts_from(amounts_text(amounts)) == amounts
+
+
+@pytest.mark.parametrize("written", ["1/0", "1/-3", "x", "", "0.x", "1/2/3"])
+def test_what_is_no_amount_is_not_read(written: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - int's messages are its own
+        amounts_from([written])
+    with pytest.raises(ValueError):  # noqa: PT011
+        spent_after(Meter(1, 0, 1), written)
+
+
+small = st.fractions(min_value=Fraction(-1, 20), max_value=1, max_denominator=30)
+
+
+@given(st.fractions(min_value=0, max_value=9), st.lists(small, max_size=40), st.sampled_from([2, 1000]))
+def test_a_meter_counts_like_fractions(budget: Fraction, charges: list[Fraction], steps: int) -> None:
+    meter, spent = Meter(budget.denominator, 0, budget.numerator), Fraction(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(amounts_module, "_MAX_STEPS", steps)
+        for charge in charges:
+            (written,) = amounts_text((charge,))
+            if charge < 0 or spent + charge > budget:
+                with pytest.raises(ValueError, match=r"negative charge|more than the budget"):
+                    spent_after(meter, written)
+            else:
+                meter.spent = spent_after(meter, written)
+                spent += charge
+            assert Fraction(meter.spent, meter.denominator) == spent
+            assert Fraction(meter.budget, meter.denominator) == budget
+
+
+def test_a_meter_forgets_denominators_that_the_total_no_longer_has() -> None:
+    meter = Meter(1, 0, 10**6)
+    for odd in range(3, 2003, 2):
+        meter.spent = spent_after(meter, f"1/{odd}")
+        meter.spent = spent_after(meter, f"{odd - 1}/{odd}")
+    assert Fraction(meter.spent, meter.denominator) == 1000
+    assert meter.denominator < 2003
+    assert len(meter.steps) <= 1000
 
 
 @pytest.mark.parametrize("body", ["{}", "[]", "5", "", "{", '{"sequence":1}', BODY.replace("user", "users"), "null"])

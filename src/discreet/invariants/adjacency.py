@@ -92,7 +92,7 @@ def _capped(found: SemiAdjacency, rows: int | None) -> SemiAdjacency:
 
 
 def _disjoint_margins(least: Sequence[int], rows: int | None) -> SemiAdjacency:
-    """Totals of K disjoint sets of columns (A2, A3), from the smallest positive totals of each.
+    """Totals of K disjoint sets of columns (A2), from the smallest positive totals of each.
 
     The K + 1 rows are needed by some table if and only if these totals together are at most n - 1.
     """
@@ -103,7 +103,7 @@ def _disjoint_margins(least: Sequence[int], rows: int | None) -> SemiAdjacency:
         )
     if rows is None or sum(least) <= rows - 1:
         return SemiAdjacency(k + 1, rows is not None, f"{k} disjoint margins: {k} + 1")
-    attained = k == 2 or sum(sorted(least)[:-1]) <= rows - 1
+    attained = sum(sorted(least)[:-1]) <= rows - 1
     return SemiAdjacency(k, attained, f"{k} disjoint margins whose smallest totals fill the table: {k}")
 
 
@@ -159,7 +159,7 @@ def _partition(classes: Classes, sets: int, *, rest: bool, rows: int | None) -> 
 
 
 def _all_occupied(component: Component) -> bool:
-    """Whether the component publishes which of all its joint cells are occupied."""
+    """Whether the component publishes which of all its joint cells are occupied (A1)."""
     lists = [part for part in component.parts if isinstance(part, OccupiedPart)]
     return any(part.only is None and set(part.columns) == set(component.columns) for part in lists)
 

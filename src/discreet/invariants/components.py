@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import PlanError
 from discreet.invariants.description import Invariants
-from discreet.invariants.levels import cell_index, domain_size, positions
+from discreet.invariants.levels import cell_indices, domain_size, positions
 from discreet.invariants.parts import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart
 from discreet.invariants.totals import PublishedTotals, cell_numbers
 from discreet.schema import Schema
@@ -101,7 +101,7 @@ def _empty(part: Part, schema: Schema, totals: PublishedTotals | None) -> NDArra
     empty = np.zeros(domain_size(part.columns, schema), dtype=bool)
     match part:
         case ImpossiblePart(columns=columns, cells=cells):
-            empty[[cell_index(cell, columns, schema) for cell in cells]] = True
+            empty[cell_indices(cells, columns, schema)] = True
         case TotalsPart() | OccupiedPart() if totals is not None:
             numbers = cell_numbers(part, schema)
             empty[numbers] = np.array(totals.value(part), dtype=np.int64) == 0
@@ -109,7 +109,7 @@ def _empty(part: Part, schema: Schema, totals: PublishedTotals | None) -> NDArra
             for row, value in zip(rows, totals.value(part), strict=True):
                 signs = {coefficient > 0 for _, coefficient in row}
                 if value == 0 and len(signs) == 1:
-                    empty[[cell_index(cell, columns, schema) for cell, _ in row]] = True
+                    empty[cell_indices([cell for cell, _ in row], columns, schema)] = True
         case _:
             pass
     return empty
@@ -134,9 +134,9 @@ def splits_of(
         if isinstance(part, LinearPart):
             values = (None,) * len(part.names) if totals is None else totals.value(part)
             for name, row, value in zip(part.names, part.rows, values, strict=True):
-                coefficients = dict.fromkeys(range(domain_size(part.columns, schema)), 0)
-                coefficients.update((cell_index(cell, part.columns, schema), number) for cell, number in row)
-                found.append(_sum_split(name, [coefficients[number] for number in numbers.tolist()], value, rows))
+                coefficients = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
+                coefficients[cell_indices([cell for cell, _ in row], part.columns, schema)] = [weight for _, weight in row]
+                found.append(_sum_split(name, coefficients[numbers], value, rows))
     return tuple(split for split in found if split.blocks > 1)
 
 
@@ -159,9 +159,10 @@ def _table_split(
     return Split(labels.reshape(-1).astype(np.int64), len(kept), None if counts is None else counts[kept])
 
 
-def _sum_split(name: str, coefficients: list[int], value: int | None, rows: int | None) -> Split:
-    distinct = sorted(set(coefficients))
-    labels = np.array([distinct.index(coefficient) for coefficient in coefficients], dtype=np.int64)
+def _sum_split(name: str, coefficients: NDArray[np.int64], value: int | None, rows: int | None) -> Split:
+    found, labels = np.unique(coefficients, return_inverse=True)
+    distinct = found.tolist()
+    labels = labels.reshape(-1).astype(np.int64)
     if len(distinct) > 2:
         return Split(labels, len(distinct), None, tuple(distinct))
     if len(distinct) == 1 or value is None or rows is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.errors import ArgumentError, SchemaError, printed
-from discreet.invariants.levels import Cell, cell_index, domain_size
+from discreet.invariants.levels import Cell, cell_indices, domain_size
 from discreet.invariants.parts import (
     ImpossiblePart,
     LinearPart,
@@ -101,11 +101,11 @@ class Invariants:
         query: object,
         norm: int | str = 2,
         totals: PublishedTotals | Mapping[object, object] | None = None,
-    ) -> object:
-        """The sensitivity of a query beside these invariants; see `discreet.invariants.space.sensitivity`."""
-        from discreet.invariants import space
+    ) -> float:
+        """How far the answer to a query moves between semi-adjacent tables; see `discreet.invariants.space.sensitivity`."""
+        from discreet.invariants.space import sensitivity
 
-        return space.sensitivity(self, schema, query, norm, totals)
+        return sensitivity(self, schema, query, norm, totals)
 
 
 def Totals(*columns: str, only: Iterable[object] | None = None) -> Invariants:  # noqa: N802 (a noun of the interface)
@@ -200,8 +200,7 @@ def _check_part(part: Part, schema: Schema) -> None:
 def _check_distinct(cells: Sequence[Cell], columns: tuple[str, ...], schema: Schema) -> None:
     """Every cell is in the domain, and no two ways of writing one cell stand side by side."""
     seen: set[int] = set()
-    for cell in cells:
-        index = cell_index(cell, columns, schema)
+    for cell, index in zip(cells, cell_indices(cells, columns, schema).tolist(), strict=True):
         if index in seen:
             raise SchemaError(f"invariants: cell {canonical(list(cell))} of {', '.join(columns)} is listed twice")
         seen.add(index)

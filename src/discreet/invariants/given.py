@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.errors import PlanError, did_you_mean, printed
 from discreet.invariants.contradictions import refuse_contradictions
 from discreet.invariants.description import Invariants
-from discreet.invariants.levels import cell_index, domain_size
+from discreet.invariants.levels import cell_indices, domain_size
 from discreet.invariants.parts import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart
 from discreet.invariants.reading import read_cell
 from discreet.invariants.totals import PublishedTotals, cell_numbers
@@ -84,9 +84,9 @@ def _table(part: _Table, columns: tuple[str, ...], value: object, schema: Schema
     published = set(cell_numbers(part, schema).tolist())
     order = [columns.index(name) for name in part.columns]
     seen: set[int] = set()
-    for written in value:
-        cell = read_cell(written, columns, where)
-        index = cell_index([cell[position] for position in order], part.columns, schema)
+    cells = [read_cell(written, columns, where) for written in value]
+    numbers = cell_indices([[cell[position] for position in order] for cell in cells], part.columns, schema)
+    for written, cell, index in zip(value, cells, numbers.tolist(), strict=True):
         if index in seen or index not in published:
             reason = "is given twice" if index in seen else "is not among the published cells"
             raise PlanError(f"{where}: cell {canonical(list(cell))} {reason}")

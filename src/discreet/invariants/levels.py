@@ -18,7 +18,18 @@ from numpy.typing import NDArray
 from discreet.exact import Amount, text
 from discreet.schema import Category, Column, Number, Schema, Value
 
-__all__ = ["Cell", "cell_at", "cell_index", "domain_size", "label_of", "level_of", "levels", "positions", "shape_of"]
+__all__ = [
+    "Cell",
+    "cell_at",
+    "cell_index",
+    "cell_indices",
+    "domain_size",
+    "label_of",
+    "level_of",
+    "levels",
+    "positions",
+    "shape_of",
+]
 
 Cell = tuple[Value | None, ...]
 """One label for each column: a category, a whole number, the text of another number or of a date, or None for null."""
@@ -77,6 +88,23 @@ def cell_index(cell: Sequence[object], columns: Sequence[str], schema: Schema) -
         column = schema[name]
         index = index * (column.size + 1) + level_of(column, value, name)
     return index
+
+
+def cell_indices(cells: Sequence[Sequence[object]], columns: Sequence[str], schema: Schema) -> NDArray[np.int64]:
+    """The numbers of many cells, as `cell_index` gives them one by one.
+
+    Raises:
+        SchemaError: a value is no level of its column.
+    """
+    numbers = np.zeros(len(cells), dtype=np.int64)
+    for position, name in enumerate(columns):
+        column = schema[name]
+        # The type is part of the key: 1 and True are equal, but not the same category.
+        known: dict[object, int] = {(type(label), label): code for code, label in enumerate(levels(column))}
+        values = [cell[position] for cell in cells]
+        codes = [known[key] if (key := (type(v), v)) in known else level_of(column, v, name) for v in values]
+        numbers = numbers * (column.size + 1) + np.array(codes, dtype=np.int64)
+    return numbers
 
 
 def cell_at(index: int, columns: Sequence[str], schema: Schema) -> Cell:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InternalError, PlanError
 from discreet.invariants.description import Invariants
-from discreet.invariants.levels import Cell, cell_at, cell_index, domain_size, shape_of
+from discreet.invariants.levels import Cell, cell_at, cell_indices, domain_size, shape_of
 from discreet.invariants.parts import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart, part_json
 from discreet.paths import NULL
 from discreet.plan import canonical
@@ -138,8 +138,8 @@ def _description(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _cells_from_json(part: TotalsPart | OccupiedPart, schema: Schema, entry: Mapping[str, Any]) -> tuple[int, ...]:
     counts = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
     back = [sorted(part.columns).index(name) for name in part.columns]
-    for *cell, count in entry["cells"]:
-        counts[cell_index([cell[position] for position in back], part.columns, schema)] = count
+    cells = [[entered[position] for position in back] for entered in entry["cells"]]
+    counts[cell_indices(cells, part.columns, schema)] = [entered[-1] for entered in entry["cells"]]
     return tuple(counts[cell_numbers(part, schema)].tolist())
 
 
@@ -201,17 +201,22 @@ def _value(part: Part, schema: Schema, table: NDArray[np.int64]) -> tuple[int, .
         case OccupiedPart():
             return tuple((table[cell_numbers(part, schema)] > 0).astype(np.int64).tolist())
         case LinearPart():
-            # Python integers: a sum of 2**40 coefficients of 10**9 does not fit into 64 bits.
-            numbers = [[(cell_index(cell, part.columns, schema), value) for cell, value in row] for row in part.rows]
-            return tuple(sum(value * int(table[index]) for index, value in row) for row in numbers)
+            return tuple(
+                _weighted_sum(row, table[cell_indices([c for c, _ in row], part.columns, schema)]) for row in part.rows
+            )
         case ImpossiblePart():
-            if table[[cell_index(cell, part.columns, schema) for cell in part.cells]].any():
+            if table[cell_indices(part.cells, part.columns, schema)].any():
                 raise InternalError("a row lies in a cell that was declared impossible")
             return ()
+
+
+def _weighted_sum(row: Sequence[tuple[Cell, int]], counts: NDArray[np.int64]) -> int:
+    # Python integers: a sum of 2**40 coefficients of 10**9 does not fit into 64 bits.
+    return sum(value * count for (_, value), count in zip(row, counts.tolist(), strict=True))
 
 
 def cell_numbers(part: TotalsPart | OccupiedPart, schema: Schema) -> NDArray[np.int64]:
     """The numbers of the published cells of a part in its joint domain, in the order of its values."""
     if part.only is None:
         return np.arange(domain_size(part.columns, schema), dtype=np.int64)
-    return np.array([cell_index(cell, part.columns, schema) for cell in part.only], dtype=np.int64)
+    return cell_indices(part.only, part.columns, schema)

@@ -10,11 +10,11 @@ from types import TracebackType
 from typing import Self
 
 from discreet.errors import ArgumentError, did_you_mean
-from discreet.ledger.book import Account, Book, Standing
+from discreet.ledger.amounts import Amounts
+from discreet.ledger.book import Account, Book, Standing, standing
 from discreet.ledger.drafts import beginning, concluding, keyed_hash
 from discreet.ledger.reading import damaged_beside, read, stored_release
 from discreet.ledger.records import (
-    Amounts,
     Entry,
     Identity,
     Publication,
@@ -162,18 +162,18 @@ class Ledger:
 
     def _conclude(self, kind: str, sequence: int, payload: bytes | None) -> int:
         with self._writing() as (book, transaction):
-            standing = book.attempts.get(sequence)
-            if standing is None:
+            attempt = standing(book, sequence)
+            if attempt is None:
                 raise self._store.error(
                     f"has no reservation {sequence!r}; give a number that `reserve` or `publish` returned"
                 )
-            if standing.state != "reserved":
+            if attempt.state != "reserved":
                 raise self._store.error(
-                    f"has entry {sequence} as {standing.state} already; begin anew, a release under a new name"
+                    f"has entry {sequence} as {attempt.state} already; begin anew, a release under a new name"
                 )
-            if (kind, standing.kind) == ("commit", "publish"):
-                require_totals_owed(book, book.accounts[standing.dataset].identity)
-            entry = concluding(book, standing, kind, payload)
+            if (kind, attempt.kind) == ("commit", "publish"):
+                require_totals_owed(book, book.accounts[attempt.dataset].identity)
+            entry = concluding(book, attempt, kind, payload)
             transaction.append(entry, payload=payload)
         self._remember(entry)
         return entry.sequence
@@ -189,11 +189,11 @@ class Ledger:
         require_identity(identity)
         with self._reading() as (book, transaction):
             same_identity(book, identity)
-            standing = self._standing(book, identity, name)
-            if standing is None or transaction is None:
+            attempt = self._release(book, identity, name)
+            if attempt is None or transaction is None:
                 return None
             try:
-                return stored_release(transaction, standing)
+                return stored_release(transaction, attempt)
             except ValueError:
                 raise self._store.error(
                     f"has a damaged copy of the release '{name}': restore the newest copy of the ledger, or release "
@@ -210,10 +210,11 @@ class Ledger:
         with self._reading() as (book, transaction):
             same_identity(book, identity)
             account = book.accounts.get(identity.dataset)
-            if account is None or account.published is None or transaction is None:
+            attempt = standing(book, account.published) if account else None
+            if attempt is None or transaction is None:
                 return None
             try:
-                return stored_release(transaction, account.published)
+                return stored_release(transaction, attempt)
             except ValueError:
                 raise self._store.error(
                     f"has a damaged copy of the exact totals of '{identity.dataset}': restore the newest copy of the ledger"
@@ -224,16 +225,16 @@ class Ledger:
         require_identity(identity)
         with self._reading() as (book, transaction):
             same_identity(book, identity)
-            standing = self._standing(book, identity, name)
-            if standing is None or transaction is None:
+            attempt = self._release(book, identity, name)
+            if attempt is None or transaction is None:
                 return False
             asked = keyed_hash(transaction.key(), identity.dataset, name, snapshot)
-            return hmac.compare_digest(transaction.mac(standing.sequence), asked) and standing.plan_digest == plan_digest
+            return hmac.compare_digest(transaction.mac(attempt.sequence), asked) and attempt.plan_digest == plan_digest
 
     @staticmethod
-    def _standing(book: Book, identity: Identity, name: str) -> Standing | None:
+    def _release(book: Book, identity: Identity, name: str) -> Standing | None:
         account = book.accounts.get(identity.dataset)
-        return account.releases.get(name) if account else None
+        return standing(book, account.releases.get(name, 0)) if account else None
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
@@ -291,10 +292,11 @@ class Ledger:
         with self._viewing() as transaction:
             if transaction is None:
                 return Verification(0, "", ())
-            book = Book("")
+            self._book, book = None, Book("")  # never two books in memory
             try:
                 book.digest = transaction.head()[0]
                 read(book, transaction, self._seen)
+                self._book = book
                 broken, problem = damaged_beside(book, transaction)
             except ValueError as error:
                 broken, problem = book.sequence + 1, str(error)

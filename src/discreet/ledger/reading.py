@@ -42,14 +42,14 @@ def stored_release(transaction: Transaction, standing: Standing) -> StoredReleas
 
 def damaged_beside(book: Book, transaction: Transaction) -> tuple[int, str]:
     """The first entry whose release bytes or keyed hash are not what they were, and what is wrong; (0, "") if none."""
-    committed = {standing.outcome: standing for standing in book.attempts.values() if standing.state == "committed"}
+    committed = {outcome: digest for outcome, state, digest in book.concluded.values() if state == "committed"}
     for sequence, payload in transaction.payloads():
-        standing = committed.pop(sequence, None)
-        if standing is None or sha256(payload) != standing.payload_digest:
+        if sha256(payload) != committed.pop(sequence, None):
             return sequence, f"entry {sequence} has damaged release bytes"
     if committed:
         return min(committed), f"entry {min(committed)} has lost its release bytes"
-    unhashed = book.attempts.keys() ^ transaction.hashed()
-    if unhashed:
+    hashed = transaction.hashed()
+    if hashed != list(book.begun):  # both in order
+        unhashed = book.begun.keys() ^ hashed
         return min(unhashed), f"entry {min(unhashed)} has lost the keyed hash of its source"
     return 0, ""

@@ -5,41 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import MISSING, dataclass, field, fields
-from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ArgumentError
-from discreet.exact import text
+from discreet.ledger.amounts import Amounts, amounts_from, amounts_text, require_amounts, shown
 
 __all__ = [
-    "Amounts",
     "Entry",
     "Identity",
     "Publication",
     "Reservation",
     "StoredRelease",
     "Verification",
-    "amounts_from",
-    "amounts_text",
     "canonical",
     "entry_body",
     "entry_digest",
     "entry_from",
     "fields_from",
-    "is_short",
     "lists_invariants",
     "require_identity",
     "require_publication",
     "require_reservation",
-    "shown",
 ]
 
-Amounts = tuple[Fraction, ...]
-"""Exact amounts in the coordinates in which a measure adds: (ε), (ε, δ), (ρ), (μ²), or one for each RDP order."""
-
-# Above this length sums would become slow to add and unreadable by `exact`; 1e-1000 (3322 bits) still fits. The bound
-# on the denominator of a *total* keeps loading linear in the number of entries, whatever fractions are spent.
-_MAX_BITS = 3600
 _MAX_NAME = 500
 
 
@@ -217,39 +205,6 @@ def fields_from(body: str) -> dict[str, Any]:
     return fields
 
 
-def amounts_text(amounts: Amounts) -> list[str]:
-    """The exact texts of the amounts, "0.1" or "1/3"; `amounts_from` reads them back."""
-    return [text(amount) for amount in amounts]
-
-
-def amounts_from(texts: list[str]) -> Amounts:
-    """The amounts that `amounts_text` wrote."""
-    return tuple([_amount(written) for written in texts])
-
-
-def _amount(written: str) -> Fraction:
-    # `exact` does the same with more checks, five times slower; here the digest of the entry vouches for the text.
-    whole, _, decimals = written.partition(".")
-    if decimals:
-        return Fraction(int(whole + decimals), 10 ** len(decimals))
-    numerator, _, denominator = written.partition("/")
-    return Fraction(int(numerator), int(denominator or 1))
-
-
-def shown(amounts: Amounts) -> str:
-    """The amounts for people: exact when that is short, else "about" with three digits."""
-    parts = [_shown_amount(amount) for amount in amounts]
-    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
-
-
-def _shown_amount(amount: Fraction) -> str:
-    written = text(amount)
-    if len(written) <= 60:
-        return written
-    exponent = len(str(abs(amount.numerator))) - len(str(amount.denominator)) - 3
-    return f"about {round(amount / Fraction(10) ** exponent)}e{exponent}"
-
-
 def require_text(value: object, name: str) -> None:
     """`value` is a short name that can be printed: not empty, no control characters, no blanks at its ends."""
     if not isinstance(value, str) or not value or not value.isprintable() or value != value.strip():
@@ -266,23 +221,6 @@ def require_json_object(value: object, name: str) -> None:
         parsed = None
     if not isinstance(parsed, dict):
         raise ArgumentError(f"{name}: must be the canonical JSON text of an object")
-
-
-def require_amounts(amounts: object, name: str) -> None:
-    """`amounts` is a tuple of exact rationals, none negative, at least one positive, none absurdly long."""
-    if not isinstance(amounts, tuple) or not amounts or not all(type(amount) is Fraction for amount in amounts):
-        raise ArgumentError(f"{name}={amounts!r}: must be a tuple of Fractions, one for each coordinate of the measure")
-    if not all(is_short(amount) for amount in amounts):
-        raise ArgumentError(
-            f"{name}: numerators and denominators must have at most {_MAX_BITS} bits; round it up to a decimal"
-        )
-    if not all(amount >= 0 for amount in amounts) or not any(amounts):
-        raise ArgumentError(f"{name}={shown(amounts)}: must be positive (no coordinate negative, not all 0)")
-
-
-def is_short(amount: Fraction) -> bool:
-    """Whether sums with `amount` stay fast and its text can be read back."""
-    return amount.numerator.bit_length() <= _MAX_BITS and amount.denominator.bit_length() <= _MAX_BITS
 
 
 def require_identity(identity: Identity) -> None:

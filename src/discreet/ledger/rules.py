@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError
-from discreet.ledger.book import Account, Book, fits, fresh_account, plus
-from discreet.ledger.records import Amounts, Identity, Reservation, canonical, is_short, shown
+from discreet.ledger.amounts import Amounts, fits, is_short, plus, shown
+from discreet.ledger.book import Account, Book, fresh_account
+from discreet.ledger.records import Identity, Reservation, canonical
 
 __all__ = ["require_room", "require_totals_owed", "same_identity"]
 
@@ -71,7 +72,7 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
             f"dataset='{identity.dataset}': its declaration lists invariants, and their exact totals are not published "
             "yet; publish them before the first release"
         )
-    _require_fresh_names(account, reservations)
+    _require_fresh_names(book, account, reservations)
     requested = reservations[0].charge
     for reservation in reservations[1:]:
         requested = plus(requested, reservation.charge)
@@ -91,10 +92,10 @@ def require_totals_owed(book: Book, identity: Identity) -> None:
         LedgerError: another identity, no invariants in its declaration, or totals that are published already.
     """
     account = _account(book, identity)
-    if account.published is not None:
+    if account.published:
         raise LedgerError(
             f"dataset='{identity.dataset}': its exact totals are published already, by entry "
-            f"{account.published.outcome}, and are published once; use those"
+            f"{book.concluded[account.published][0]}, and are published once; use those"
         )
     if not account.totals_owed:
         raise LedgerError(
@@ -108,16 +109,17 @@ def _account(book: Book, identity: Identity) -> Account:
     return book.accounts.get(identity.dataset) or fresh_account(identity)
 
 
-def _require_fresh_names(account: Account, reservations: Sequence[Reservation]) -> None:
+def _require_fresh_names(book: Book, account: Account, reservations: Sequence[Reservation]) -> None:
     asked = Counter(reservation.name for reservation in reservations)
     for name, times in asked.items():
         if times > 1:
             raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
-        standing = account.releases.get(name)
-        if standing is not None:
+        if name in account.releases:
+            number = account.releases[name]
+            state = book.concluded[number][1] if number in book.concluded else "reserved"
             raise LedgerError(
-                f"name='{name}': used in data set '{account.identity.dataset}' by reservation {standing.sequence}, "
-                f"which is {standing.state}, and names are unique. Only the same plan on the same source gives a "
+                f"name='{name}': used in data set '{account.identity.dataset}' by reservation {number}, "
+                f"which is {state}, and names are unique. Only the same plan on the same source gives a "
                 "stored release back at no charge; anything else needs another name (and its own charge)"
             )
 

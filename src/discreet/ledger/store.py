@@ -86,7 +86,7 @@ class Transaction:
 
     def entries(self, after: int) -> Iterator[tuple[int, str, str]]:
         """Number, body and digest of the entries after a number, in order. Nothing about them is checked."""
-        yield from self._connection.execute(
+        return self._connection.execute(
             "SELECT sequence, body, digest FROM entries WHERE sequence > ? ORDER BY sequence", (after,)
         )
 
@@ -95,17 +95,17 @@ class Transaction:
         return self._blob("SELECT payload FROM payloads WHERE sequence = ?", sequence)
 
     def mac(self, sequence: int) -> bytes:
-        """The keyed hash of the source of a reservation; empty when there is none."""
+        """The keyed hash of the source of an attempt; empty when there is none."""
         return self._blob("SELECT mac FROM snapshots WHERE sequence = ?", sequence)
 
     def payloads(self) -> Iterator[tuple[int, bytes]]:
         """Number and bytes of all stored releases, in order."""
         yield from self._connection.execute("SELECT sequence, payload FROM payloads ORDER BY sequence")
 
-    def hashed(self) -> set[int]:
-        """The numbers of the reservations with a keyed hash."""
-        query = "SELECT sequence FROM snapshots WHERE sequence > 0 AND length(mac) = ?"
-        return {row[0] for row in self._connection.execute(query, (_KEY_BYTES,))}
+    def hashed(self) -> list[int]:
+        """The numbers of the attempts with a keyed hash, in order."""
+        query = "SELECT sequence FROM snapshots WHERE sequence > 0 AND length(mac) = ? ORDER BY sequence"
+        return [number for (number,) in self._connection.execute(query, (_KEY_BYTES,))]
 
     def key(self) -> bytes:
         """The key of these hashes, which never leaves the ledger."""
