@@ -174,14 +174,14 @@ def _level_query(asked: Asked, statistic: Statistic, noise: NoiseKind) -> LevelC
     facts = asked.facts[_column(statistic)]
     if not isinstance(facts, NumberFacts):
         raise InternalError(f"column '{statistic.column}' has no quantiles")
-    return LevelCounts(_column(statistic), facts.low, _tree(facts.high - facts.low + 1, noise))
+    return LevelCounts(_column(statistic), facts.low, _tree(facts.high - facts.low + 1, noise, asked.facts.rows))
 
 
 @lru_cache(maxsize=256)
-def _tree(size: int, noise: NoiseKind) -> Tree:
+def _tree(size: int, noise: NoiseKind, rows: int | None) -> Tree:
     """Where a row counts in d nodes, Laplace noise has a variance in proportion to d², Gaussian noise to d."""
     power = 2 if noise is NoiseKind.LAPLACE else 1
-    return choose_tree(size, lambda depth: float(depth**power))
+    return choose_tree(size, lambda depth: float(depth**power), rows=rows)
 
 
 def _sum_query(facts: TableFacts, column: str, *, centred: bool) -> tuple[WeightedSum | None, Fraction, Fraction]:

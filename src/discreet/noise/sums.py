@@ -9,7 +9,6 @@ half-width is too large by at most m·h, about m/5000 standard deviations. It is
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -86,21 +85,19 @@ def _slack(terms: tuple[tuple[int, Law], ...], step: int) -> int:
 @lru_cache(maxsize=64)
 def _masses(terms: tuple[tuple[int, Law], ...]) -> tuple[NDArray[np.float64], int]:
     """P(|Z| = i) for i = 0, 1, …, and h, where |S - hZ| ≤ m h/2 (and S = Z for h = 1)."""
-    counted = Counter((abs(factor), law) for factor, law in terms)
-    reaches = {(factor, law): factor * law.half_width(1 - _BEYOND) for factor, law in counted}
+    reaches = [abs(factor) * law.half_width(1 - _BEYOND) for factor, law in terms]
     step = 1
-    while sum(times * (reaches[one] // step + 1) for one, times in counted.items()) >= _GRID:
+    while sum(reach // step + 1 for reach in reaches) >= _GRID:
         step *= 2
-    last = sum(times * (reaches[one] // step + 1) for one, times in counted.items())
+    last = sum(reach // step + 1 for reach in reaches)
     length = 1 << (2 * last + 1).bit_length()  # nothing wraps around
     product = np.ones(length // 2 + 1)
-    # Equal noises have one transform: a total of many cells costs no more than one of them.
-    for (factor, law), times in counted.items():
-        one_sided = _on_grid(factor, law, reaches[factor, law] // step + 1, step)
+    for (factor, law), reach in zip(terms, reaches, strict=True):
+        one_sided = _on_grid(abs(factor), law, reach // step + 1, step)
         row = np.zeros(length)
         row[: one_sided.size] = one_sided
         row[1 - one_sided.size or length :] = one_sided[:0:-1]
-        product *= np.fft.rfft(row).real ** times  # the row is even: its transform is real
+        product *= np.fft.rfft(row).real  # the row is even: its transform is real
     masses = np.fft.irfft(product, length)[: last + 1]
     masses[1:] *= 2
     masses.flags.writeable = False

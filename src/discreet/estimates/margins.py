@@ -1,0 +1,160 @@
+"""Noisy margins of one table made to agree: the generalised least-squares estimate, in closed form.
+
+Margins that are measured apart disagree where they overlap: age × sex and age × region give two noisy numbers for each age.
+A margin over the axes a splits into orthogonal effects, one for each u ⊆ a: sum the axes a∖u out, then subtract the mean
+along each axis of u (the analysis of variance of a full factorial table). Effect u is the same number in every margin that
+contains it, up to noise. White noise of variance s² in margin a reaches effect u as s² · |a∖u| cells, with the same
+covariance in every margin up to that factor, and independently of all other effects. So the least-squares estimate of an
+effect is the mean of its values, weighted by 1/(s² · |a∖u| cells), and a margin is put together from its effects again.
+
+The same decomposition is the basis of ResidualPlanner (Xiao, He, Zhang and Kifer, NeurIPS 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import inf, isfinite, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ArgumentError, printed
+
+__all__ = ["Margin", "reconcile", "reconciled_variances"]
+
+_Axes = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Margin:
+    """A noisy margin: the sums of a table over all axes but `axes`, plus independent noise of one variance per cell.
+
+    Args:
+        axes: the axes of the table that stay, each once, in the order of the axes of `values`; none for the grand total.
+        values: numbers, one axis for each of `axes`, and none of them empty.
+        variance: of the noise of each cell, positive.
+
+    Raises:
+        ArgumentError: one of these rules is broken.
+    """
+
+    axes: tuple[int, ...]
+    values: NDArray[np.int64] | NDArray[np.float64]
+    variance: float
+
+    def __post_init__(self) -> None:
+        if len(set(self.axes)) != len(self.axes) or min(self.axes, default=0) < 0:
+            raise ArgumentError("axes: each axis of the table may stand in a margin once, as a number from 0")
+        if self.values.ndim != len(self.axes) or self.values.size == 0:
+            raise ArgumentError(f"values: needs {len(self.axes)} axes, none empty, for the axes of the margin")
+        if not np.all(np.isfinite(self.values)):
+            raise ArgumentError("values: must be finite numbers")
+        if not (self.variance > 0 and isfinite(self.variance)):
+            raise ArgumentError(f"variance={printed(self.variance)}: must be positive and finite; publish exact totals as n")
+
+
+def reconcile(margins: Sequence[Margin], *, n: int | None = None) -> list[NDArray[np.float64]]:
+    """The margins, in their order and shapes, as the generalised least-squares estimate makes them agree.
+
+    Afterwards any two margins have the same sums over the axes they share, up to rounding errors of doubles, and the grand
+    total is `n` if it is given. Each cell is unbiased, with a variance that is at most that of the noisy one.
+
+    Args:
+        margins: of one table, with independent noise.
+        n: the grand total if it is public.
+
+    Raises:
+        ArgumentError: two margins give one axis different lengths.
+    """
+    sizes = _sizes(margins)
+    effects: dict[_Axes, NDArray[np.float64]] = {}
+    for margin in margins:
+        variances = _effect_variances(margin, sizes)
+        for axes, effect in _effects(margin).items():
+            effects[axes] = effects.get(axes, 0.0) + effect / variances[axes]
+    precisions = _precisions(margins, sizes)
+    means = {axes: effect / precisions[axes] for axes, effect in effects.items()}
+    if n is not None:
+        means[()] = np.float64(n) * np.ones(())
+    return [_composed(margin, means, sizes) for margin in margins]
+
+
+def reconciled_variances(margins: Sequence[Margin], *, n: int | None = None) -> list[float]:
+    """The variance of each cell of the margins that `reconcile` returns: all cells of one margin have the same.
+
+    Args and errors as for `reconcile`; the values do not matter.
+    """
+    sizes = _sizes(margins)
+    precisions = _precisions(margins, sizes)
+    if n is not None:
+        precisions[()] = inf
+    variances = []
+    for margin in margins:
+        total = 0.0
+        for kept in _subsets(margin.axes):
+            # Subtracting the mean of m cells leaves the share 1 - 1/m of the variance.
+            centred = prod(1 - 1 / sizes[axis] for axis in kept)
+            total += centred / precisions[kept] / _cells_without(margin.axes, kept, sizes) ** 2
+        variances.append(total)
+    return variances
+
+
+def _sizes(margins: Sequence[Margin]) -> dict[int, int]:
+    """The length of each axis."""
+    sizes: dict[int, int] = {}
+    for margin in margins:
+        for axis, size in zip(margin.axes, margin.values.shape, strict=True):
+            if sizes.setdefault(axis, size) != size:
+                raise ArgumentError(
+                    f"margins: axis {axis} has {sizes[axis]} values in one and {size} in another; cut them alike"
+                )
+    return sizes
+
+
+def _subsets(axes: _Axes) -> list[_Axes]:
+    return [kept for count in range(len(axes) + 1) for kept in combinations(sorted(axes), count)]
+
+
+def _cells_without(axes: _Axes, kept: _Axes, sizes: dict[int, int]) -> int:
+    """How many cells of a margin over `axes` are summed up in one cell of the margin over `kept`."""
+    return prod(sizes[axis] for axis in axes if axis not in kept)
+
+
+def _effect_variances(margin: Margin, sizes: dict[int, int]) -> dict[_Axes, float]:
+    """For each effect of the margin the variance of its cells before centring."""
+    return {kept: margin.variance * _cells_without(margin.axes, kept, sizes) for kept in _subsets(margin.axes)}
+
+
+def _precisions(margins: Sequence[Margin], sizes: dict[int, int]) -> dict[_Axes, float]:
+    """For each effect the sum over the margins that contain it of one over its variance."""
+    precisions: dict[_Axes, float] = {}
+    for margin in margins:
+        for axes, variance in _effect_variances(margin, sizes).items():
+            precisions[axes] = precisions.get(axes, 0.0) + 1 / variance
+    return precisions
+
+
+def _effects(margin: Margin) -> dict[_Axes, NDArray[np.float64]]:
+    """The effects of a margin by their axes, which are in rising order: 2^k arrays of Π(size + 1) numbers in all."""
+    order = np.argsort(margin.axes)
+    parts: dict[_Axes, NDArray[np.float64]] = {(): np.transpose(margin.values, order).astype(np.float64)}
+    for axis in sorted(margin.axes):
+        split: dict[_Axes, NDArray[np.float64]] = {}
+        for kept, part in parts.items():
+            place = len(kept)  # the axes before this one are either kept or summed out already
+            split[kept] = np.asarray(part.sum(axis=place))
+            split[(*kept, axis)] = part - part.mean(axis=place, keepdims=True)
+        parts = split
+    return parts
+
+
+def _composed(margin: Margin, effects: dict[_Axes, NDArray[np.float64]], sizes: dict[int, int]) -> NDArray[np.float64]:
+    """The margin with these effects: each spread evenly over the axes that it lacks."""
+    rising = sorted(margin.axes)
+    table = np.zeros([sizes[axis] for axis in rising])
+    for kept in _subsets(margin.axes):
+        shape = [sizes[axis] if axis in kept else 1 for axis in rising]
+        table += effects[kept].reshape(shape) / _cells_without(margin.axes, kept, sizes)
+    return np.transpose(table, np.argsort(np.argsort(margin.axes)))
