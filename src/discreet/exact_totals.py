@@ -3,52 +3,91 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from dataclasses import dataclass
 
 from discreet._version import __version__
-from discreet.cube import Cube, row_count
-from discreet.errors import InternalError
+from discreet.cube import row_count
+from discreet.engines.base import Engine
+from discreet.errors import InternalError, LedgerError
 from discreet.invariants import Invariants
 from discreet.invariants.totals import PublishedTotals, totals_from_json, totals_of_counts
-from discreet.ledger import Publication
+from discreet.ledger import Identity, Ledger, Publication
 from discreet.neighbours import Neighbours, ReplaceOne
 from discreet.paths import KeyAxis, path_of
 from discreet.plan import canonical, digest
 from discreet.schema import Schema
 from discreet.steps import facts_of
 
-__all__ = ["publication", "totals_axes", "totals_of_cube", "totals_of_payload", "totals_payload"]
+__all__ = ["ExactRequest", "publish_totals", "require_totals", "totals_of_payload"]
 
 
-def publication(invariants: Invariants, snapshot: str) -> Publication:
-    """What the ledger writes down before the totals are read."""
-    described = invariants.to_json()
-    return Publication("exact totals", digest(described), snapshot, canonical({"invariants": described}))
+@dataclass(frozen=True, slots=True)
+class ExactRequest:
+    """What is published exactly about which table."""
+
+    invariants: Invariants
+    schema: Schema
+    neighbours: Neighbours
 
 
-def totals_axes(invariants: Invariants, schema: Schema, neighbours: Neighbours) -> tuple[KeyAxis, ...]:
-    """The keys by which the engine counts the rows: the columns of the totals, before any step."""
-    start = facts_of(schema, neighbours)
-    return tuple(KeyAxis(path_of(name, (), start)) for name in invariants.columns)
+def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: ExactRequest) -> None:
+    """The totals are in the ledger, or the attempt is marked as failed there; nothing else is told.
+
+    Raises:
+        LedgerError: the attempt could not be written down; nothing was read.
+    """
+    snapshot = engine.snapshot()
+    described = request.invariants.to_json()
+    attempt = Publication("exact totals", digest(described), snapshot, canonical({"invariants": described}))
+    sequence = ledger.publish(identity, attempt)
+    done = False
+    try:
+        payload = _payload(_totals_of(engine, request), identity.dataset, request.schema)
+        if engine.snapshot() == snapshot:  # a source that changed while it was read has no totals
+            ledger.commit(sequence, payload)
+            done = True
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is no Exception)
+        done = False
+    finally:
+        if not done:
+            with suppress(LedgerError):
+                ledger.fail(sequence)
 
 
-def totals_of_cube(cube: Cube, invariants: Invariants, schema: Schema, neighbours: Neighbours) -> PublishedTotals:
-    """The totals of a cube over `totals_axes`.
+def require_totals(engine: Engine, request: ExactRequest, published: PublishedTotals | None) -> None:
+    """The source still has the published totals (soundness 20).
+
+    Raises:
+        InternalError: it has others; the message has no number.
+    """
+    if _totals_of(engine, request) != published:
+        raise InternalError("the totals of the source are not the published ones")
+
+
+def totals_of_payload(payload: bytes, invariants: Invariants, schema: Schema) -> PublishedTotals:
+    """The totals that the ledger keeps."""
+    return totals_from_json(invariants, schema, json.loads(payload)["totals"])
+
+
+def _totals_of(engine: Engine, request: ExactRequest) -> PublishedTotals:
+    """The totals of the source, before any step. Private until they are published.
 
     Raises:
         InternalError: another number of rows than declared, or a row in a cell that was declared impossible; no number
             is in the message.
     """
-    if not isinstance(neighbours, ReplaceOne) or row_count(cube) != neighbours.rows:
+    start = facts_of(request.schema, request.neighbours)
+    axes = tuple(KeyAxis(path_of(name, (), start)) for name in request.invariants.columns)
+    cube = engine.aggregate(axes, ())
+    if not isinstance(request.neighbours, ReplaceOne) or row_count(cube) != request.neighbours.rows:
         raise InternalError("the source has another number of rows than declared")
-    return totals_of_counts(invariants, schema, (cube.keys, cube.rows))
+    return totals_of_counts(request.invariants, request.schema, (cube.keys, cube.rows))
 
 
-def totals_payload(totals: PublishedTotals, dataset: str, schema: Schema) -> bytes:
-    """The published document as the ledger keeps it; equal totals give equal bytes."""
+def _payload(totals: PublishedTotals, dataset: str, schema: Schema) -> bytes:
+    """The published document as the ledger keeps it."""
     document = {"format": 1, "library": f"discreet {__version__}", "dataset": dataset, "totals": totals.to_json(schema)}
     return canonical(document).encode("ascii")
-
-
-def totals_of_payload(payload: bytes, invariants: Invariants, schema: Schema) -> PublishedTotals:
-    """The totals that `totals_payload` has written."""
-    return totals_from_json(invariants, schema, json.loads(payload)["totals"])

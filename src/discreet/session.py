@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from discreet.engines import open_source
-from discreet.errors import ArgumentError, BudgetExceeded, InternalError, LedgerError, PlanError, ReleaseFailed, printed
+from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
 from discreet.exact import Amount
 from discreet.invariants import Invariants
 from discreet.invariants.checking import checked_invariants
@@ -30,6 +30,7 @@ from discreet.table import Table
 
 if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.
+    from discreet.exact_totals import ExactRequest
     from discreet.invariants.beside import Beside
     from discreet.invariants.totals import PublishedTotals
     from discreet.ledger import Reservation
@@ -170,10 +171,11 @@ class Session:
         """
         if self._invariants is None:
             raise PlanError("publish_totals(): the session declares no invariants; give them when it is opened")
+        if self.totals is None:
+            from discreet.exact_totals import publish_totals
+
+            publish_totals(self._engine, self._ledger, self._identity, self._asked_exactly(self._invariants))
         known = self.totals
-        if known is None:
-            self._publish(self._invariants)
-            known = self.totals
         if known is None:
             raise ReleaseFailed(ReleaseFailed.TOTALS)
         return known
@@ -282,33 +284,10 @@ class Session:
         if any(asked > left for asked, left in zip(wanted, self._left(), strict=True)):
             raise self._exceeded(BudgetExceeded("", wanted, self._left()))
 
-    def _publish(self, invariants: Invariants) -> None:
-        """The totals are in the ledger, or the attempt is marked as failed there."""
-        from discreet.exact_totals import publication, totals_payload
+    def _asked_exactly(self, invariants: Invariants) -> ExactRequest:
+        from discreet.exact_totals import ExactRequest
 
-        snapshot = self._engine.snapshot()
-        sequence = self._ledger.publish(self._identity, publication(invariants, snapshot))
-        done = False
-        try:
-            payload = totals_payload(self._read_totals(invariants), self._identity.dataset, self._schema)
-            if self._engine.snapshot() == snapshot:
-                self._ledger.commit(sequence, payload)
-                done = True
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # noqa: BLE001 (as in `_answered`)
-            done = False
-        finally:
-            if not done:
-                with suppress(LedgerError):
-                    self._ledger.fail(sequence)
-
-    def _read_totals(self, invariants: Invariants) -> PublishedTotals:
-        """The totals of the source, before any step. Private until they are published."""
-        from discreet.exact_totals import totals_axes, totals_of_cube
-
-        cube = self._engine.aggregate(totals_axes(invariants, self._schema, self._neighbours), ())
-        return totals_of_cube(cube, invariants, self._schema, self._neighbours)
+        return ExactRequest(invariants, self._schema, self._neighbours)
 
     def _left(self) -> tuple[Fraction, ...]:
         if self._identity.dataset not in self._ledger.datasets():
@@ -395,8 +374,10 @@ class Session:
     def _compute(self, order: Order, quoted: Quote, sequence: int) -> Release:
         from discreet.publish import publish
 
-        if self._invariants is not None and self._read_totals(self._invariants) != self.totals:
-            raise InternalError("the totals of the source are not the published ones")
+        if self._invariants is not None:
+            from discreet.exact_totals import require_totals
+
+            require_totals(self._engine, self._asked_exactly(self._invariants), self.totals)
         brought = layout(order.request)
         cube = self._engine.aggregate(brought.axes, brought.moments)
         content = {
