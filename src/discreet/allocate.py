@@ -23,7 +23,7 @@ from discreet.mechanisms.lattice import HeldCells, LatticeLaw, lattice_laws
 from discreet.neighbours import ReplaceOne
 from discreet.noise.laws import Law
 from discreet.plan import Plan, layout, resize_of, table_facts
-from discreet.primitives import Asked, NoiseKind, line_of, nullable, weights_of
+from discreet.primitives import Asked, line_of, nullable, shaped, weights_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
@@ -53,8 +53,8 @@ def quote(plan: Plan, spend: Budget, beside: Beside | None = None) -> Quote:
     targets = [target for target in _row_targets(plan, spend, beside) if any(coordinates(target))]
     if not targets:
         raise PlanError("spend: is nothing; spend more than 0")
-    measured, joint, noise = min((_measured(asked, target) for target in targets), key=lambda one: _spread(one[0]))
-    lines = tuple(line_of(asked, statistic, measured, noise) for statistic in plan.statistics)
+    measured, joint = min((_measured(asked, target) for target in targets), key=lambda one: _spread(one[0]))
+    lines = tuple(line_of(asked, statistic, measured) for statistic in plan.statistics)
     advertised = spend if beside is None else _advertised(plan, spend, measured)
     return Quote(plan, spend, _moved_rows(plan, beside), measured, lines, beside, advertised, joint)
 
@@ -108,40 +108,59 @@ def _spread(measured: Sequence[Measured]) -> float:
     return sum(log(max(one.law.variance(), 1e-300)) for one in measured)
 
 
-def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fraction, NoiseKind]:
-    """The queries with the noise of a target, their joint factor, and the kind of noise.
+def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fraction]:
+    """The queries with the noise of a target, and their joint factor.
 
     Raises:
         PlanError: nothing is asked that is not public already, or the target is too little for any noise.
     """
-    noise = NoiseKind.LAPLACE if isinstance(target, PureDP) else NoiseKind.GAUSSIAN
-    weights = weights_of(asked, noise)
+    weights = weights_of(asked)
     if not weights:
         raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
     total = sum(weights.values())
-    shares = {query: weight / total for query, weight in weights.items()}
-    changes = {query: _change(asked, query) for query in weights}
-    joint = Fraction(1)
-    if asked.space is None:
-        squared = noise is NoiseKind.GAUSSIAN
-        joint = joint_factor(list(changes.values()), list(shares.values()), squared=squared)
-    measured = []
-    for query, share in shares.items():
-        part = _part(target, share / joint)
-        ordinary = worst(changes[query])
-        sensitivity = ordinary if asked.space is None else _beside_totals(asked.space, query, changes[query])
-        if not sensitivity.l1:
-            raise PlanError(f"'{shown(query)}' is already exact: it follows from the published totals; ask for more")
-        try:
-            laws = _candidates(asked.space, query, sensitivity, part)
-        except ArgumentError:
-            raise PlanError(
-                f"spend: leaves a share of {decimal_text(share, 3)} for '{shown(query)}', which is too little: the noise "
-                "would be beyond 1e17 steps of the grid; spend more, or take a coarser step or tighter bounds"
-            ) from None
-        alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
-        measured.append(Measured(query, share, sensitivity, ordinary, part, laws[0][1], alternatives))
-    return tuple(measured), joint, noise
+    shares = [weight / total for weight in weights.values()]
+    joint = _joint(asked, list(weights), shares, target)
+    try:
+        parts = [(query, share, _part(target, share / joint)) for query, share in zip(weights, shares, strict=True)]
+        return tuple(_one(asked, query, share, part) for query, share, part in parts), joint
+    except ArgumentError as refused:
+        if isinstance(refused, PlanError):
+            raise
+        raise PlanError(
+            f"spend: leaves a share of {decimal_text(min(shares), 3)} for one of {len(shares)} queries, which is too little: "
+            "the noise would be beyond 1e17 steps of the grid; spend more, or take a coarser step or tighter bounds"
+        ) from None
+
+
+def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: Target) -> Fraction:
+    """What the queries cost together, relative to one by one; beside exact totals they are added up one by one."""
+    if asked.space is not None:
+        return Fraction(1)
+    # The shape of a tree does not matter: in every move of a row it changes as much as in every other.
+    return joint_factor([_change(asked, query) for query in queries], shares, squared=not isinstance(target, PureDP))
+
+
+def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
+    """The query with the least noise that has the guarantee `part`."""
+    query = shaped(asked, query, lambda levels: _level_variance(asked, query, levels, part))
+    ordinary = worst(_change(asked, query))
+    sensitivity = _sensitivity(asked, query)
+    if not sensitivity.l1:
+        raise PlanError(f"'{shown(query)}' is already exact: it follows from the published totals; ask for more")
+    laws = _candidates(asked.space, query, sensitivity, part)
+    alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
+    return Measured(query, share, sensitivity, ordinary, part, laws[0][1], alternatives)
+
+
+def _level_variance(asked: Asked, query: Query, levels: int, part: Target) -> float:
+    """The variance of the noise in a node when a row counts in so many levels: both norms grow with their number."""
+    single = _sensitivity(asked, query)
+    return law_for(Sensitivity(levels * single.l1, levels * single.l2_squared), part).variance()
+
+
+def _sensitivity(asked: Asked, query: Query) -> Sensitivity:
+    change = _change(asked, query)
+    return worst(change) if asked.space is None else _beside_totals(asked.space, query, change)
 
 
 def _part(target: Target, share: Fraction) -> Target:

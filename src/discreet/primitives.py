@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 
 from discreet.errors import InternalError
 from discreet.estimates.trees import Tree, choose_tree
@@ -21,14 +19,7 @@ from discreet.schema import Number
 from discreet.statistics import Count, Histogram, Mean, Median, Quantiles, Share, Statistic, Std, Sum, Variance, levels_of
 from discreet.steps import NumberFacts, TableFacts, Where, WhereIn
 
-__all__ = ["Asked", "NoiseKind", "line_of", "nullable", "weights_of"]
-
-
-class NoiseKind(Enum):
-    """The kind of noise that a guarantee leads to."""
-
-    LAPLACE = "laplace"
-    GAUSSIAN = "gaussian"
+__all__ = ["Asked", "line_of", "nullable", "shaped", "weights_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,16 +51,23 @@ class Asked:
         return None
 
 
-def weights_of(asked: Asked, noise: NoiseKind) -> dict[Query, Fraction]:
+def weights_of(asked: Asked) -> dict[Query, Fraction]:
     """The distinct primitive queries, each with the greatest weight of the statistics that share it.
 
-    `noise` is the kind of noise they will get, which decides the shape of the trees of quantiles.
+    Trees of quantiles have a single level here; their shape depends on the noise that they will get, see `shaped`.
     """
     weights: dict[Query, Fraction] = {}
     for statistic in asked.plan.statistics:
-        for query in _queries(asked, statistic, noise):
+        for query in _queries(asked, statistic):
             weights[query] = max(weights.get(query, Fraction(0)), statistic.weight)
     return weights
+
+
+def shaped(asked: Asked, query: Query, variance: Callable[[int], float]) -> Query:
+    """The query itself, a tree with the least expected error when the noise of d levels has the variance `variance(d)`."""
+    if not isinstance(query, LevelCounts):
+        return query
+    return replace(query, tree=choose_tree(query.tree.size, variance, rows=asked.facts.rows))
 
 
 def nullable(asked: Asked, query: Query) -> bool:
@@ -81,15 +79,16 @@ def nullable(asked: Asked, query: Query) -> bool:
             return asked.facts[query.column].nullable
 
 
-def line_of(asked: Asked, statistic: Statistic, measured: Sequence[Measured], noise: NoiseKind) -> Line:
+def line_of(asked: Asked, statistic: Statistic, measured: Sequence[Measured]) -> Line:
     """How the statistic is put together from the measured queries."""
     places = {one.query: position for position, one in enumerate(measured)}
+    trees = {one.query.column: position for position, one in enumerate(measured) if isinstance(one.query, LevelCounts)}
     match statistic.kind:
         case Histogram():
             found = places[_bin_query(asked, statistic)]
             return _line(asked, statistic, vector=found)
         case Median() | Quantiles():
-            found = places[_level_query(asked, statistic, noise)]
+            found = trees[_column(statistic)]
             return _line(asked, statistic, vector=found, count=asked.public(_count_query(asked, statistic.column)))
     counted = _count_query(asked, statistic.column)
     public = asked.public(counted)
@@ -123,11 +122,11 @@ def _line(
     return Line(statistic, total, count, squares, vector, every, unit, origin, 1 - (1 - LEVEL) / max(noisy, 1))
 
 
-def _queries(asked: Asked, statistic: Statistic, noise: NoiseKind) -> list[Query]:
+def _queries(asked: Asked, statistic: Statistic) -> list[Query]:
     if isinstance(statistic.kind, Histogram):
         return [_bin_query(asked, statistic)]
     if levels_of(statistic.kind):
-        return [_level_query(asked, statistic, noise)]
+        return [_level_query(asked, statistic)]
     needed: list[Query] = []
     counted = _count_query(asked, statistic.column)
     centred = _centred(asked, statistic)
@@ -169,19 +168,13 @@ def _bin_query(asked: Asked, statistic: Statistic) -> BinCounts:
     return BinCounts(group, len(group_labels(group, asked.facts)))
 
 
-def _level_query(asked: Asked, statistic: Statistic, noise: NoiseKind) -> LevelCounts:
-    """The tree over the grid of the column between its bounds, shaped for the kind of noise alone."""
+def _level_query(asked: Asked, statistic: Statistic) -> LevelCounts:
+    """A tree of one level over the grid of the column between its bounds."""
     facts = asked.facts[_column(statistic)]
     if not isinstance(facts, NumberFacts):
         raise InternalError(f"column '{statistic.column}' has no quantiles")
-    return LevelCounts(_column(statistic), facts.low, _tree(facts.high - facts.low + 1, noise, asked.facts.rows))
-
-
-@lru_cache(maxsize=256)
-def _tree(size: int, noise: NoiseKind, rows: int | None) -> Tree:
-    """Where a row counts in d nodes, Laplace noise has a variance in proportion to d², Gaussian noise to d."""
-    power = 2 if noise is NoiseKind.LAPLACE else 1
-    return choose_tree(size, lambda depth: float(depth**power), rows=rows)
+    size = facts.high - facts.low + 1
+    return LevelCounts(_column(statistic), facts.low, Tree(size, max(size, 2), 1))
 
 
 def _sum_query(facts: TableFacts, column: str, *, centred: bool) -> tuple[WeightedSum | None, Fraction, Fraction]:

@@ -1,8 +1,8 @@
 """Variances, standard deviations and shares with their intervals, never NaN and always within what is possible.
 
-With f = (x - origin)/unit the variance is unit²·(A - M²), A = Q/N + shift the mean of f² and M = S/N the mean of f, where Q
-is a noisy sum of f² - shift, S one of f, and N a noisy or public count. The caller gives half-widths that hold together with
-the stated probability; A, M and hence the variance then lie in the range over that box, cut by what is known beforehand.
+With f = (x - origin)/unit the variance is unit²·(Q/N + shift - (S/N)²), where Q is a noisy sum of f² - shift, S one of f,
+and N a noisy or public count. The caller gives half-widths that hold together with the stated probability; the interval is the
+range of the expression over that box, cut by what is possible.
 """
 
 from __future__ import annotations
@@ -44,25 +44,28 @@ def variance_estimate(
         reach: the least and the greatest f.
     """
     low, high = (float(end) for end in reach)
-    most_square = max(low * low, high * high)
     (s, ds), (q, dq), (n, dn) = ([part.astype(np.float64) for part in pair] for pair in (sums, squares, counts))
-    size = np.maximum(n, 1.0)
-    mean, square = np.clip(s / size, low, high), np.clip(q / size + shift, 0.0, most_square)
     most = (high - low) ** 2 / 4
-    value = np.clip(square - mean * mean, 0.0, most)
-    mean_low, mean_high = (np.clip(end, low, high) for end in quotient_range(s, ds, n, dn))
-    square_low, square_high = (np.clip(end + shift, 0.0, most_square) for end in quotient_range(q, dq, n, dn))
-    # A mean of squares is never below the square of the mean; the least square of the mean is 0 where 0 is possible.
-    nearest = np.where((mean_low <= 0) & (mean_high >= 0), 0.0, np.minimum(np.abs(mean_low), np.abs(mean_high)))
-    farthest = np.maximum(np.abs(mean_low), np.abs(mean_high))
-    slack = _SLACK * (most_square + abs(shift))
-    bottom = np.clip(square_low - farthest * farthest - slack, 0.0, most)
-    top = np.clip(square_high - nearest * nearest + slack, 0.0, most)
+    value = np.clip(_spread(np.abs(s), q, np.maximum(n, 1.0)) + shift, 0.0, most)
+    fewest, largest = np.maximum(n - dn, 1.0), np.maximum(n + dn, 1.0)
+    # V rises with Q and falls with |S|. In N it rises up to 2S²/Q and falls after it where Q > 0, and only rises otherwise:
+    # the least value is at an end of the range of N, the greatest at an end or at that point.
+    near, far = np.maximum(np.abs(s) - ds, 0.0), np.abs(s) + ds
+    less, more = q - dq, q + dq
+    turn = np.clip(2 * near**2 / np.maximum(more, 1.0), fewest, largest)
+    top = np.maximum.reduce([_spread(near, more, size) for size in (fewest, turn, largest)])
+    bottom = np.minimum(_spread(far, less, fewest), _spread(far, less, largest))
+    # A relative 1e-12 of the parts covers the few roundings, cancellation included.
+    slack = _SLACK * (np.maximum(np.abs(less), np.abs(more)) / fewest + (far / fewest) ** 2 + abs(shift))
     open_range = n - dn < 1
-    bottom, top = np.where(open_range, 0.0, bottom), np.where(open_range, most, top)
+    bottom = np.where(open_range, 0.0, np.clip(bottom + shift - slack, 0.0, most))
+    top = np.where(open_range, most, np.clip(top + shift + slack, 0.0, most))
     scale = float(unit) ** 2
-    ends = scale * np.minimum(bottom, value), scale * np.maximum(top, value) * (1 + _SLACK)
-    return Estimate(scale * value, ends[0] * (1 - _SLACK), np.minimum(ends[1], scale * most * (1 + _SLACK)))
+    return Estimate(scale * value, scale * np.minimum(bottom, value), scale * np.maximum(top, value))
+
+
+def _spread(total: Floats, squares: Floats, size: Floats) -> Floats:
+    return np.asarray(squares / size - (total / size) ** 2)
 
 
 def root_estimate(variance: Estimate) -> Estimate:
