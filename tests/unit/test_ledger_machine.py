@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from discreet.errors import BudgetExceeded, LedgerError
-from discreet.ledger import Identity, Ledger, Reservation
+from discreet.ledger import Identity, Ledger, Publication, Reservation
 
-BUDGETS = {"one": (Fraction(1),), "two": (Fraction(2, 3), Fraction(1, 10**6))}
+BUDGETS = {"one": (Fraction(1),), "two": (Fraction(2, 3), Fraction(1, 10**6)), "totals": (Fraction(1),)}
 names = st.sampled_from(["a", "b", "c", "d", "e", "f"])
 charges = st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(1, 10**18), Fraction(5e-324), Fraction(9, 10)])
 datasets = st.sampled_from(sorted(BUDGETS))
@@ -27,9 +27,16 @@ class AgainstLists(RuleBasedStateMachine):
         self.ledgers = [Ledger.open(self.path), Ledger.open(self.path)]
         self.charges: dict[str, list[tuple[Fraction, ...]]] = {}  # the specification
         self.states: dict[tuple[str, str], tuple[int, str, bytes]] = {}
+        self.publications: dict[int, tuple[str, bytes]] = {}
 
     def identity(self, dataset: str) -> Identity:
-        return Identity(dataset, "{}", "pure" if dataset == "one" else "approx", BUDGETS[dataset])
+        declaration = '{"invariants":["n"]}' if dataset == "totals" else "{}"
+        return Identity(dataset, declaration, "approx" if dataset == "two" else "pure", BUDGETS[dataset])
+
+    def published(self) -> tuple[int, bytes] | None:
+        found = [(number, payload) for number, (state, payload) in self.publications.items() if state == "committed"]
+        assert len(found) <= 1
+        return found[0] if found else None
 
     def total(self, dataset: str) -> tuple[Fraction, ...]:
         zero = [Fraction(0)] * len(BUDGETS[dataset])
@@ -40,6 +47,7 @@ class AgainstLists(RuleBasedStateMachine):
         parts = [(name, (charge, charge / 10**6)[: len(BUDGETS[dataset])]) for name, charge in wanted]
         fresh = len({name for name, _ in wanted}) == len(wanted)
         fresh = fresh and not any((dataset, name) in self.states for name, _ in wanted)
+        fresh = fresh and (dataset != "totals" or self.published() is not None)
         before = self.total(dataset)
         after = [gone + sum(charge[i] for _, charge in parts) for i, gone in enumerate(before)]
         fits = all(total <= most for total, most in zip(after, BUDGETS[dataset], strict=True))
@@ -58,6 +66,30 @@ class AgainstLists(RuleBasedStateMachine):
             self.charges.setdefault(dataset, []).extend(charge for _, charge in parts)
             for (name, _), number in zip(parts, numbers, strict=True):
                 self.states[dataset, name] = (number, "reserved", b"")
+
+    @rule(which=st.integers(0, 1))
+    def publish(self, which: int) -> None:
+        try:
+            number = self.ledgers[which].publish(self.identity("totals"), Publication("a", "plan", b"source"))
+        except LedgerError:
+            assert self.published() is not None
+        else:
+            assert self.published() is None
+            self.publications[number] = ("reserved", b"")
+            self.charges.setdefault("totals", [])
+
+    @rule(which=st.integers(0, 1), nth=st.integers(0, 3), payload=st.one_of(st.none(), st.binary(max_size=4)))
+    def conclude_publication(self, which: int, nth: int, payload: bytes | None) -> None:
+        number = [*self.publications, 10**6][min(nth, len(self.publications))]
+        state, _ = self.publications.get(number, ("absent", b""))
+        allowed = state == "reserved" and (payload is None or self.published() is None)
+        try:
+            self.ledgers[which].fail(number) if payload is None else self.ledgers[which].commit(number, payload)
+        except LedgerError:
+            assert not allowed
+        else:
+            assert allowed
+            self.publications[number] = ("failed" if payload is None else "committed", payload or b"")
 
     @rule(which=st.integers(0, 1), dataset=datasets, name=names, payload=st.one_of(st.none(), st.binary(max_size=4)))
     def conclude(self, which: int, dataset: str, name: str, payload: bytes | None) -> None:
@@ -90,6 +122,8 @@ class AgainstLists(RuleBasedStateMachine):
     def totals_are_those_of_the_lists(self) -> None:
         for ledger in self.ledgers:
             assert set(ledger.datasets()) == set(self.charges)
+            found = ledger.published(self.identity("totals"))
+            assert (found and (found.sequence, found.payload)) == self.published()
             for dataset in self.charges:
                 assert ledger.spent(dataset) == self.total(dataset)
                 assert all(left >= 0 for left in ledger.remaining(dataset))

@@ -108,7 +108,14 @@ def test_a_meter_forgets_denominators_that_the_total_no_longer_has() -> None:
         meter.spent = spent_after(meter, f"{odd - 1}/{odd}")
     assert Fraction(meter.spent, meter.denominator) == 1000
     assert meter.denominator < 2003
-    assert len(meter.steps) <= 1000
+
+
+def test_a_meter_remembers_a_thousand_charges_at_most() -> None:
+    meter = Meter(1, 0, 10**6)
+    for number in range(1, 2502):
+        meter.spent = spent_after(meter, f"{number}/10007")
+    assert Fraction(meter.spent, meter.denominator) == Fraction(2501 * 2502 // 2, 10007)
+    assert len(meter.steps) == 501
 
 
 @pytest.mark.parametrize("body", ["{}", "[]", "5", "", "{", '{"sequence":1}', BODY.replace("user", "users"), "null"])

@@ -17,7 +17,7 @@ from discreet._version import __version__
 from discreet.cli.converting import conversions
 from discreet.cli.effective import effective_guarantee
 from discreet.cli.exits import exits
-from discreet.cli.ledgers import shown_ledger, verified_ledger
+from discreet.cli.ledgers import exported_ledger, shown_ledger, verified_ledger
 from discreet.cli.output import write
 from discreet.cli.planning import checked_plan, quoted_plan
 from discreet.cli.releasing import consistent_folder, release_plan, report_folder
@@ -31,7 +31,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,  # it would print local variables
 )
-_ledger = typer.Typer(help="What was spent: show and verify a ledger.", no_args_is_help=True)
+_ledger = typer.Typer(help="What was spent: show, verify and export a ledger.", no_args_is_help=True)
 app.add_typer(_ledger, name="ledger")
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan file (TOML).")]
@@ -159,7 +159,24 @@ def ledger_show(
 
 
 @_ledger.command("verify")
-def ledger_verify(file: LedgerArgument, *, as_json: AsJson = False) -> None:
-    """Read the whole ledger again: chain of digests, totals, stored releases. Exit code 2 if anything is wrong."""
+def ledger_verify(
+    file: LedgerArgument,
+    releases: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Every release in DIR, at any depth, must be one of this ledger.")
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Read the whole ledger again: chain of digests, totals, stored releases. Exit code 2 if anything is wrong.
+
+    With --releases an older copy of the ledger is found out too: it lacks a release that was charged later.
+    """
     with exits():
-        write(verified_ledger(file), as_json=as_json)
+        write(verified_ledger(file, releases), as_json=as_json)
+
+
+@_ledger.command("export")
+def ledger_export(file: LedgerArgument) -> None:
+    """Print all entries, one JSON object a line. Everything in them is public."""
+    with exits():
+        write(exported_ledger(file), as_json=False)

@@ -1,7 +1,8 @@
-"""`discreet ledger show` and `discreet ledger verify`."""
+"""`discreet ledger show`, `discreet ledger verify` and `discreet ledger export`."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -10,13 +11,17 @@ from typing import Any
 from discreet.cli.output import Answer, aligned
 from discreet.errors import ArgumentError, LedgerError
 from discreet.exact import text
-from discreet.ledger import Entry, Identity, Ledger, Verification
+from discreet.ledger import Entry, Identity, Ledger, entry_body
+from discreet.plan import canonical
 from discreet.privacy import RDP, Budget, coordinates, from_coordinates, from_json
+from discreet.release import Release
 from discreet.spend import amount_text, number_text
 
-__all__ = ["shown_ledger", "verified_ledger"]
+__all__ = ["exported_ledger", "shown_ledger", "verified_ledger"]
 
 Amounts = tuple[Fraction, ...]
+
+_LISTED = 5  # paths in one message
 
 
 def shown_ledger(file: Path, dataset: str | None) -> Answer:
@@ -40,14 +45,28 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
     return Answer(lines, {"ledger": str(file), "head": head, "datasets": facts})
 
 
-def verified_ledger(file: Path) -> Answer:
-    """The ledger is sound from its first entry to its last.
+def exported_ledger(file: Path) -> Answer:
+    """All entries of a ledger, one JSON object a line: the body that its digest is of, and the digest.
 
     Raises:
-        LedgerError: it is not; the message names the first broken entry.
+        LedgerError: no ledger there, or damaged.
     """
     with _existing(file) as ledger:
-        found: Verification = ledger.verify()
+        entries = [{**json.loads(entry_body(entry)), "digest": entry.digest} for entry in ledger.entries()]
+    return Answer([canonical(entry) for entry in entries], {"entries": entries})
+
+
+def verified_ledger(file: Path, releases: Path | None) -> Answer:
+    """The ledger is sound from its first entry to its last, and has every release in the folder `releases`.
+
+    Raises:
+        LedgerError: it is not, and the message names the first broken entry; or it has not, and the message names the
+            releases: the ledger is an older copy, or another.
+        ArgumentError: no release in the folder, or a file that was changed.
+    """
+    with _existing(file) as ledger:
+        found = ledger.verify()
+        entries = ledger.entries() if releases is not None and found.intact else ()
     if not found.intact:
         raise LedgerError(
             f"ledger '{file}' is damaged at entry {found.broken}: {found.problem}. The entries before it are sound. "
@@ -55,7 +74,47 @@ def verified_ledger(file: Path) -> Answer:
         )
     spent = {name: [text(value) for value in amounts] for name, amounts in found.spent}
     lines = [f"{file} is intact: {found.entries} entries", f"head {found.head}"]
-    return Answer(lines, {"ledger": str(file), "intact": True, "entries": found.entries, "head": found.head, "spent": spent})
+    facts = {"ledger": str(file), "intact": True, "entries": found.entries, "head": found.head, "spent": spent}
+    if releases is not None:
+        count = _contained(entries, file, releases)
+        lines.append(f"{count} release{'' if count == 1 else 's'} in {releases}: all of this ledger")
+        facts["releases"] = count
+    return Answer(lines, facts)
+
+
+def _contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
+    """How many releases are in `folder`; each was charged to the ledger with these entries, and is what it committed."""
+    paths = sorted(folder.rglob("release.json"))
+    if not paths:
+        raise ArgumentError(f"--releases: '{folder}' has no release.json in it; give a folder that `discreet release` wrote")
+    heads = {entry.digest: entry.sequence for entry in entries}
+    committed = {entry.reservation: entry.payload_digest for entry in entries if entry.kind == "commit"}
+    missing = [path for path in paths if not _is_in(_loaded(path), heads, committed)]
+    if missing:
+        listed = ", ".join(f"'{path}'" for path in missing[:_LISTED]) + (", …" if len(missing) > _LISTED else "")
+        raise LedgerError(
+            f"ledger '{file}' does not have {len(missing)} of {len(paths)} releases: {listed}. It is an older copy of the "
+            "ledger that they were charged to, or another ledger: restore the newest copy, and release nothing from this one"
+        )
+    return len(paths)
+
+
+def _loaded(path: Path) -> Release:
+    try:
+        return Release.load(path)
+    except ArgumentError as error:
+        raise ArgumentError(f"--releases: '{path}' is no release as it was written ({error})") from None
+
+
+def _is_in(release: Release, heads: dict[str, int], committed: dict[int, str]) -> bool:
+    """Whether the entry that the release shows was there when its head was written, and committed these very bytes."""
+    shown = release.document.get("ledger")
+    if not isinstance(shown, dict):
+        return False
+    number, head = shown.get("sequence"), shown.get("head")
+    if not isinstance(number, int) or not isinstance(head, str):
+        return False
+    return number <= heads.get(head, 0) and committed.get(number) == hashlib.sha256(release.payload).hexdigest()
 
 
 def _existing(file: Path) -> Ledger:
@@ -71,9 +130,9 @@ def _account(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, rem
     ]
     states = _states(entries)
     rows = [
-        (str(entry.sequence), entry.time, entry.user, states[entry.sequence], _shown(identity, entry.charge), entry.name)
+        (str(entry.sequence), entry.time, entry.user, states[entry.sequence], _cost(identity, entry), entry.name)
         for entry in entries
-        if entry.kind == "reserve"
+        if entry.sequence in states
     ]
     return lines + (aligned([("entry", "time", "user", "state", "charge", "release"), *rows]) if rows else [])
 
@@ -85,20 +144,21 @@ def _account_facts(identity: Identity, entries: tuple[Entry, ...], spent: Amount
         "measure": identity.measure,
         "declaration": json.loads(identity.declaration),
         **{word: [text(value) for value in amounts] for word, amounts in _totals(identity, spent, remaining).items()},
-        "releases": [
-            {
-                "entry": entry.sequence,
-                "time": entry.time,
-                "user": entry.user,
-                "name": entry.name,
-                "state": states[entry.sequence],
-                "charge": [text(value) for value in entry.charge],
-                "plan_digest": entry.plan_digest,
-                "digest": entry.digest,
-            }
-            for entry in entries
-            if entry.kind == "reserve"
-        ],
+        "publications": [_attempt_facts(entry, states) for entry in entries if entry.kind == "publish"],
+        "releases": [_attempt_facts(entry, states) for entry in entries if entry.kind == "reserve"],
+    }
+
+
+def _attempt_facts(entry: Entry, states: dict[int, str]) -> dict[str, Any]:
+    return {
+        "entry": entry.sequence,
+        "time": entry.time,
+        "user": entry.user,
+        "name": entry.name,
+        "state": states[entry.sequence],
+        "charge": [text(value) for value in entry.charge],
+        "plan_digest": entry.plan_digest,
+        "digest": entry.digest,
     }
 
 
@@ -107,10 +167,15 @@ def _totals(identity: Identity, spent: Amounts, remaining: Amounts) -> dict[str,
 
 
 def _states(entries: tuple[Entry, ...]) -> dict[int, str]:
-    """Reserved (which counts as spent), committed or failed, for every reservation."""
-    states = {entry.sequence: "reserved" for entry in entries if entry.kind == "reserve"}
-    words = {"commit": "committed", "fail": "failed"}
-    return states | {entry.reservation: words[entry.kind] for entry in entries if entry.kind in words}
+    """What became of every reservation (which counts as spent while it is open) and publication, by its number."""
+    begun = {"reserve": "reserved", "publish": "begun"}
+    states = {entry.sequence: begun[entry.kind] for entry in entries if entry.kind in begun}
+    concluded = {"commit": "committed", "fail": "failed"}
+    return states | {entry.reservation: concluded[entry.kind] for entry in entries if entry.kind in concluded}
+
+
+def _cost(identity: Identity, entry: Entry) -> str:
+    return "exact, no charge" if entry.kind == "publish" else _shown(identity, entry.charge)
 
 
 def _shown(identity: Identity, amounts: Amounts) -> str:

@@ -258,13 +258,14 @@ class Ledger:
         with self._reading() as (book, _):
             return self._account(book, dataset).remaining
 
-    def entries(self, dataset: str) -> tuple[Entry, ...]:
-        """The entries of `dataset` in order."""
+    def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
+        """The entries of `dataset`, or of all data sets, in order."""
         with self._reading() as (book, transaction):
-            self._account(book, dataset)
+            if dataset is not None:
+                self._account(book, dataset)
             rows = transaction.entries(0) if transaction else ()
             entries = (entry_from(body, digest) for _, body, digest in rows)
-            return tuple(entry for entry in entries if entry.dataset == dataset)
+            return tuple(entry for entry in entries if dataset is None or entry.dataset == dataset)
 
     def head(self) -> str:
         """The digest of the last entry, which stands for the whole ledger so far; empty while there is no file."""
