@@ -127,7 +127,7 @@ def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fract
         if isinstance(refused, PlanError):
             raise
         raise PlanError(
-            f"spend: leaves a share of {decimal_text(min(shares), 3)} for one of {len(shares)} queries, which is too little: "
+            f"spend: leaves a share of {decimal_text(min(shares), 3)} for one of {len(shares)} queries, too little: "
             "the noise would be beyond 1e17 steps of the grid; spend more, or take a coarser step or tighter bounds"
         ) from None
 

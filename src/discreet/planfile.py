@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import datasets
-from discreet.errors import ArgumentError, did_you_mean
+from discreet.errors import did_you_mean
 from discreet.groups import Bins, bins
 from discreet.invariants import Invariants
 from discreet.laws import ImputationLaw, Normal, Uniform, Weights
@@ -24,12 +24,12 @@ from discreet.plan import Plan
 from discreet.plan_invariants import invariants_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, coordinates
 from discreet.schema import Category, Column, Date, Number, Schema, Value
-from discreet.spend import Order, Spend, checked_budget, report_delta_of, spend_of
+from discreet.spend import Order, Spend, checked_budget, checked_name, report_delta_of, spend_of
 from discreet.statistics import Statistic, count, histogram, mean, median, quantiles, share, std, sum_of, variance
 from discreet.table import Table
 from discreet.toml_tree import Decimal, Keys, Node, kind_of, read_toml
 
-__all__ = ["PlanFile", "checked_name", "load_plan"]
+__all__ = ["PlanFile", "load_plan"]
 
 _NEIGHBOURS: Mapping[str, Keys] = {
     "replace-one": (("dataset", "source", "ledger", "rows"), ("rows_per_person",)),
@@ -109,18 +109,6 @@ def load_plan(path: str | Path) -> PlanFile:
         report_delta=report_delta,
         orders=_orders(parts, Table(schema, neighbours), budget),
     )
-
-
-def checked_name(name: str, what: str) -> str:
-    """The name itself: of a data set or a release.
-
-    Raises:
-        ArgumentError: empty, longer than 200 characters, unprintable, or with blanks at its ends.
-    """
-    if not name or name != name.strip() or not name.isprintable() or len(name) > 200:
-        rule = "must be printable text of 1 to 200 characters, without blanks at its ends"
-        raise ArgumentError(f"{what}={name[:40]!r}: {rule}")
-    return name
 
 
 # The sections of the file ---------------------------------------------------------------------------------------------

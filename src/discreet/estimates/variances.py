@@ -1,8 +1,8 @@
 """Variances, standard deviations and shares with their intervals, never NaN and always within what is possible.
 
 With f = (x - origin)/unit the variance is unit²·(Q/N + shift - (S/N)²), where Q is a noisy sum of f² - shift, S one of f,
-and N a noisy or public count. The caller gives half-widths that hold together with the stated probability; the interval is the
-range of the expression over that box, cut by what is possible.
+and N a noisy or public count. The caller gives half-widths that hold together with the stated probability; the interval is
+the range of the expression over that box, cut by what is possible.
 """
 
 from __future__ import annotations

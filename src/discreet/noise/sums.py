@@ -96,7 +96,8 @@ def _masses(terms: tuple[tuple[int, Law], ...]) -> tuple[NDArray[np.float64], in
     product = np.ones(length // 2 + 1)
     alike = Counter((abs(factor), law, reach // step + 1) for (factor, law), reach in zip(terms, reaches, strict=True))
     for (factor, law, reach), times in alike.items():
-        product *= _transform(factor, law, reach, step, length) ** times
+        # A law is frozen, hence hashable, which its protocol does not say.
+        product *= _transform(factor, law, reach, step, length) ** times  # type: ignore[arg-type]
     masses = np.fft.irfft(product, length)[: last + 1]
     masses[1:] *= 2
     masses.flags.writeable = False
