@@ -26,7 +26,7 @@ from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
 from discreet.release import Guarantee, Release
 from discreet.schema import Category, Date, Number, Schema
 from discreet.session import Session
-from discreet.statistics import count, histogram, mean, median, quantiles, share, std, variance
+from discreet.statistics import count, histogram, mean, median, quantiles, share, std, tables, variance
 from discreet.statistics import sum_of as sum  # noqa: A004 (the statistic is called sum)
 from discreet.table import Table
 from discreet.views import consistent
@@ -77,5 +77,6 @@ __all__ = [
     "share",
     "std",
     "sum",
+    "tables",
     "variance",
 ]

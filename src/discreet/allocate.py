@@ -27,7 +27,7 @@ from discreet.primitives import Asked, line_of, nullable, shaped, weights_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
-from discreet.queries import BinCounts, Query, RowCount, reach, shown, widths
+from discreet.queries import Query, RowCount, TableCounts, reach, shown, widths
 from discreet.quotes import Alternative, Measured, Quote, law_json
 
 __all__ = ["quote"]
@@ -201,8 +201,8 @@ def _change(asked: Asked, query: Query) -> Change:
     plan, rows = asked.plan, asked.facts.rows
     neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
     least, most = reach(query)
-    # A row outside the bins of a histogram counts in none of them.
-    skipped = not counts_every_row(plan) or isinstance(query, BinCounts)
+    # A row outside the further groups, such as the bins of a histogram, counts in none of them.
+    skipped = not counts_every_row(plan) or isinstance(query, TableCounts)
     return change_of(
         least,
         most,

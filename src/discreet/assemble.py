@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,18 @@ from numpy.typing import NDArray
 
 from discreet.errors import InternalError
 from discreet.estimates import Estimate, count_estimate, mean_estimate, sum_estimate
+from discreet.estimates.margins import Margin, reconcile
 from discreet.estimates.quantiles import quantile_estimates
 from discreet.estimates.variances import root_estimate, share_estimate, variance_estimate
-from discreet.groups import Label, group_labels
+from discreet.groups import Group, Label, group_labels
+from discreet.invariants.view import counts_every_row, is_complete
 from discreet.mechanisms.lattice import plain_law
 from discreet.noise.sums import SumOfNoises
-from discreet.plan import bins_of, layout, table_facts
-from discreet.queries import LevelCounts, Squares, reach, widths
+from discreet.plan import layout, table_facts, tables_of
+from discreet.queries import LevelCounts, Squares, TableCounts, reach, widths
 from discreet.quotes import Line, PublicCells, PublicCount, Quote, half_widths
 from discreet.schema import Number
-from discreet.statistics import Count, Histogram, Mean, Share, Std, Sum, Variance, levels_of, outputs
+from discreet.statistics import Count, Mean, Share, Std, Sum, Variance, levels_of, outputs
 from discreet.steps import NumberFacts
 
 __all__ = ["Columns", "Frame", "estimated", "frames", "group_columns"]
@@ -39,11 +42,12 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """A table beside the main one: label columns, then counts with their intervals."""
+    """A table beside the main one: label columns, counts with intervals, and the counts that agree with other tables."""
 
     name: str
     labels: list[tuple[str, list[Label]]]
     counts: Columns
+    consistent: NDArray[np.float64] | None = None
 
 
 def estimated(quote: Quote, noisy: Noisy) -> list[Columns]:
@@ -54,28 +58,58 @@ def estimated(quote: Quote, noisy: Noisy) -> list[Columns]:
         if levels_of(line.statistic.kind):
             estimates = _quantiles(quote, line, noisy, cells)
             found += [Columns(name, one) for name, one in zip(outputs(line.statistic), estimates, strict=True)]
-        elif not isinstance(line.statistic.kind, Histogram):
+        elif not line.tables:
             found.append(Columns(line.statistic.name, _estimate(quote, line, noisy, cells)))
     return found
 
 
 def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
-    """The histograms, each with the groups of the request and a last label column for its bins."""
-    facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
+    """The histograms and tables of counts, each with the groups of the request and then its own."""
     found = []
     for line in quote.lines:
-        if not isinstance(line.statistic.kind, Histogram) or line.vector is None:
-            continue
-        one = quote.measured[line.vector]
-        labels = group_labels(bins_of(line.statistic), facts)
-        cells = layout(quote.plan).cells
-        columns = [(name, [label for label in values for _ in labels]) for name, values in group_columns(quote)]
-        # A column may be grouped and cut into bins at once: its bins then need another name.
-        named = "bin" if line.statistic.column in dict(columns) else str(line.statistic.column)
-        half = _every(half_widths(one.law, line.level), cells * len(labels))
-        counts = Columns("count", count_estimate(noisy[line.vector], half))
-        found.append(Frame(line.statistic.name, [*columns, (named, list(labels) * cells)], counts))
+        groupings = tables_of(line.statistic)
+        agreed = _agreed(quote, line, noisy) if len(groupings) > 1 else [None] * len(groupings)
+        for position, groups, consistent in zip(line.tables, groupings, agreed, strict=True):
+            named = [line.statistic.name] if len(groupings) == 1 else [line.statistic.name, *(one.column for one in groups)]
+            one = quote.measured[position]
+            values = noisy[position]
+            half = _every(half_widths(one.law, line.level), len(values))
+            counts = Columns("count", count_estimate(values, half))
+            found.append(Frame("_".join(named), _frame_labels(quote, groups), counts, consistent))
     return found
+
+
+def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[tuple[str, list[Label]]]:
+    """The label columns of a frame: the groups of the request, then its own, the last one fastest."""
+    facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
+    own = [group_labels(group, facts) for group in groups]
+    size, cells = prod(map(len, own)), layout(quote.plan).cells
+    columns = [(name, [label for label in values for _ in range(size)]) for name, values in group_columns(quote)]
+    taken, repeat, tile = {name for name, _ in columns}, size, cells
+    for group, labels in zip(groups, own, strict=True):
+        repeat //= len(labels)
+        # A column may be grouped and cut into bins at once: its bins then need another name.
+        name = f"{group.column}_bin" if group.column in taken else group.column
+        columns.append((name, [label for label in labels for _ in range(repeat)] * tile))
+        tile *= len(labels)
+    return columns
+
+
+def _agreed(quote: Quote, line: Line, noisy: Noisy) -> list[NDArray[np.float64] | None]:
+    """The tables as the least-squares estimate makes them agree; None where rows may be in some tables and not in others."""
+    facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
+    groupings = tables_of(line.statistic)
+    if not all(is_complete(group, facts) for grouping in groupings for group in grouping):
+        return [None] * len(groupings)
+    axes = list(dict.fromkeys(group for grouping in groupings for group in grouping))
+    margins = []
+    for position, grouping in zip(line.tables, groupings, strict=True):
+        query = quote.measured[position].query
+        shape = query.sizes if isinstance(query, TableCounts) else ()
+        values = np.asarray(noisy[position], dtype=np.float64).reshape(shape)
+        margins.append(Margin(tuple(map(axes.index, grouping)), values, quote.measured[position].law.variance()))
+    every = facts.rows if counts_every_row(quote.plan) else None
+    return [found.ravel() for found in reconcile(margins, n=every)]
 
 
 def _estimate(quote: Quote, line: Line, noisy: Noisy, cells: int) -> Estimate:
@@ -116,11 +150,11 @@ def _variance(
 
 def _quantiles(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[Estimate]:
     """Codes of the quantiles turned into values of the grid; whole numbers where the grid has no others."""
-    one = quote.measured[line.vector] if line.vector is not None else None
+    one = quote.measured[line.tree] if line.tree is not None else None
     if one is None or not isinstance(one.query, LevelCounts):
         raise InternalError("quantiles need a tree")
     sizes = [cells * width for width in widths(one.query)]
-    levels = [part.reshape(cells, -1) for part in np.split(noisy[line.vector or 0], np.cumsum(sizes)[:-1])]
+    levels = [part.reshape(cells, -1) for part in np.split(noisy[line.tree or 0], np.cumsum(sizes)[:-1])]
     totals = None if line.count is None else _counts(quote, line, noisy, cells)[0]
     at = levels_of(line.statistic.kind)
     codes = quantile_estimates(one.query.tree, levels, plain_law(one.law), at, level=line.level, totals=totals)

@@ -12,7 +12,7 @@ from discreet.errors import InternalError
 from discreet.mechanisms import add_noise
 from discreet.noise.bits import Bits
 from discreet.plan import layout, resize_of, table_facts
-from discreet.queries import BinCounts, LevelCounts, answer, answer_parts, cells_of
+from discreet.queries import LevelCounts, TableCounts, answer, answer_parts, cells_of
 from discreet.quotes import Quote
 from discreet.resample import resample
 from discreet.steps import facts_of
@@ -36,7 +36,7 @@ def exact_answers(quote: Quote, cube: Cube, bits: Bits) -> list[NDArray[Any]]:
     cells = cells_of(plan, facts, asked, brought)
     answers = []
     for one in quote.measured:
-        if isinstance(one.query, BinCounts | LevelCounts):
+        if isinstance(one.query, TableCounts | LevelCounts):
             answers.append(answer_parts(one.query, asked, brought, cells, facts))
         else:
             answers.append(answer(one.query, asked, brought, cells))

@@ -12,14 +12,26 @@ from dataclasses import dataclass
 from math import prod
 
 from discreet.errors import InternalError, PlanError
-from discreet.groups import BinGroup, Group, Label, group_json, group_labels
+from discreet.groups import BinGroup, CategoryGroup, Group, Label, group_json, group_labels
 from discreet.neighbours import Neighbours
 from discreet.paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
 from discreet.schema import Date, Schema
-from discreet.statistics import Count, Histogram, Mean, Share, Statistic, Sum, kind_of, levels_of, outputs, statistic_json
+from discreet.statistics import (
+    Count,
+    Histogram,
+    Mean,
+    Share,
+    Statistic,
+    Sum,
+    Tables,
+    kind_of,
+    levels_of,
+    outputs,
+    statistic_json,
+)
 from discreet.steps import NumberFacts, Resize, Step, TableFacts, Where, WhereIn, after, facts_of, step_json
 
-__all__ = ["Layout", "Plan", "bins_of", "canonical", "digest", "layout", "plan_json", "resize_of", "table_facts"]
+__all__ = ["Layout", "Plan", "canonical", "digest", "layout", "plan_json", "resize_of", "table_facts", "tables_of"]
 
 _MAX_RELEASE_CELLS = 10_000_000
 _MAX_CUBE_CELLS = 20_000_000
@@ -124,11 +136,12 @@ def layout(plan: Plan) -> Layout:
     paths: dict[str, Path] = {name: path_of(name, plan.steps, start) for name in _used(plan)}
     keyed = dict.fromkeys([group.column for group in plan.group_by] + [step.column for step in _filters(plan)])
     keyed |= dict.fromkeys(s.column for s in plan.statistics if s.column is not None and not _is_summed(s))
+    keyed |= dict.fromkeys(_tabled(plan))
     values = list(dict.fromkeys(s.column for s in plan.statistics if s.column is not None and s.column not in keyed))
     keys = [*keyed, *(name for name in values if not isinstance(paths[name], NumberPath))]
     if not _constant_copies(plan) or any(paths[name].laws for name in keys):
         keys = list(dict.fromkeys([*keyed, *values]))
-    valued = {s.column for s in plan.statistics if not isinstance(s.kind, Count | Histogram)}
+    valued = {s.column for s in plan.statistics if not isinstance(s.kind, Count | Histogram | Tables)}
     axes = [KeyAxis(paths[name], None if name in valued else _cuts(plan, paths[name])) for name in keys]
     moments = [Moment(path) for name in values if name not in keys and isinstance(path := paths[name], NumberPath)]
     facts = table_facts(plan.schema, plan.neighbours, plan.steps)
@@ -146,7 +159,12 @@ def _used(plan: Plan) -> list[str]:
     named = [group.column for group in plan.group_by]
     named += [step.column for step in _filters(plan)]
     named += [statistic.column for statistic in plan.statistics if statistic.column is not None]
-    return list(dict.fromkeys(named))
+    return list(dict.fromkeys([*named, *_tabled(plan)]))
+
+
+def _tabled(plan: Plan) -> list[str]:
+    """The columns by which tables of counts are grouped."""
+    return [group.column for one in plan.statistics for grouping in tables_of(one) for group in grouping]
 
 
 def _filters(plan: Plan) -> list[Where | WhereIn]:
@@ -168,10 +186,8 @@ def _cuts(plan: Plan, path: Path) -> tuple[int, ...] | None:
     if not isinstance(path, NumberPath):
         return None
     cuts: set[int] = set()
-    for statistic in plan.statistics:
-        if isinstance(statistic.kind, Histogram) and statistic.column == path.name:
-            cuts.update(bins_of(statistic).edges)
-    for group in plan.group_by:
+    tables = [grouping for statistic in plan.statistics for grouping in tables_of(statistic)]
+    for group in [*plan.group_by, *(group for grouping in tables for group in grouping)]:
         if isinstance(group, BinGroup) and group.column == path.name:
             cuts.update(group.edges)
     for step in _filters(plan):
@@ -180,15 +196,23 @@ def _cuts(plan: Plan, path: Path) -> tuple[int, ...] | None:
     return tuple(sorted(cuts))
 
 
-def bins_of(statistic: Statistic) -> BinGroup:
-    """The bins of a histogram, which its table has checked.
+def tables_of(statistic: Statistic) -> tuple[tuple[Group, ...], ...]:
+    """The groups of each table of counts that the statistic asks for, as a table has checked them; none for others.
 
     Raises:
-        InternalError: another statistic, or bins that were not checked.
+        InternalError: groups that were not checked.
     """
-    if isinstance(statistic.kind, Histogram) and isinstance(statistic.kind.bins, BinGroup):
-        return statistic.kind.bins
-    raise InternalError(f"statistic '{statistic.name}' has no bins")
+    if isinstance(statistic.kind, Histogram):
+        asked: tuple[tuple[object, ...], ...] = ((statistic.kind.bins,),)
+    else:
+        asked = statistic.kind.tables if isinstance(statistic.kind, Tables) else ()
+    found = []
+    for grouping in asked:
+        groups = [group for group in grouping if isinstance(group, CategoryGroup | BinGroup)]
+        if len(groups) < len(grouping):
+            raise InternalError(f"statistic '{statistic.name}' has groups that were not checked")
+        found.append(tuple(groups))
+    return tuple(found)
 
 
 def _check_statistic(statistic: Statistic, facts: TableFacts) -> None:
@@ -216,7 +240,7 @@ def _check_names(plan: Plan) -> None:
             raise PlanError(f"group_by('{group.column}'): named twice")
         taken[group.column] = "a group column"
     for statistic in plan.statistics:
-        if isinstance(statistic.kind, Histogram):
+        if tables_of(statistic):
             names = [statistic.name]
         else:
             names = [f"{name}{end}" for name in outputs(statistic) for end in ("", "_low", "_high")]
@@ -256,8 +280,9 @@ def _check_size(plan: Plan, facts: TableFacts) -> None:
 
 def _check_fineness(statistic: Statistic, cells: int, facts: TableFacts) -> None:
     """Noise is drawn for every bin of a histogram and for every grid value of a quantile, in every group."""
-    if isinstance(statistic.kind, Histogram):
-        places, what = len(bins_of(statistic).edges), "bins; take fewer"
+    if tables_of(statistic):
+        sizes = (prod(len(group_labels(group, facts)) for group in grouping) for grouping in tables_of(statistic))
+        places, what = sum(sizes), "cells; take fewer groups"
     elif levels_of(statistic.kind) and statistic.column is not None:
         column = facts[statistic.column]
         places = column.high - column.low + 1 if isinstance(column, NumberFacts) else 1

@@ -12,11 +12,24 @@ from discreet.exact import rational_gcd
 from discreet.groups import group_labels
 from discreet.invariants.space import Space
 from discreet.invariants.view import counts_every_row
-from discreet.plan import Plan, bins_of
-from discreet.queries import BinCounts, LevelCounts, NonNullCount, Query, RowCount, Squares, WeightedSum
+from discreet.plan import Plan, tables_of
+from discreet.queries import LevelCounts, NonNullCount, Query, RowCount, Squares, TableCounts, WeightedSum
 from discreet.quotes import LEVEL, Line, Measured, PublicCells, PublicCount
 from discreet.schema import Number
-from discreet.statistics import Count, Histogram, Mean, Median, Quantiles, Share, Statistic, Std, Sum, Variance, levels_of
+from discreet.statistics import (
+    Count,
+    Histogram,
+    Mean,
+    Median,
+    Quantiles,
+    Share,
+    Statistic,
+    Std,
+    Sum,
+    Tables,
+    Variance,
+    levels_of,
+)
 from discreet.steps import NumberFacts, TableFacts, Where, WhereIn
 
 __all__ = ["Asked", "line_of", "nullable", "shaped", "weights_of"]
@@ -73,7 +86,7 @@ def shaped(asked: Asked, query: Query, variance: Callable[[int], float]) -> Quer
 def nullable(asked: Asked, query: Query) -> bool:
     """Whether a row that is in a cell may add nothing to it, because its value is null."""
     match query:
-        case RowCount() | BinCounts():
+        case RowCount() | TableCounts():
             return False
         case NonNullCount() | WeightedSum() | Squares() | LevelCounts():
             return asked.facts[query.column].nullable
@@ -84,12 +97,11 @@ def line_of(asked: Asked, statistic: Statistic, measured: Sequence[Measured]) ->
     places = {one.query: position for position, one in enumerate(measured)}
     trees = {one.query.column: position for position, one in enumerate(measured) if isinstance(one.query, LevelCounts)}
     match statistic.kind:
-        case Histogram():
-            found = places[_bin_query(asked, statistic)]
-            return _line(asked, statistic, vector=found)
+        case Histogram() | Tables():
+            return _line(asked, statistic, tables=tuple(places[query] for query in _table_queries(asked, statistic)))
         case Median() | Quantiles():
             found = trees[_column(statistic)]
-            return _line(asked, statistic, vector=found, count=asked.public(_count_query(asked, statistic.column)))
+            return _line(asked, statistic, tree=found, count=asked.public(_count_query(asked, statistic.column)))
     counted = _count_query(asked, statistic.column)
     public = asked.public(counted)
     count = public if public is not None else places.get(counted)
@@ -110,21 +122,22 @@ def _line(
     total: int | None = None,
     count: int | PublicCount | PublicCells | None = None,
     squares: int | None = None,
-    vector: int | None = None,
+    tree: int | None = None,
+    tables: tuple[int, ...] = (),
     unit: Fraction = Fraction(1),
     origin: Fraction = Fraction(0),
 ) -> Line:
     """The line, at the level at which all its noisy parts hold together with `LEVEL` (union bound)."""
     # The denominator of a share is a sum of noisy counts where the number of rows is private.
     every = asked.public_rows if isinstance(statistic.kind, Share) else None
-    noisy = sum(isinstance(part, int) for part in (total, count, squares, vector))
+    noisy = sum(isinstance(part, int) for part in (total, count, squares, tree))
     noisy += isinstance(statistic.kind, Share) and every is None
-    return Line(statistic, total, count, squares, vector, every, unit, origin, 1 - (1 - LEVEL) / max(noisy, 1))
+    return Line(statistic, total, count, squares, tree, tables, every, unit, origin, 1 - (1 - LEVEL) / max(noisy, 1))
 
 
 def _queries(asked: Asked, statistic: Statistic) -> list[Query]:
-    if isinstance(statistic.kind, Histogram):
-        return [_bin_query(asked, statistic)]
+    if isinstance(statistic.kind, Histogram | Tables):
+        return list(_table_queries(asked, statistic))
     if levels_of(statistic.kind):
         return [_level_query(asked, statistic)]
     needed: list[Query] = []
@@ -163,9 +176,12 @@ def _count_query(asked: Asked, column: str | None) -> Query:
     return NonNullCount(column) if column is not None and asked.facts[column].nullable else RowCount()
 
 
-def _bin_query(asked: Asked, statistic: Statistic) -> BinCounts:
-    group = bins_of(statistic)
-    return BinCounts(group, len(group_labels(group, asked.facts)))
+def _table_queries(asked: Asked, statistic: Statistic) -> list[TableCounts]:
+    """One table of counts for a histogram, one for each margin that is asked."""
+    return [
+        TableCounts(groups, tuple(len(group_labels(group, asked.facts)) for group in groups))
+        for groups in tables_of(statistic)
+    ]
 
 
 def _level_query(asked: Asked, statistic: Statistic) -> LevelCounts:

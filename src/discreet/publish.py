@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.assemble import Columns, estimated, frames, group_columns
+from discreet.assemble import Columns, Frame, estimated, frames, group_columns
 from discreet.cube import Cube
 from discreet.errors import InternalError
 from discreet.evaluate import exact_answers, noisy_answers
@@ -23,7 +23,7 @@ from discreet.privacy.coordinates import to_json
 from discreet.queries import shown
 from discreet.quotes import LEVEL, Line, PublicCells, Quote, law_json
 from discreet.release import Guarantee, Release, column_json, guarantee_json, make_release
-from discreet.statistics import Count, Histogram, Sum, statistic_json
+from discreet.statistics import Count, Histogram, Sum, Tables, statistic_json
 
 __all__ = ["COVERS", "noise_json", "publish", "totals_digest"]
 
@@ -48,7 +48,7 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
     beside = [
         {
             "name": frame.name,
-            "columns": [column_json(name, labels) for name, labels in frame.labels] + _with_interval(frame.counts),
+            "columns": _frame_columns(frame),
         }
         for frame in frames(quote, noisy)
     ]
@@ -68,6 +68,13 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
             "frames": beside,
         }
     )
+
+
+def _frame_columns(frame: Frame) -> list[dict[str, Any]]:
+    columns = [column_json(name, labels) for name, labels in frame.labels] + _with_interval(frame.counts)
+    if frame.consistent is not None:
+        columns.append(column_json(f"{frame.counts.name}_consistent", frame.consistent.tolist()))
+    return columns
 
 
 def _with_interval(columns: Columns) -> list[dict[str, Any]]:
@@ -148,7 +155,7 @@ def _guarantee(quote: Quote, report_delta: Fraction) -> Guarantee:
 def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     """The statistic with what kind of number it is; for counts beside totals, whether they add up to them."""
     statistic = line.statistic
-    unbiased = isinstance(statistic.kind, Count | Sum | Histogram)
+    unbiased = isinstance(statistic.kind, Count | Sum | Histogram | Tables)
     told = {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
     if quote.beside is None or not isinstance(statistic.kind, Count):
         return told

@@ -7,6 +7,7 @@ range of f, from which the sensitivity follows without looking at any row.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,19 +16,19 @@ from numpy.typing import NDArray
 from discreet.cube import Cube, fits_int64
 from discreet.errors import InternalError
 from discreet.estimates.trees import Tree, level_counts
-from discreet.groups import BinGroup
+from discreet.groups import Group
 from discreet.paths import NULL
 from discreet.places import group_places, passes
 from discreet.plan import Layout, Plan
 from discreet.steps import TableFacts, Where, WhereIn
 
 __all__ = [
-    "BinCounts",
     "LevelCounts",
     "NonNullCount",
     "Query",
     "RowCount",
     "Squares",
+    "TableCounts",
     "WeightedSum",
     "answer",
     "answer_parts",
@@ -72,11 +73,14 @@ class Squares:
 
 
 @dataclass(frozen=True, slots=True)
-class BinCounts:
-    """1 for every row, in the bin of its value; the last bin is that of null where the column can be null."""
+class TableCounts:
+    """1 for every row, in its cell of a table over further groups: the bins of a histogram, or a margin.
 
-    group: BinGroup
-    bins: int
+    `sizes` are the numbers of groups, the null group included where there is one.
+    """
+
+    groups: tuple[Group, ...]
+    sizes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class LevelCounts:
     tree: Tree
 
 
-Query = RowCount | NonNullCount | WeightedSum | Squares | BinCounts | LevelCounts
+Query = RowCount | NonNullCount | WeightedSum | Squares | TableCounts | LevelCounts
 
 
 def reach(query: Query) -> tuple[int, int]:
@@ -107,8 +111,8 @@ def reach(query: Query) -> tuple[int, int]:
 def widths(query: Query) -> tuple[int, ...]:
     """How many integers a cell has in each level of the answer; a record counts in one of them in every level."""
     match query:
-        case BinCounts():
-            return (query.bins,)
+        case TableCounts():
+            return (prod(query.sizes),)
         case LevelCounts():
             return query.tree.level_sizes
     return (1,)
@@ -125,8 +129,8 @@ def shown(query: Query) -> str:
             return f"sum of {query.column}"
         case Squares():
             return f"sum of squares of {query.column}"
-        case BinCounts():
-            return f"rows in bins of {query.group.column}"
+        case TableCounts():
+            return f"rows by {', '.join(group.column for group in query.groups)}"
         case LevelCounts():
             return f"rows in {query.tree.depth} levels of {query.column}"
 
@@ -140,7 +144,7 @@ def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) 
         brought: the layout of the cube.
         cells: for every cell of the cube, the cell of the release it belongs to, or -1, as `cells_of` gives it.
     """
-    if isinstance(query, BinCounts | LevelCounts):
+    if isinstance(query, TableCounts | LevelCounts):
         raise InternalError("a query with several integers for a cell is answered by `answer_parts`")
     contributed = _contributions(query, cube, brought)
     values = np.zeros(brought.cells, dtype=contributed.dtype)
@@ -150,21 +154,31 @@ def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) 
 
 
 def answer_parts(
-    query: BinCounts | LevelCounts, cube: Cube, brought: Layout, cells: NDArray[np.int64], facts: TableFacts
+    query: TableCounts | LevelCounts, cube: Cube, brought: Layout, cells: NDArray[np.int64], facts: TableFacts
 ) -> NDArray[np.int64]:
-    """The exact counts of all bins, or of all nodes level by level, in every cell of the release, one after the other."""
-    column = query.group.column if isinstance(query, BinCounts) else query.column
-    codes = _codes(brought, cube, column)
-    if isinstance(query, BinCounts):
-        place, width = group_places(query.group, facts, codes, query.bins), query.bins
+    """The exact counts of all further cells, or of all nodes level by level, in every cell of the release."""
+    if isinstance(query, TableCounts):
+        place, (width,) = _table_places(query, cube, brought, facts), widths(query)
     else:
+        codes = _codes(brought, cube, query.column)
         place, width = np.where(codes == NULL, -1, (codes - query.low) // query.tree.width), query.tree.bins
     counts = np.zeros((brought.cells, width), dtype=np.int64)
     inside = (cells >= 0) & (place >= 0)
     np.add.at(counts, (cells[inside], place[inside]), cube.rows[inside])
-    if isinstance(query, BinCounts):
+    if isinstance(query, TableCounts):
         return counts.ravel()
     return np.concatenate([level.ravel() for level in level_counts(query.tree, counts)])
+
+
+def _table_places(query: TableCounts, cube: Cube, brought: Layout, facts: TableFacts) -> NDArray[np.int64]:
+    """For every cell of the cube its place in the table of the further groups, or -1 where it is in none."""
+    place = np.zeros(len(cube.rows), dtype=np.int64)
+    inside = np.ones(len(cube.rows), dtype=bool)
+    for group, size in zip(query.groups, query.sizes, strict=True):
+        own = group_places(group, facts, _codes(brought, cube, group.column), size)
+        inside &= own >= 0
+        place = place * size + np.maximum(own, 0)
+    return np.where(inside, place, -1)
 
 
 Scalar = RowCount | NonNullCount | WeightedSum | Squares

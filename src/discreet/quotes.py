@@ -116,7 +116,8 @@ class Line:
         total: the position of the sum among the measured queries.
         count: that of the count, or the public count.
         squares: that of the sum of squares.
-        vector: that of the bins of a histogram, or of the tree of quantiles.
+        tree: that of the tree of quantiles.
+        tables: those of the tables of counts: one for a histogram, one for each margin.
         every: the number of rows of all groups, where it is public and a share is asked.
         unit: what one step of the sum is worth.
         origin: what is added for every row.
@@ -128,7 +129,8 @@ class Line:
     total: int | None
     count: int | PublicCount | PublicCells | None
     squares: int | None
-    vector: int | None
+    tree: int | None
+    tables: tuple[int, ...]
     every: int | None
     unit: Fraction
     origin: Fraction
@@ -255,12 +257,13 @@ def expected_error(quote: Quote, line: Line, *, rows: int) -> float:
     """
     kind = line.statistic.kind
     total, count, squares = (_largest(quote, part, line.level) for part in (line.total, line.count, line.squares))
-    if line.vector is not None:
-        one = quote.measured[line.vector]
+    if line.tree is not None:
+        one = quote.measured[line.tree]
         if isinstance(one.query, LevelCounts):
             law = plain_law(one.law)
             return max(rank_half_width(one.query.tree, law, q, level=line.level) for q in levels_of(kind))
-        return float(_largest(quote, line.vector, line.level))
+    if line.tables:
+        return float(max(_largest(quote, table, line.level) for table in line.tables))
     match kind:
         case Count():
             return float(count)

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact import Amount, decimal_text, exact, text
-from discreet.groups import BinGroup, Bins, bins
+from discreet.groups import BinGroup, Bins, Group, bins
 
 __all__ = [
     "Count",
@@ -25,6 +25,7 @@ __all__ = [
     "Statistic",
     "Std",
     "Sum",
+    "Tables",
     "Variance",
     "count",
     "histogram",
@@ -38,6 +39,7 @@ __all__ = [
     "statistic_json",
     "std",
     "sum_of",
+    "tables",
     "variance",
 ]
 
@@ -94,7 +96,14 @@ class Histogram:
     bins: Bins | BinGroup
 
 
-Kind = Count | Share | Sum | Mean | Variance | Std | Median | Quantiles | Histogram
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The numbers of rows in several tables, each a frame of its own; names and `Bins` until a table has checked them."""
+
+    tables: tuple[tuple[str | Bins | Group, ...], ...]
+
+
+Kind = Count | Share | Sum | Mean | Variance | Std | Median | Quantiles | Histogram | Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +197,25 @@ def histogram(column: str, edges: Sequence[Amount | dt.date], *, weight: Amount 
     return Statistic(Histogram(bins(_named(column), edges)), column, f"histogram_{column}", _weight(weight), skip_nulls=True)
 
 
+def tables(*groupings: Sequence[str | Bins], weight: Amount = 1) -> Statistic:
+    """The numbers of rows by each of the groupings: margins of one table, such as `tables(["a", "b"], ["a", "c"])`.
+
+    Every table is a frame of its own in the release, with the unbiased counts and, as `count_consistent`, the least-squares
+    estimate in which tables agree where they overlap. All of them are one release: a row counts once in every table.
+
+    Raises:
+        PlanError: no grouping, an empty one, or one that stands there twice.
+    """
+    asked = tuple(tuple(grouping) if isinstance(grouping, list | tuple) else () for grouping in groupings)
+    if not asked or not all(asked) or len(set(asked)) < len(asked):
+        raise PlanError('tables(): must name different lists of columns or bins, such as tables(["a", "b"], ["a", "c"])')
+    return Statistic(Tables(asked), None, "tables", _weight(weight))
+
+
 def outputs(statistic: Statistic) -> tuple[str, ...]:
     """The names of the columns that the statistic has in the table of the release, each with `_low` and `_high`."""
     match statistic.kind:
-        case Histogram():
+        case Histogram() | Tables():
             return ()
         case Quantiles(at=at):
             return tuple(f"{statistic.name}_p{decimal_text(100 * q, 12)}" for q in at)
@@ -222,10 +246,19 @@ def statistic_json(statistic: Statistic) -> dict[str, object]:
         case Count() | Share():
             return shown
         case Histogram(bins=BinGroup() as group):
-            return {**shown, "edges": list(group.edges), "labels": list(group.labels)}
+            return {**shown, **_group_json(group)}
+        case Tables(tables=groupings):
+            return {**shown, "tables": [[_group_json(group) for group in grouping] for grouping in groupings]}
         case Quantiles(at=at):
             shown["at"] = [text(q) for q in at]
     return {**shown, "nulls": "skip" if statistic.skip_nulls else "refuse"}
+
+
+def _group_json(group: object) -> dict[str, object]:
+    """The group as a table has checked it."""
+    if isinstance(group, BinGroup):
+        return {"column": group.column, "edges": list(group.edges), "labels": list(group.labels)}
+    return {"column": getattr(group, "column", None)}
 
 
 def _of(kind: Kind, column: str, weight: Amount, nulls: str | None) -> Statistic:
