@@ -27,8 +27,9 @@ from discreet.primitives import Asked, line_of, nullable, shaped, weights_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
-from discreet.queries import Query, RowCount, TableCounts, reach, shown, widths
+from discreet.queries import Query, RowCount, TableCounts, columns_of, reach, shown, widths
 from discreet.quotes import Alternative, Measured, Quote, law_json
+from discreet.steps import Where, WhereIn
 
 __all__ = ["quote"]
 
@@ -145,11 +146,19 @@ def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
     query = shaped(asked, query, lambda levels: _level_variance(asked, query, levels, part))
     ordinary = worst(_change(asked, query))
     sensitivity = _sensitivity(asked, query)
-    if not sensitivity.l1:
+    if not sensitivity.l1 or _is_said(asked, query):
         raise PlanError(f"'{shown(query)}' is already exact: it follows from the published totals; ask for more")
     laws = _candidates(asked.space, query, sensitivity, part)
     alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
     return Measured(query, share, sensitivity, ordinary, part, laws[0][1], alternatives)
+
+
+def _is_said(asked: Asked, query: Query) -> bool:
+    """Whether the published totals say the answer: how many rows have each combination of all values that it reads."""
+    plan = asked.plan
+    read = [*columns_of(query), *(group.column for group in plan.group_by)]
+    read += [step.column for step in plan.steps if isinstance(step, Where | WhereIn)]
+    return asked.space is not None and bool(read) and asked.space.says(read)
 
 
 def _level_variance(asked: Asked, query: Query, levels: int, part: Target) -> float:

@@ -33,6 +33,7 @@ __all__ = [
     "answer",
     "answer_parts",
     "cells_of",
+    "columns_of",
     "reach",
     "shown",
     "widths",
@@ -116,6 +117,17 @@ def widths(query: Query) -> tuple[int, ...]:
         case LevelCounts():
             return query.tree.level_sizes
     return (1,)
+
+
+def columns_of(query: Query) -> tuple[str, ...]:
+    """The columns whose values the query reads, beside those of the groups of the request."""
+    match query:
+        case RowCount():
+            return ()
+        case TableCounts():
+            return tuple(group.column for group in query.groups)
+        case NonNullCount() | WeightedSum() | Squares() | LevelCounts():
+            return (query.column,)
 
 
 def shown(query: Query) -> str:

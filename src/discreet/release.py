@@ -71,7 +71,8 @@ class Guarantee:
         person = "one person" if self.rows_per_person == 1 else f"one person with up to {self.rows_per_person} rows"
         change = f"any data of {person} are {'replaced' if self.relation == 'replace-one' else 'added or removed'}"
         if self.semi_adjacency is not None:
-            others = f" and up to {self.semi_adjacency - 1} other rows change" if self.semi_adjacency > 1 else ""
+            more = self.semi_adjacency - 1
+            others = f" and {'one other row changes' if more == 1 else f'up to {more} other rows change'}" if more else ""
             change += f"{others}, so that the exact totals stay as they are (a = {self.semi_adjacency})"
         bound = f"(ε = {decimal_up(self.epsilon, 4)} at δ = {decimal_up(self.report_delta)})" if self.report_delta else ""
         return " ".join(f"When {change}: {self.measure.explain()} {bound}".split())
