@@ -17,7 +17,19 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DEMO = EXAMPLES / "demo.py"
 PROGRAMS = sorted(set(EXAMPLES.glob("*.py")) - {DEMO})
 SAYS = {
+    "census.py": [
+        "ε = 4.3100 at δ = 1e-10",
+        "a = 2  effective ρ = 0.852, ε = 9.1765",
+        "a = 3  effective ρ = 1.917, ε = 14.5123",
+        "Gaussian on the lattice    3.06",
+    ],
     "income_by_state.py": ["expected error", "shape: (51, 7)"],
+    "personnel.py": [
+        "a = 2 rows",
+        "on the lattice: error of a cell",
+        "of the strength of a branch up to 0\nnaive",
+        "555849",
+    ],
     "resize.py": ["resize(X, 150, 1)", "resize(X, 100, 3/4)", "resize(X, 90, 3/2)", "has scale 22.4", "has scale 16.8"],
     "shortest.py": ["mean_age_low", "ε = 0.5"],
 }

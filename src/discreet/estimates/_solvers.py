@@ -45,13 +45,14 @@ def least_squares(noisy: NDArray[np.int64], groups: Any, totals: NDArray[np.int6
         totals: shape (groups,), at least 1.
     """
     largest = float(totals.max())
-    goal = noisy * min(1.0, _MOST_NOISE * largest / max(1.0, float(np.abs(noisy).max())))
+    shrunk = min(1.0, _MOST_NOISE * largest / max(1.0, float(np.abs(noisy).max())))
+    goal: NDArray[np.float64] = noisy * np.float64(shrunk)
     # Noise far above all totals leaves few cells positive, and then Newton's method from λ = 0 gets lost. The projection of
     # a·v for small a is easy, and λ grows about as a does: so a rises to 1, four times at a time.
     rises = ceil(log(max(1.0, float(np.abs(goal).max()) / largest), 4))
-    weights = _newton(goal / 4.0**rises, groups, totals, np.zeros(totals.size))
+    weights = _newton(goal * 0.25**rises, groups, totals, np.zeros(totals.size))
     for left in reversed(range(rises)):
-        weights = _newton(goal / 4.0**left, groups, totals, 4.0 * weights)
+        weights = _newton(goal * 0.25**left, groups, totals, 4.0 * weights)
     return np.asarray(goal + groups.T @ weights, dtype=np.float64)
 
 

@@ -4,8 +4,8 @@ A function of public numbers only: noisy integers and totals that are published 
 need a table without negative counts and with the right sums. It is biased (zeros cannot be balanced by negative noise), so
 the unbiased noisy table stays beside it.
 
-Totals are given as constraints, each a label per cell and a total per label. A single partition is solved exactly in
-integers by sorting; overlapping constraints go to a solver. Whatever the way, the sums are checked in integers at the end.
+Totals are given as constraints, each a label per cell and a total per label. Disjoint and nested groups are solved exactly
+in integers by sorting; groups that cross go to a solver. Whatever the way, the sums are checked in integers at the end.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def consistent_counts(
 ) -> ConsistentTable:
     """Non-negative integers near `noisy` whose sums over the groups of every constraint equal its totals exactly.
 
-    Cells of no constraint become max(noisy, 0). Where constraints are disjoint or nested (any two groups are apart, or one
-    contains the other), the result has the least sum of squared changes of all such tables. Else it is a controlled rounding
+    Cells of no constraint become max(noisy, 0). Where of any two constraints that share cells the groups of one lie within
+    those of the other, the result has the least sum of squared changes of all such tables. Else it is a controlled rounding
     of the least-squares solution over the non-negative reals: each cell its floor or ceiling, or if no such table is found,
     a little further off. A table that fits already comes back unchanged.
 

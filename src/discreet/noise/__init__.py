@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exact import Amount
-from discreet.noise import scalar
+from discreet.noise import margin_gaussian, scalar, sum_zero
 from discreet.noise.bits import system_bits
 from discreet.noise.count_laws import Binomial, Hypergeometric
 from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, Geometric, Law, RoundedGaussian
@@ -32,7 +32,10 @@ __all__ = [
     "discrete_gaussian_around",
     "discrete_laplace",
     "geometric",
+    "margins_gaussian",
     "rounded_gaussian",
+    "sum_zero_gaussian",
+    "sum_zero_laplace",
 ]
 
 
@@ -64,3 +67,20 @@ def discrete_laplace(scale: Amount, size: SupportsIndex) -> NDArray[np.int64]:
 def geometric(scale: Amount, size: SupportsIndex) -> NDArray[np.int64]:
     """`size` independent integers k ≥ 0 with probability exactly proportional to exp(-k/scale)."""
     return scalar.geometric(scale, size, system_bits())
+
+
+def sum_zero_laplace(scale: Amount, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Blocks of `sizes` integers that sum to 0, concatenated, with probability proportional to exp(-‖v‖₁/scale)."""
+    return sum_zero.sum_zero_laplace(scale, sizes, system_bits())
+
+
+def sum_zero_gaussian(sigma2: Amount, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Blocks of `sizes` integers that sum to 0, concatenated, with probability proportional to exp(-|v|²/(2 sigma2))."""
+    return margin_gaussian.sum_zero_gaussian(sigma2, sizes, system_bits())
+
+
+def margins_gaussian(
+    sigma2: Amount, shape: tuple[int, ...], *, depth: SupportsIndex = 1, blocks: SupportsIndex = 1
+) -> NDArray[np.int64]:
+    """Tables of shape (blocks, *shape, depth) whose margins over each axis of `shape` are 0, as `sum_zero_gaussian`."""
+    return margin_gaussian.margins_gaussian(sigma2, shape, system_bits(), depth=depth, blocks=blocks)
