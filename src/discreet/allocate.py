@@ -27,7 +27,7 @@ from discreet.primitives import Asked, line_of, nullable, shaped, weights_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
-from discreet.queries import Query, RowCount, TableCounts, columns_of, reach, shown, widths
+from discreet.queries import Query, RowCount, columns_of, reach, shown, widths
 from discreet.quotes import Alternative, Measured, Quote, law_json
 from discreet.steps import Where, WhereIn
 
@@ -120,37 +120,56 @@ def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fract
         raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
     total = sum(weights.values())
     shares = [weight / total for weight in weights.values()]
-    joint = _joint(asked, list(weights), shares, target)
+    for query in weights:
+        _refuse_known(asked, query)
     try:
-        parts = [(query, share, _part(target, share / joint)) for query, share in zip(weights, shares, strict=True)]
+        # Trees get their shape for the noise of their share; what the queries cost together follows from the shapes.
+        queries = [_shaped(asked, query, _part(target, share)) for query, share in zip(weights, shares, strict=True)]
+        joint = _joint(asked, queries, shares, target)
+        parts = [(query, share, _part(target, share / joint)) for query, share in zip(queries, shares, strict=True)]
         return tuple(_one(asked, query, share, part) for query, share, part in parts), joint
     except ArgumentError as refused:
         if isinstance(refused, PlanError):
             raise
         raise PlanError(
-            f"spend: leaves a share of {decimal_text(min(shares), 3)} for one of {len(shares)} queries, too little: "
-            "the noise would be beyond 1e17 steps of the grid; spend more, or take a coarser step or tighter bounds"
+            f"spend: leaves a share of {decimal_text(min(shares), 3)} for one of {len(shares)} queries, too little: the "
+            "noise would be beyond 1e17 steps of the grid; spend more, or take a coarser step or tighter bounds"
         ) from None
+
+
+def _shaped(asked: Asked, query: Query, part: Target) -> Query:
+    """The query with the least expected error; both norms of a tree grow with the number of its levels."""
+    single = _sensitivity(asked, query)
+
+    def variance(levels: int) -> float:
+        return law_for(Sensitivity(levels * single.l1, levels * single.l2_squared), part).variance()
+
+    return shaped(asked, query, variance)
 
 
 def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: Target) -> Fraction:
     """What the queries cost together, relative to one by one; beside exact totals they are added up one by one."""
     if asked.space is not None:
         return Fraction(1)
-    # The shape of a tree does not matter: in every move of a row it changes as much as in every other.
     return joint_factor([_change(asked, query) for query in queries], shares, squared=not isinstance(target, PureDP))
 
 
 def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
     """The query with the least noise that has the guarantee `part`."""
-    query = shaped(asked, query, lambda levels: _level_variance(asked, query, levels, part))
-    ordinary = worst(_change(asked, query))
     sensitivity = _sensitivity(asked, query)
-    if not sensitivity.l1 or _is_said(asked, query):
-        raise PlanError(f"'{shown(query)}' is already exact: it follows from the published totals; ask for more")
     laws = _candidates(asked.space, query, sensitivity, part)
     alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
-    return Measured(query, share, sensitivity, ordinary, part, laws[0][1], alternatives)
+    return Measured(query, share, sensitivity, worst(_change(asked, query)), part, laws[0][1], alternatives)
+
+
+def _refuse_known(asked: Asked, query: Query) -> None:
+    """Whatever nobody's data can change is no statistic that needs noise.
+
+    Raises:
+        PlanError: the answer is the same for all tables, or follows from the published totals.
+    """
+    if not _sensitivity(asked, query).l1 or _is_said(asked, query):
+        raise PlanError(f"'{shown(query)}' is already exact: it follows from what is public; ask for more")
 
 
 def _is_said(asked: Asked, query: Query) -> bool:
@@ -159,12 +178,6 @@ def _is_said(asked: Asked, query: Query) -> bool:
     read = [*columns_of(query), *(group.column for group in plan.group_by)]
     read += [step.column for step in plan.steps if isinstance(step, Where | WhereIn)]
     return asked.space is not None and bool(read) and asked.space.says(read)
-
-
-def _level_variance(asked: Asked, query: Query, levels: int, part: Target) -> float:
-    """The variance of the noise in a node when a row counts in so many levels: both norms grow with their number."""
-    single = _sensitivity(asked, query)
-    return law_for(Sensitivity(levels * single.l1, levels * single.l2_squared), part).variance()
 
 
 def _sensitivity(asked: Asked, query: Query) -> Sensitivity:
@@ -210,8 +223,6 @@ def _change(asked: Asked, query: Query) -> Change:
     plan, rows = asked.plan, asked.facts.rows
     neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
     least, most = reach(query)
-    # A row outside the further groups, such as the bins of a histogram, counts in none of them.
-    skipped = not counts_every_row(plan) or isinstance(query, TableCounts)
     return change_of(
         least,
         most,
@@ -219,7 +230,7 @@ def _change(asked: Asked, query: Query) -> Change:
         parts=sum(widths(query)),
         cells=layout(plan).cells,
         nullable=nullable(asked, query),
-        skipped=skipped,
+        skipped=not counts_every_row(plan),
         neighbours=neighbours,
     )
 

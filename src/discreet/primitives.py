@@ -11,7 +11,7 @@ from discreet.estimates.trees import Tree, choose_tree
 from discreet.exact import rational_gcd
 from discreet.groups import group_labels
 from discreet.invariants.space import Space
-from discreet.invariants.view import counts_every_row
+from discreet.invariants.view import counts_every_row, is_complete
 from discreet.plan import Plan, tables_of
 from discreet.queries import LevelCounts, NonNullCount, Query, RowCount, Squares, TableCounts, WeightedSum
 from discreet.quotes import LEVEL, Line, Measured, PublicCells, PublicCount
@@ -80,14 +80,20 @@ def shaped(asked: Asked, query: Query, variance: Callable[[int], float]) -> Quer
     """The query itself, a tree with the least expected error when the noise of d levels has the variance `variance(d)`."""
     if not isinstance(query, LevelCounts):
         return query
-    return replace(query, tree=choose_tree(query.tree.size, variance, rows=asked.facts.rows))
+    size = query.tree.size
+    tree = choose_tree(size, variance, rows=asked.facts.rows)
+    if tree.bins < 2 <= size:
+        tree = Tree(size, 2, 1, -(-size // 2))  # a single node tells nothing, however little may be spent
+    return replace(query, tree=tree)
 
 
 def nullable(asked: Asked, query: Query) -> bool:
-    """Whether a row that is in a cell may add nothing to it, because its value is null."""
+    """Whether a row that is in a cell may add nothing to it: its value is null, or in none of the further groups."""
     match query:
-        case RowCount() | TableCounts():
+        case RowCount():
             return False
+        case TableCounts():
+            return not all(is_complete(group, asked.facts) for group in query.groups)
         case NonNullCount() | WeightedSum() | Squares() | LevelCounts():
             return asked.facts[query.column].nullable
 

@@ -45,7 +45,7 @@ def change_of(
         at_once: in how many coordinates of its cell a row counts (the levels of a tree).
         parts: how many coordinates a cell has.
         cells: how many cells there are.
-        nullable: whether a row in a cell may add nothing because its value is null.
+        nullable: whether a row in a cell may add nothing: its value is null, or in none of the coordinates.
         skipped: whether a row may be in no cell.
         neighbours: who is compared: a row appears (every coordinate changes by what it adds), or is replaced.
     """
