@@ -61,6 +61,7 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
             "invariants": _totals_json(quote),
             "known_sums": _known_sums(quote),
             "group": quote.group,
+            "joint": text(quote.joint),
             "noise": noise_json(quote),
             "statistics": [_statistic_line(quote, line) for line in quote.lines],
             "interval": {"level": text(LEVEL), "covers": COVERS},

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.errors import ArgumentError, PlanError, printed
-from discreet.exact import Amount, decimal_text, exact, text
+from discreet.exact import Amount, exact, text
 from discreet.groups import BinGroup, Bins, Group, bins
 
 __all__ = [
@@ -218,7 +218,7 @@ def outputs(statistic: Statistic) -> tuple[str, ...]:
         case Histogram() | Tables():
             return ()
         case Quantiles(at=at):
-            return tuple(f"{statistic.name}_p{decimal_text(100 * q, 12)}" for q in at)
+            return tuple(f"{statistic.name}_p{text(100 * q)}" for q in at)
     return (statistic.name,)
 
 
