@@ -4,31 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import ceil, exp
+from math import ceil
+from types import MappingProxyType
 from typing import Any
 
-from discreet.exact import decimal_up, text
-from discreet.privacy import ApproxDP, PureDP
-from discreet.privacy.coordinates import Budget
-from discreet.release import Guarantee
-from discreet.report.figures import name, number, percent_up
+from discreet.exact import text
+from discreet.report.figures import name, number
 
 __all__ = [
-    "calibration_words",
+    "NOUNS",
+    "capital",
     "column_words",
-    "comparison_words",
-    "detection_words",
-    "epsilon_words",
+    "kept_words",
     "listed",
     "people_words",
-    "row_words",
     "step_words",
     "title_words",
     "what_words",
 ]
 
+NOUNS = MappingProxyType(
+    {
+        "count": "Number",
+        "sum": "Sum",
+        "mean": "Mean",
+        "share": "Share",
+        "variance": "Variance",
+        "std": "Standard deviation",
+        "median": "Median",
+        "quantiles": "Quantiles",
+        "histogram": "Histogram",
+    }
+)
+"""What the kinds of statistics are called. A kind that is not here has its own name."""
+
 _MOST_LISTED = 12
-_FALSE_ALARMS = Fraction(1, 20)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -38,21 +48,30 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def title_words(statistic: Mapping[str, Any]) -> str:
-    """What one statistic is: "Mean of income"."""
-    column = None if statistic["column"] is None else name(statistic["column"])
-    kind = str(statistic["statistic"])
+def capital(sentence: str) -> str:
+    """The text with a capital at its beginning."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def title_words(statistic: Mapping[str, Any], part: str = "") -> str:
+    """What one statistic is: "Mean of income"; with a `part`, which of its numbers: "25 % quantile of income"."""
+    kind, of = str(statistic["statistic"]), statistic.get("column")
+    column = None if of is None else name(of)
     if kind == "count":
         return "Number of rows" if column is None else f"Number of rows where {column} is known"
+    noun = part or NOUNS.get(kind) or capital(name(kind))
     skipped = ", where it is known" if statistic.get("nulls") == "skip" else ""
-    return f"{name(kind).capitalize()} of {column}{skipped}"
+    return f"{noun} of {column or 'rows'}{skipped}"
 
 
 def what_words(document: Mapping[str, Any]) -> str:
-    """What was published: the statistics and the groups."""
+    """What was published: the statistics, the groups and the tables besides."""
     titles = [title_words(statistic) for statistic in document["statistics"]]
     shown = listed([f"the {title[0].lower()}{title[1:]}" for title in titles])
-    return f"{shown[0].upper()}{shown[1:]}{_groups_words(document['plan'])}."
+    asked = {statistic["name"] for statistic in document["statistics"]}
+    further = [name(frame["name"]) for frame in document.get("frames", ()) if frame["name"] not in asked]
+    besides = f" Further tables: {listed(further)}." if further else ""
+    return f"{capital(shown)}{_groups_words(document['plan'])}.{besides}"
 
 
 def _groups_words(plan: Mapping[str, Any]) -> str:
@@ -67,6 +86,17 @@ def _groups_words(plan: Mapping[str, Any]) -> str:
     return f", in each of {number(cells)} groups ({ways})"
 
 
+def kept_words(statistic: Mapping[str, Any]) -> str:
+    """Whether the counts of a statistic add up to the exact totals; nothing for other statistics, or without totals."""
+    told = statistic.get("totals")
+    sentences = {
+        "add up to the published ones": "These counts add up to the exact totals: the noise leaves every total as it is.",
+        "do not match the published ones": "These counts do not add up to the exact totals: the noise of each stands alone.",
+        "are the published ones": "These counts follow from the exact totals: they are exact and unprotected.",
+    }
+    return "" if told is None else sentences.get(told, f"Totals: {name(told)}.")
+
+
 def people_words(document: Mapping[str, Any]) -> str:
     """About whom, and whether their number is public."""
     neighbours = document["plan"]["neighbours"]
@@ -77,53 +107,6 @@ def people_words(document: Mapping[str, Any]) -> str:
     else:
         size = "How many rows it has is confidential and protected"
     return f"The persons in the data set “{name(document['dataset'])}”. Each of them has {rows} in it. {size}."
-
-
-def comparison_words(guarantee: Guarantee) -> str:
-    """Who is compared with whom."""
-    if guarantee.relation == "replace-one":
-        return "Compare this publication with one in which any one person's data had been replaced by anything else."
-    return "Compare this publication with one in which any one person's data had been left out, or one person's added."
-
-
-def detection_words(guarantee: Guarantee) -> str:
-    """The guarantee as a bound on an attacker's success."""
-    question = (
-        "which of two records one person has"
-        if guarantee.relation == "replace-one"
-        else "whether one person's data are there at all"
-    )
-    return (
-        f"Somebody who knows the data of all others and wants to find out {question}, and accepts a false alarm in "
-        f"{percent_up(_FALSE_ALARMS)} of cases, succeeds in at most {percent_up(_power(guarantee))}; "
-        f"by mere guessing it would be {percent_up(_FALSE_ALARMS)}."
-    )
-
-
-def _power(guarantee: Guarantee) -> float:
-    """An upper bound of the power of any test of level 5 % against one person's data.
-
-    For every (ε, δ) that holds, power ≤ min(e^ε·α + δ, 1 − e^−ε·(1 − δ − α)); the least over a few of them is taken and
-    rounded up by more than the doubles can be off.
-    """
-    return min(1.0, min(_power_at(*pair) for pair in _pairs(guarantee.effective)) * (1 + 1e-9))
-
-
-def _pairs(measure: Budget) -> list[tuple[float, float]]:
-    if isinstance(measure, PureDP):
-        return [(float(measure.epsilon), 0.0)]
-    if isinstance(measure, ApproxDP):
-        return [(float(measure.epsilon), float(measure.delta))]
-    largest = max(1, ceil(measure.epsilon_at("1e-9")))
-    grid = [Fraction(k * min(largest, 50), 100) for k in range(101)]
-    return [(float(epsilon), measure.delta_at(epsilon)) for epsilon in grid]
-
-
-def _power_at(epsilon: float, delta: float) -> float:
-    if epsilon > 50:
-        return 1.0
-    alarms = float(_FALSE_ALARMS)
-    return min(exp(epsilon) * alarms + delta, 1 - exp(-epsilon) * (1 - delta - alarms))
 
 
 def step_words(step: Mapping[str, Any]) -> str:
@@ -180,35 +163,8 @@ def column_words(column: Mapping[str, Any]) -> str:
     return f"numbers from {_shown(column['lower'])} to {_shown(column['upper'])} in steps of {_shown(column['step'])}"
 
 
-def row_words(moved: int, steps: Sequence[Mapping[str, Any]]) -> str:
-    """How the guarantee of the publication becomes one for a single row of the table that is asked."""
-    if any(step["step"] == "resize" for step in steps):
-        return (
-            "The guarantee of the whole publication becomes one for a single row of the resized table by the functional "
-            "parameters of the resize (Theorems R1 to R3), which follow from its rows and proportion; one person can move "
-            f"at most {number(moved)} of its rows."
-        )
-    if moved > 1:
-        return (
-            f"The guarantee of the whole publication is shared by group privacy among the {number(moved)} rows of a person."
-        )
-    return "Start from the guarantee of the whole publication."
-
-
-def calibration_words(measured: Mapping[str, str]) -> str:
-    """How the scale of a noise follows from sensitivity and guarantee."""
-    if measured["noise"] == "discrete Laplace":
-        return "scale = Δ₁ / ε"
-    return "σ² = Δ₂² / (2ρ)" if '"zcdp"' in measured["guarantee"] else "σ² = Δ₂² / μ²"
-
-
 def _shown(written: str) -> str:
     """An exact number with its thousands separated: "−150,000.5"; other exact texts, such as 1/3 or a date, as they are."""
     sign, digits = ("−", written[1:]) if written.startswith("-") else ("", written)
     whole, dot, part = digits.partition(".")
     return f"{sign}{int(whole):,}{dot}{name(part)}" if whole.isdecimal() and "/" not in part else name(written)
-
-
-def epsilon_words(guarantee: Guarantee) -> str:
-    """(ε, δ), both rounded up."""
-    return f"(ε = {decimal_up(guarantee.epsilon, 4)}, δ = {decimal_up(guarantee.report_delta)})"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from typing import Any
 
 import polars as pl
@@ -9,11 +11,11 @@ import discreet as dp
 from discreet.release import make_release
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def released():
     """A function that releases statistics of a small frame: `released(schema, rows, ask, **options)`."""
 
-    def release(schema, rows, ask, *, neighbours=None, budget=None, name="a release", dataset="a data set"):
+    def release(schema, rows, ask, *, neighbours=None, budget=None, invariants=None, name="a release", dataset="a data set"):
         frame = pl.DataFrame(rows, schema={column: _type(kind) for column, kind in schema.columns.items()})
         with dp.Session(
             frame,
@@ -21,7 +23,8 @@ def released():
             dataset=dataset,
             ledger=":memory:",
             budget=budget or dp.PureDP(1),
-            neighbours=neighbours or dp.AddRemove(),
+            neighbours=neighbours or (dp.ReplaceOne(rows=frame.height) if invariants else dp.AddRemove()),
+            invariants=invariants,
         ) as session:
             return session.release(ask(session.table), name=name)
 
@@ -33,7 +36,7 @@ def _type(column: object) -> Any:
     return {bool: pl.Boolean, int: pl.Int64, str: pl.String}[type(values[0])]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def rewritten():
     """A function that gives a release whose document differs in the given parts, with a digest that fits."""
 
@@ -44,7 +47,71 @@ def rewritten():
     return rewrite
 
 
-@pytest.fixture
+@dataclass
+class Shown:
+    """A table of a page: its caption and its rows of cells, that of the headings first."""
+
+    caption: str = ""
+    rows: list[list[str]] = field(default_factory=list)
+
+    @property
+    def headings(self):
+        return tuple(cell.strip() for cell in self.rows[0])
+
+    def cells(self, columns):
+        """The first `columns` cells of each row below the headings."""
+        return [tuple(cell.strip() for cell in row[:columns]) for row in self.rows[1:]]
+
+
+class Reader(HTMLParser):
+    """Collects tags, attributes, and the tables of a page."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags, self.attributes, self.tables, self.ids = [], [], [], []
+        self._into = None
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, key, value) for key, value in attrs]
+        self.ids += [value for key, value in attrs if key == "id"]
+        if tag == "table":
+            self.tables.append(Shown())
+        if tag == "tr":
+            self.tables[-1].rows.append([])
+        if tag in {"td", "th"}:
+            self.tables[-1].rows[-1].append("")
+        self._into = tag if tag in {"td", "th", "caption"} else self._into
+
+    def handle_endtag(self, tag):
+        self._into = None if tag in {"table", "caption"} else self._into
+
+    def handle_data(self, data):
+        if self._into == "caption":
+            self.tables[-1].caption += data
+        elif self._into:
+            self.tables[-1].rows[-1][-1] += data
+
+    def table(self, words):
+        """The only table with these words in its caption."""
+        (found,) = [table for table in self.tables if words in table.caption]
+        return found
+
+
+@pytest.fixture(scope="session")
+def read():
+    """A function that reads a page: `read(html)` has its tags, attributes, ids and tables."""
+
+    def reader(html):
+        found = Reader()
+        found.feed(html)
+        found.close()
+        return found
+
+    return reader
+
+
+@pytest.fixture(scope="session")
 def wages(released):
     """Counts, sums and means by sex, with every kind of step."""
     schema = dp.Schema(

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import re
 import time
-from html.parser import HTMLParser
 
 import pytest
 
 import discreet as dp
 from discreet.errors import ArgumentError
-from discreet.report import page, render, view, write_report
+from discreet.report import page, render, tables, write_report
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -21,60 +20,19 @@ HOSTILE = [
 ]
 
 
-class Reader(HTMLParser):
-    """Collects tags, attributes, and for each table its caption and its rows of cells."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tags, self.attributes, self.tables, self.ids = [], [], [], []
-        self._into = None
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, key, value) for key, value in attrs]
-        self.ids += [value for key, value in attrs if key == "id"]
-        if tag == "table":
-            self.tables.append({"caption": "", "rows": []})
-        if tag == "tr":
-            self.tables[-1]["rows"].append([])
-        if tag in {"td", "th"}:
-            self.tables[-1]["rows"][-1].append("")
-        self._into = tag if tag in {"td", "th", "caption"} else self._into
-
-    def handle_endtag(self, tag):
-        self._into = None if tag in {"table", "caption"} else self._into
-
-    def handle_data(self, data):
-        if self._into == "caption":
-            self.tables[-1]["caption"] += data
-        elif self._into:
-            self.tables[-1]["rows"][-1][-1] += data
-
-
-def read(html: str) -> Reader:
-    reader = Reader()
-    reader.feed(html)
-    reader.close()
-    return reader
-
-
-def cells(table, columns):
-    return [tuple(cell.strip() for cell in row[:columns]) for row in table["rows"][1:]]
-
-
-def test_the_tables_hold_every_value_and_interval(wages):
+def test_the_tables_hold_every_value_and_interval(wages, read):
     counts, sums, means, noise = read(render(wages)).tables
     frame = wages.table.to_dict(as_series=False)
-    shown = cells(counts, 3)
+    shown = counts.cells(3)
     assert [row[0] for row in shown] == frame["sex"] == ["F", "M"]
     assert [int(row[1].replace("−", "-")) for row in shown] == frame["count"]
     for table, column in ((counts, "count"), (sums, "sum_wage"), (means, "mean_wage")):
-        for k, (_, _, ends) in enumerate(cells(table, 3)):
+        for k, (_, _, ends) in enumerate(table.cells(3)):
             low, high = (float(end.replace(",", "").replace("−", "-")) for end in ends.split(" – "))
             assert low <= frame[f"{column}_low"][k] <= frame[f"{column}_high"][k] <= high
-    assert "Number of rows" in counts["caption"]
-    assert "Mean of wage" in means["caption"]
-    assert [row[0] for row in cells(noise, 1)] == [measured["query"] for measured in wages.document["noise"]]
+    assert "Number of rows" in counts.caption
+    assert "Mean of wage" in means.caption
+    assert [row[0] for row in noise.cells(1)] == [measured["query"] for measured in wages.document["noise"]]
 
 
 def test_a_third_party_finds_what_it_needs(wages):
@@ -96,19 +54,19 @@ def test_a_third_party_finds_what_it_needs(wages):
     assert len(re.findall(r"<li>", html)) == len(document["plan"]["steps"])
 
 
-def test_a_null_group_is_called_not_known(released):
+def test_a_null_group_is_called_not_known(released, read):
     schema = dp.Schema(sex=dp.Category(["F", "M"]), owner=dp.Category([False, True]))
     release = released(schema, {"sex": ["F"], "owner": [None]}, lambda t: t.group_by("sex", "owner").agg(dp.count()))
     (counts, _) = read(render(release)).tables
-    labels = cells(counts, 2)
+    labels = counts.cells(2)
     assert labels == [(a, b) for a in ("F", "M", "not known") for b in ("false", "true", "not known")]
 
 
-def test_a_table_without_groups_has_one_row(released):
+def test_a_table_without_groups_has_one_row(released, read):
     release = released(dp.Schema(age=dp.Number(0, 9)), {"age": [1]}, lambda t: t.agg(dp.count("age")))
     (counts, _) = read(render(release)).tables
-    assert "Number of rows where age is known" in counts["caption"]
-    assert [row[0] for row in cells(counts, 1)] == ["all rows"]
+    assert "Number of rows where age is known" in counts.caption
+    assert [row[0] for row in counts.cells(1)] == ["all rows"]
 
 
 @pytest.mark.parametrize("measure", [dp.PureDP("1/3"), dp.ApproxDP(4, "1e-6"), dp.ZCDP("0.1"), dp.GDP(1)])
@@ -128,7 +86,7 @@ def test_every_measure_and_relation_has_its_words(released, measure, neighbours)
     assert ("up to 2 rows" in html) is replace
 
 
-def test_hostile_names_stay_text(released):
+def test_hostile_names_stay_text(released, read):
     listed = [text for text in HOSTILE if text.isprintable()] + ["\u202egpj.exe", "a\u200bb"]
     schema = dp.Schema({"<b>group</b>": dp.Category(listed), '"v': dp.Number(0, 9)})
 
@@ -146,11 +104,11 @@ def test_hostile_names_stay_text(released):
     assert not [key for _, key, _ in reader.attributes if key.startswith("on")]
     assert "\u202e" not in html
     assert "\u200b" not in html
-    labels = [row[0] for row in cells(reader.tables[0], 1)]
+    labels = [row[0] for row in reader.tables[0].cells(1)]
     assert labels == [*HOSTILE[:5], "⟨U+202E⟩gpj.exe", "not known"]
 
 
-def test_a_document_made_by_hand_stays_text_too(wages, rewritten):
+def test_a_document_made_by_hand_stays_text_too(wages, rewritten, read):
     document = wages.document
     evil = "<script>1</script>"
     columns = [{**c, "values": [evil] * 2, "kind": "text"} if c["name"] == "sex" else c for c in document["columns"]]
@@ -162,7 +120,7 @@ def test_a_document_made_by_hand_stays_text_too(wages, rewritten):
         library=evil,
         plan_digest=evil,
         noise=[{**measured, "query": evil, "share": evil} for measured in document["noise"]],
-        invariants=[evil],
+        frames=[{"name": evil, "columns": [{"name": evil, "kind": "text", "values": [evil]}]}],
         ledger={"sequence": evil},
     )
     html = render(changed)
@@ -180,6 +138,9 @@ def test_a_document_made_by_hand_stays_text_too(wages, rewritten):
         {"guarantee": {}},
         {"interval": 3},
         {"group": "x"},
+        {"invariants": ["totals"]},
+        {"frames": [{}]},
+        {"joint": "<script>1</script>"},
     ],
 )
 def test_a_document_that_lacks_a_part_is_refused(wages, rewritten, parts):
@@ -192,7 +153,7 @@ def test_only_a_release_is_rendered(wages):
         render(wages.document)
 
 
-def test_the_page_is_self_contained_and_accessible(wages):
+def test_the_page_is_self_contained_and_accessible(wages, read):
     html = render(wages)
     reader = read(html)
     assert not {"script", "link", "img", "iframe", "object"} & set(reader.tags)
@@ -262,12 +223,12 @@ def test_ten_thousand_cells_are_small_and_fast(released):
     assert "<svg" not in html
 
 
-def test_a_table_beyond_the_limit_says_what_is_left_out(released, monkeypatch):
-    monkeypatch.setattr(view, "MOST_ROWS", 4)
+def test_a_table_beyond_the_limit_says_what_is_left_out(released, monkeypatch, read):
+    monkeypatch.setattr(tables, "MOST_ROWS", 4)
     schema = dp.Schema(k=dp.Category(list(range(9))))
     html = render(released(schema, {"k": [1]}, lambda t: t.group_by("k").agg(dp.count())))
     assert "6 more groups are in the files beside this page" in html
-    assert len(read(html).tables[0]["rows"]) == 5
+    assert len(read(html).tables[0].rows) == 5
 
 
 def test_the_file_is_written_whole_or_not_at_all(wages, tmp_path, monkeypatch):
