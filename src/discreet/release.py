@@ -148,10 +148,11 @@ class Release:
         """
         frames = {"table": self.table}
         frames |= {frame["name"]: _frame(frame["columns"]) for frame in self.document.get("frames", [])}
+        schema = self.document["plan"]["schema"]
         for part in (self.document["invariants"] or {"totals": {"parts": []}})["totals"]["parts"]:
             name = "_".join([part["part"], *(_file_name(column) for column in part["columns"])])
             times = sum(other == name or other.startswith(f"{name}.") for other in frames)
-            frames[f"{name}.{times + 1}" if times else name] = _totals_frame(part)
+            frames[f"{name}.{times + 1}" if times else name] = _totals_frame(part, schema)
         return frames
 
     def to_pandas(self) -> pd.DataFrame:
@@ -244,16 +245,27 @@ def _frame(columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame([pl.Series(one["name"], one["values"], dtype=types[one["kind"]]) for one in columns])
 
 
-def _totals_frame(part: Mapping[str, Any]) -> pl.DataFrame:
-    """The frame of one part of the exact totals."""
+def _totals_frame(part: Mapping[str, Any], schema: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The frame of one part of the exact totals, of types that follow from the schema."""
     import polars as pl
 
     if part["part"] == "linear":
         return pl.DataFrame({"name": list(part["values"]), "value": list(part["values"].values())})
     value = "count" if part["part"] == "totals" else "occupied"
-    columns = [*part["columns"], value]
-    cells = list(zip(*part["cells"], strict=True)) or [()] * len(columns)
-    return pl.DataFrame([pl.Series(column, list(values)) for column, values in zip(columns, cells, strict=True)])
+    while value in part["columns"]:
+        value += "_exact"
+    texts = {one["name"] for one in schema if one["type"] == "number" and not _is_whole(one)}
+    cells = list(zip(*part["cells"], strict=True)) or [()] * (len(part["columns"]) + 1)
+    columns = []
+    for name, values in zip(part["columns"], cells, strict=False):
+        shown = [None if one is None else str(one) for one in values] if name in texts else list(values)
+        columns.append(pl.Series(name, shown))
+    return pl.DataFrame([*columns, pl.Series(value, list(cells[-1]), dtype=pl.Int64)])
+
+
+def _is_whole(column: Mapping[str, Any]) -> bool:
+    """Whether a numeric column holds whole numbers only, which totals show as such; other grids show texts."""
+    return all(exact(column[end], end).denominator == 1 for end in ("lower", "step"))
 
 
 def _file_name(column: str) -> str:

@@ -174,7 +174,11 @@ class Session:
         if self.totals is None:
             from discreet.exact_totals import publish_totals
 
-            publish_totals(self._engine, self._ledger, self._identity, self._asked_exactly(self._invariants))
+            try:
+                publish_totals(self._engine, self._ledger, self._identity, self._asked_exactly(self._invariants))
+            except LedgerError:
+                if self.totals is None:  # else another session has published them meanwhile
+                    raise
         known = self.totals
         if known is None:
             raise ReleaseFailed(ReleaseFailed.TOTALS)
