@@ -17,6 +17,7 @@ from discreet.errors import (
     SchemaError,
     SourceError,
 )
+from discreet.groups import bins
 from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
 from discreet.laws import Normal, Uniform, Weights
 from discreet.neighbours import AddRemove, ReplaceOne
@@ -25,7 +26,7 @@ from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
 from discreet.release import Guarantee, Release
 from discreet.schema import Category, Date, Number, Schema
 from discreet.session import Session
-from discreet.statistics import bins, count, mean
+from discreet.statistics import count, histogram, mean, median, quantiles, share, std, tables, variance
 from discreet.statistics import sum_of as sum  # noqa: A004 (the statistic is called sum)
 from discreet.table import Table
 from discreet.views import consistent
@@ -69,6 +70,13 @@ __all__ = [
     "bins",
     "consistent",
     "count",
+    "histogram",
     "mean",
+    "median",
+    "quantiles",
+    "share",
+    "std",
     "sum",
+    "tables",
+    "variance",
 ]

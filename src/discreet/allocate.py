@@ -10,21 +10,26 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import log, sqrt
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import ArgumentError, InternalError, PlanError
-from discreet.exact import decimal_text
+from discreet.exact import decimal_text, sqrt_down
 from discreet.invariants.beside import Beside
 from discreet.invariants.space import Space, space_of
-from discreet.mechanisms import Sensitivity, law_for, sensitivity_of
+from discreet.invariants.view import counts_every_row
+from discreet.mechanisms import Change, Sensitivity, change_of, joint_factor, law_for, worst
 from discreet.mechanisms.lattice import HeldCells, LatticeLaw, lattice_laws
 from discreet.neighbours import ReplaceOne
 from discreet.noise.laws import Law
 from discreet.plan import Plan, layout, resize_of, table_facts
-from discreet.primitives import Asked, line_of, may_skip, weights_of
+from discreet.primitives import Asked, line_of, nullable, shaped, weights_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
-from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, scale
-from discreet.queries import Query, RowCount, reach, shown
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
+from discreet.queries import Query, RowCount, columns_of, reach, shown, widths
 from discreet.quotes import Alternative, Measured, Quote, law_json
+from discreet.steps import Where, WhereIn
 
 __all__ = ["quote"]
 
@@ -45,17 +50,14 @@ def quote(plan: Plan, spend: Budget, beside: Beside | None = None) -> Quote:
     """
     facts = table_facts(plan.schema, plan.neighbours, plan.steps)
     asked = Asked(plan, facts, None if beside is None else space_of(plan, beside))
-    weights = weights_of(asked)
-    if not weights:
-        raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
     # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is no candidate.
     targets = [target for target in _row_targets(plan, spend, beside) if any(coordinates(target))]
     if not targets:
         raise PlanError("spend: is nothing; spend more than 0")
-    measured = min((_measured(asked, weights, target) for target in targets), key=_spread)
+    measured, joint = min((_measured(asked, target) for target in targets), key=lambda one: _spread(one[0]))
     lines = tuple(line_of(asked, statistic, measured) for statistic in plan.statistics)
     advertised = spend if beside is None else _advertised(plan, spend, measured)
-    return Quote(plan, spend, _moved_rows(plan, beside), measured, lines, beside, advertised)
+    return Quote(plan, spend, _moved_rows(plan, beside), measured, lines, beside, advertised, joint)
 
 
 def _row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Target, ...]:
@@ -107,28 +109,92 @@ def _spread(measured: Sequence[Measured]) -> float:
     return sum(log(max(one.law.variance(), 1e-300)) for one in measured)
 
 
-def _measured(asked: Asked, weights: dict[Query, Fraction], target: Target) -> tuple[Measured, ...]:
+def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fraction]:
+    """The queries with the noise of a target, and their joint factor.
+
+    Raises:
+        PlanError: nothing is asked that is not public already, or the target is too little for any noise.
+    """
+    weights = weights_of(asked)
+    if not weights:
+        raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
     total = sum(weights.values())
-    measured = []
-    for query, weight in weights.items():
-        share = weight / total
-        part = scale(target, share)
-        if isinstance(part, ApproxDP):
-            raise InternalError("a mechanism guarantees no approximate DP by itself")
-        ordinary = _ordinary(asked, query)
-        sensitivity = ordinary if asked.space is None else _beside_totals(asked, asked.space, query)
-        if not sensitivity.l1:
-            raise PlanError(f"'{shown(query)}' is already exact: it follows from the published totals; ask for something else")
-        try:
-            laws = _candidates(asked.space, query, sensitivity, part)
-        except ArgumentError:
-            raise PlanError(
-                f"spend: leaves a share of {decimal_text(share, 3)} for '{shown(query)}', which is too little: the noise "
-                "would be beyond 1e17 steps of the grid; spend more, or take a coarser step or tighter bounds"
-            ) from None
-        alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
-        measured.append(Measured(query, share, sensitivity, ordinary, part, laws[0][1], alternatives))
-    return tuple(measured)
+    shares = [weight / total for weight in weights.values()]
+    for query in weights:
+        _refuse_known(asked, query)
+    try:
+        # Trees get their shape for the noise of their share; what the queries cost together follows from the shapes.
+        queries = [_shaped(asked, query, _part(target, share)) for query, share in zip(weights, shares, strict=True)]
+        joint = _joint(asked, queries, shares, target)
+        parts = [(query, share, _part(target, share / joint)) for query, share in zip(queries, shares, strict=True)]
+        return tuple(_one(asked, query, share, part) for query, share, part in parts), joint
+    except ArgumentError as refused:
+        if isinstance(refused, PlanError):
+            raise
+        raise PlanError(
+            f"spend: leaves a share of {decimal_text(min(shares), 3)} for one of {len(shares)} queries, too little: the "
+            "noise would be beyond 1e17 steps of the grid; spend more, or take a coarser step or tighter bounds"
+        ) from None
+
+
+def _shaped(asked: Asked, query: Query, part: Target) -> Query:
+    """The query with the least expected error; both norms of a tree grow with the number of its levels."""
+    single = _sensitivity(asked, query)
+
+    def variance(levels: int) -> float:
+        return law_for(Sensitivity(levels * single.l1, levels * single.l2_squared), part).variance()
+
+    return shaped(asked, query, variance)
+
+
+def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: Target) -> Fraction:
+    """What the queries cost together, relative to one by one; beside exact totals they are added up one by one."""
+    if asked.space is not None:
+        return Fraction(1)
+    return joint_factor([_change(asked, query) for query in queries], shares, squared=not isinstance(target, PureDP))
+
+
+def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
+    """The query with the least noise that has the guarantee `part`."""
+    sensitivity = _sensitivity(asked, query)
+    laws = _candidates(asked.space, query, sensitivity, part)
+    alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
+    return Measured(query, share, sensitivity, worst(_change(asked, query)), part, laws[0][1], alternatives)
+
+
+def _refuse_known(asked: Asked, query: Query) -> None:
+    """Whatever nobody's data can change is no statistic that needs noise.
+
+    Raises:
+        PlanError: the answer is the same for all tables, or follows from the published totals.
+    """
+    nobody = asked.space is not None and not len(asked.space.held)
+    if nobody or not _sensitivity(asked, query).l1 or _is_said(asked, query):
+        raise PlanError(f"'{shown(query)}' is already exact: it follows from what is public; ask for more")
+
+
+def _is_said(asked: Asked, query: Query) -> bool:
+    """Whether the published totals say the answer: how many rows have each combination of all values that it reads."""
+    plan = asked.plan
+    read = [*columns_of(query), *(group.column for group in plan.group_by)]
+    read += [step.column for step in plan.steps if isinstance(step, Where | WhereIn)]
+    return asked.space is not None and bool(read) and asked.space.says(read)
+
+
+def _sensitivity(asked: Asked, query: Query) -> Sensitivity:
+    change = _change(asked, query)
+    return worst(change) if asked.space is None else _beside_totals(asked.space, query, change)
+
+
+def _part(target: Target, share: Fraction) -> Target:
+    """The part of a target in its additive coordinates; a share above 1 occurs where queries cost less together."""
+    match target:
+        case PureDP(epsilon=epsilon):
+            return PureDP(epsilon * share)
+        case ZCDP(rho=rho):
+            return ZCDP(rho * share)
+        case GDP(mu=mu):
+            return GDP(sqrt_down(mu**2 * share))
 
 
 def _candidates(
@@ -138,28 +204,44 @@ def _candidates(
     plain = law_for(sensitivity, part)
     laws: list[Law | LatticeLaw] = [plain]
     if space is not None and len(space.held) < space.cells:
-        laws = [HeldCells(space.cells, space.held, plain)]
+        laws = [HeldCells(*_held(space, query), plain)]
     if space is not None and space.structure is not None and isinstance(query, RowCount) and not isinstance(part, GDP):
         laws += lattice_laws(space.structure, sensitivity, part, space.beside.adjacency.a)
     return sorted(((law.variance(), law) for law in laws), key=lambda one: one[0])
 
 
-def _ordinary(asked: Asked, query: Query) -> Sensitivity:
-    """What one replaced (or added) row can change; after a resize n is fixed, so there it is that of replace-one."""
+def _held(space: Space, query: Query) -> tuple[int, NDArray[np.int64]]:
+    """How many integers the answer has, and the positions of those that can be other than 0, level by level."""
+    held, done = [], 0
+    for width in widths(query):
+        held.append(done + (space.held[:, None] * width + np.arange(width)).ravel())
+        done += space.cells * width
+    return done, np.concatenate(held)
+
+
+def _change(asked: Asked, query: Query) -> Change:
+    """What one replaced (or added) row can do; after a resize n is fixed, so there it is that of replace-one."""
     plan, rows = asked.plan, asked.facts.rows
     neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
     least, most = reach(query)
-    return sensitivity_of(least, most, cells=layout(plan).cells, may_skip=may_skip(asked, query), neighbours=neighbours)
+    return change_of(
+        least,
+        most,
+        at_once=len(widths(query)),
+        parts=sum(widths(query)),
+        cells=layout(plan).cells,
+        nullable=nullable(asked, query),
+        skipped=not counts_every_row(plan),
+        neighbours=neighbours,
+    )
 
 
-def _beside_totals(asked: Asked, space: Space, query: Query) -> Sensitivity:
+def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:
     """What semi-adjacent tables can differ by: all a rows together, but nothing that the totals forbid."""
-    least, most = reach(query)
-    skip = may_skip(asked, query)
     if isinstance(query, RowCount):
-        span = space.of_counts(may_skip=skip and (space.structure is None))
+        span = space.of_counts(may_skip=space.structure is None)
     else:
-        span = space.of_values(least, most, may_skip=skip)
+        span = space.of_moves(*((move.l1, move.l2_squared) for move in (change.within, change.across, change.leaves)))
     return Sensitivity(span.l1, span.l2_squared)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError
+from discreet.groups import BinGroup, CategoryGroup, Group
 from discreet.paths import NULL
-from discreet.statistics import BinGroup, CategoryGroup, Group
 from discreet.steps import CategoryFacts, TableFacts, Where, WhereIn
 
 __all__ = ["group_places", "passes"]

@@ -11,23 +11,27 @@ import json
 from dataclasses import dataclass
 from math import prod
 
-from discreet.errors import PlanError
+from discreet.errors import InternalError, PlanError
+from discreet.groups import BinGroup, CategoryGroup, Group, Label, group_json, group_labels
 from discreet.neighbours import Neighbours
 from discreet.paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
 from discreet.schema import Date, Schema
 from discreet.statistics import (
-    BinGroup,
     Count,
-    Group,
-    Label,
+    Histogram,
+    Mean,
+    Share,
     Statistic,
-    group_json,
-    group_labels,
+    Sum,
+    Tables,
+    kind_of,
+    levels_of,
+    outputs,
     statistic_json,
 )
 from discreet.steps import NumberFacts, Resize, Step, TableFacts, Where, WhereIn, after, facts_of, step_json
 
-__all__ = ["Layout", "Plan", "canonical", "digest", "layout", "plan_json", "resize_of", "table_facts"]
+__all__ = ["Layout", "Plan", "canonical", "digest", "layout", "plan_json", "resize_of", "table_facts", "tables_of"]
 
 _MAX_RELEASE_CELLS = 10_000_000
 _MAX_CUBE_CELLS = 20_000_000
@@ -131,16 +135,23 @@ def layout(plan: Plan) -> Layout:
     start = facts_of(plan.schema, plan.neighbours)
     paths: dict[str, Path] = {name: path_of(name, plan.steps, start) for name in _used(plan)}
     keyed = dict.fromkeys([group.column for group in plan.group_by] + [step.column for step in _filters(plan)])
+    keyed |= dict.fromkeys(s.column for s in plan.statistics if s.column is not None and not _is_summed(s))
+    keyed |= dict.fromkeys(_tabled(plan))
     values = list(dict.fromkeys(s.column for s in plan.statistics if s.column is not None and s.column not in keyed))
     keys = [*keyed, *(name for name in values if not isinstance(paths[name], NumberPath))]
     if not _constant_copies(plan) or any(paths[name].laws for name in keys):
         keys = list(dict.fromkeys([*keyed, *values]))
-    summed = {s.column for s in plan.statistics if not isinstance(s, Count)}
-    axes = [KeyAxis(paths[name], None if name in summed else _cuts(plan, paths[name])) for name in keys]
+    valued = {s.column for s in plan.statistics if not isinstance(s.kind, Count | Histogram | Tables)}
+    axes = [KeyAxis(paths[name], None if name in valued else _cuts(plan, paths[name])) for name in keys]
     moments = [Moment(path) for name in values if name not in keys and isinstance(path := paths[name], NumberPath)]
     facts = table_facts(plan.schema, plan.neighbours, plan.steps)
     labels = tuple(group_labels(group, facts) for group in plan.group_by)
     return Layout(tuple(axes), tuple(moments), labels)
+
+
+def _is_summed(statistic: Statistic) -> bool:
+    """Whether counts and sums of the column are enough; otherwise its values have to be told apart."""
+    return isinstance(statistic.kind, Count | Share | Sum | Mean)
 
 
 def _used(plan: Plan) -> list[str]:
@@ -148,7 +159,12 @@ def _used(plan: Plan) -> list[str]:
     named = [group.column for group in plan.group_by]
     named += [step.column for step in _filters(plan)]
     named += [statistic.column for statistic in plan.statistics if statistic.column is not None]
-    return list(dict.fromkeys(named))
+    return list(dict.fromkeys([*named, *_tabled(plan)]))
+
+
+def _tabled(plan: Plan) -> list[str]:
+    """The columns by which tables of counts are grouped."""
+    return [group.column for one in plan.statistics for grouping in tables_of(one) for group in grouping]
 
 
 def _filters(plan: Plan) -> list[Where | WhereIn]:
@@ -170,7 +186,8 @@ def _cuts(plan: Plan, path: Path) -> tuple[int, ...] | None:
     if not isinstance(path, NumberPath):
         return None
     cuts: set[int] = set()
-    for group in plan.group_by:
+    tables = [grouping for statistic in plan.statistics for grouping in tables_of(statistic)]
+    for group in [*plan.group_by, *(group for grouping in tables for group in grouping)]:
         if isinstance(group, BinGroup) and group.column == path.name:
             cuts.update(group.edges)
     for step in _filters(plan):
@@ -179,13 +196,32 @@ def _cuts(plan: Plan, path: Path) -> tuple[int, ...] | None:
     return tuple(sorted(cuts))
 
 
+def tables_of(statistic: Statistic) -> tuple[tuple[Group, ...], ...]:
+    """The groups of each table of counts that the statistic asks for, as a table has checked them; none for others.
+
+    Raises:
+        InternalError: groups that were not checked.
+    """
+    if isinstance(statistic.kind, Histogram):
+        asked: tuple[tuple[object, ...], ...] = ((statistic.kind.bins,),)
+    else:
+        asked = statistic.kind.tables if isinstance(statistic.kind, Tables) else ()
+    found = []
+    for grouping in asked:
+        groups = [group for group in grouping if isinstance(group, CategoryGroup | BinGroup)]
+        if len(groups) < len(grouping):
+            raise InternalError(f"statistic '{statistic.name}' has groups that were not checked")
+        found.append(tuple(groups))
+    return tuple(found)
+
+
 def _check_statistic(statistic: Statistic, facts: TableFacts) -> None:
     if statistic.column is None:
         return
     column = facts[statistic.column]
-    if isinstance(statistic, Count):
+    if isinstance(statistic.kind, Count | Histogram):
         return
-    kind = type(statistic).__name__.lower()
+    kind = kind_of(statistic)
     where = f"{kind}('{statistic.column}')"
     if not isinstance(column, NumberFacts):
         raise PlanError(f"{where}: the column is categorical; group by it and count, or declare it as a Number")
@@ -204,7 +240,11 @@ def _check_names(plan: Plan) -> None:
             raise PlanError(f"group_by('{group.column}'): named twice")
         taken[group.column] = "a group column"
     for statistic in plan.statistics:
-        for name in (statistic.name, f"{statistic.name}_low", f"{statistic.name}_high"):
+        if tables_of(statistic):
+            names = [statistic.name]
+        else:
+            names = [f"{name}{end}" for name in outputs(statistic) for end in ("", "_low", "_high")]
+        for name in names:
             if name in taken:
                 raise PlanError(f"statistic '{statistic.name}': column '{name}' is {taken[name]} already; use .alias(…)")
             taken[name] = f"a column of statistic '{statistic.name}'"
@@ -221,6 +261,8 @@ def _check_size(plan: Plan, facts: TableFacts) -> None:
         )
     if not cells:
         raise PlanError("group_by: no group is left, because clamping removed every category")
+    for statistic in plan.statistics:
+        _check_fineness(statistic, cells, facts)
     brought = layout(plan)
     axes = {axis.name: axis_size(axis) for axis in brought.axes}
     domain = prod(axes.values())
@@ -233,6 +275,23 @@ def _check_size(plan: Plan, facts: TableFacts) -> None:
         raise PlanError(
             f"the joint table of {', '.join(axes)} has {domain} cells, more than {_MAX_CUBE_CELLS}; "
             f"give '{widest}', which has {axes[widest]} values, a coarser step with at most {fits} values"
+        )
+
+
+def _check_fineness(statistic: Statistic, cells: int, facts: TableFacts) -> None:
+    """Noise is drawn for every bin of a histogram and for every grid value of a quantile, in every group."""
+    if tables_of(statistic):
+        sizes = (prod(len(group_labels(group, facts)) for group in grouping) for grouping in tables_of(statistic))
+        places, what = sum(sizes), "cells; take fewer groups"
+    elif levels_of(statistic.kind) and statistic.column is not None:
+        column = facts[statistic.column]
+        places = column.high - column.low + 1 if isinstance(column, NumberFacts) else 1
+        what = "grid values; declare a coarser step or clamp to tighter bounds"
+    else:
+        return
+    if cells * places > _MAX_RELEASE_CELLS:
+        raise PlanError(
+            f"statistic '{statistic.name}': {cells} groups with {places} values each: more than {_MAX_RELEASE_CELLS} {what}"
         )
 
 

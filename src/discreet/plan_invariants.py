@@ -64,8 +64,10 @@ def _linear(node: Node) -> Invariants:
         rows[name] = {}
         for item in listed.items():
             values = [one.value for one in item.items()]
-            if len(values) != len(names) + 1:
+            if len(values) != len(names) + 1 or any(isinstance(value, list | dict) for value in values):
                 raise item.wrong(f"must hold a value for each of {', '.join(names)} and then the coefficient")
+            if tuple(values[:-1]) in rows[name]:
+                raise item.wrong("gives a cell its second coefficient")
             rows[name][tuple(values[:-1])] = values[-1]
     with node.checked():
         return LinearInvariant(names, rows)

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet import datasets
-from discreet.errors import ArgumentError, did_you_mean
+from discreet.errors import did_you_mean
+from discreet.groups import Bins, bins
 from discreet.invariants import Invariants
 from discreet.laws import ImputationLaw, Normal, Uniform, Weights
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
@@ -23,12 +24,12 @@ from discreet.plan import Plan
 from discreet.plan_invariants import invariants_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, coordinates
 from discreet.schema import Category, Column, Date, Number, Schema, Value
-from discreet.spend import Order, Spend, checked_budget, report_delta_of, spend_of
-from discreet.statistics import Bins, Statistic, bins, count, mean, sum_of
+from discreet.spend import Order, Spend, checked_budget, checked_name, report_delta_of, spend_of
+from discreet.statistics import Statistic, count, histogram, mean, median, quantiles, share, std, sum_of, variance
 from discreet.table import Table
 from discreet.toml_tree import Decimal, Keys, Node, kind_of, read_toml
 
-__all__ = ["PlanFile", "checked_name", "load_plan"]
+__all__ = ["PlanFile", "load_plan"]
 
 _NEIGHBOURS: Mapping[str, Keys] = {
     "replace-one": (("dataset", "source", "ledger", "rows"), ("rows_per_person",)),
@@ -46,8 +47,18 @@ _LAWS: Mapping[str, Keys] = {
 }
 _MEASURES: Mapping[str, type[Budget]] = {"pure-dp": PureDP, "approx-dp": ApproxDP, "zcdp": ZCDP, "gdp": GDP}
 _PARAMETERS = {"pure-dp": ("epsilon",), "approx-dp": ("epsilon", "delta"), "zcdp": ("rho",), "gdp": ("mu",)}
-_STATISTICS: Mapping[str, Callable[..., Statistic]] = {"count": count, "sum": sum_of, "mean": mean}
-_LATER = ("histogram", "median", "quantiles", "std", "variance")
+_STATISTICS: Mapping[str, Callable[..., Statistic]] = {
+    "count": count,
+    "sum": sum_of,
+    "mean": mean,
+    "variance": variance,
+    "std": std,
+    "median": median,
+    "quantiles": quantiles,
+    "histogram": histogram,
+}
+_ALSO: Mapping[str, tuple[str, ...]] = {"quantiles": ("at",), "histogram": ("edges",)}
+_NEVER_NULLS = ("count", "histogram")
 _OPTIONAL = ("group_by", "spend", "where", "resize", "clamp", "impute")
 
 
@@ -98,18 +109,6 @@ def load_plan(path: str | Path) -> PlanFile:
         report_delta=report_delta,
         orders=_orders(parts, Table(schema, neighbours), budget),
     )
-
-
-def checked_name(name: str, what: str) -> str:
-    """The name itself: of a data set or a release.
-
-    Raises:
-        ArgumentError: empty, longer than 200 characters, unprintable, or with blanks at its ends.
-    """
-    if not name or name != name.strip() or not name.isprintable() or len(name) > 200:
-        rule = "must be printable text of 1 to 200 characters, without blanks at its ends"
-        raise ArgumentError(f"{what}={name[:40]!r}: {rule}")
-    return name
 
 
 # The sections of the file ---------------------------------------------------------------------------------------------
@@ -315,8 +314,8 @@ def _statistic(node: Node) -> Statistic:
     if isinstance(node.value, dict):
         return _statistic_of_column(node)
     word = node.string()
-    if word == "count":
-        return count()
+    if word in {"count", "share"}:
+        return count() if word == "count" else share()
     if word in _STATISTICS:
         raise node.wrong(f"'{word}' needs a column: write {{ {word} = 'column' }}")
     raise node.wrong(_unknown_statistic(word))
@@ -324,16 +323,17 @@ def _statistic(node: Node) -> Statistic:
 
 def _statistic_of_column(node: Node) -> Statistic:
     words = [key for key in node.value if key in _STATISTICS]
-    for key in node.value:
-        if key in _LATER:
-            raise node.child(key).wrong(_unknown_statistic(key))
     if len(words) != 1:
-        node.table((), (*_STATISTICS, "weight", "as", "nulls"))
+        node.table((), (*_STATISTICS, "weight", "as", "nulls", "at", "edges"))
         raise node.wrong(f'must name one statistic of {", ".join(_STATISTICS)}, such as {{ mean = "wage" }}')
-    parts = node.table((words[0],), ("weight", "as") if words[0] == "count" else ("weight", "as", "nulls"))
+    also = _ALSO.get(words[0], ())
+    parts = node.table((words[0], *also), ("weight", "as") if words[0] in _NEVER_NULLS else ("weight", "as", "nulls"))
     options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
     if "nulls" in parts:
         options["nulls"] = parts["nulls"].string()
+    for key in also:
+        parts[key].items()
+        options[key] = parts[key].scalars()
     column = parts[words[0]].string()
     with node.checked():
         everyone = words[0] == "count" and column == "*"
@@ -345,6 +345,4 @@ def _statistic_of_column(node: Node) -> Statistic:
 
 
 def _unknown_statistic(word: str) -> str:
-    if word in _LATER:
-        return f"'{word}' is not part of this version; there are {', '.join(_STATISTICS)}"
-    return f"'{word}' is no statistic{did_you_mean(word, _STATISTICS)}"
+    return f"'{word}' is no statistic{did_you_mean(word, [*_STATISTICS, 'share'])}"

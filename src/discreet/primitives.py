@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
-
 from discreet.errors import InternalError
+from discreet.estimates.trees import Tree, choose_tree
 from discreet.exact import rational_gcd
+from discreet.groups import group_labels
 from discreet.invariants.space import Space
-from discreet.plan import Plan
-from discreet.queries import NonNullCount, Query, RowCount, WeightedSum
-from discreet.quotes import LEVEL, Line, Measured, PublicCells, PublicCount, half_widths
+from discreet.invariants.view import counts_every_row, is_complete
+from discreet.plan import Plan, tables_of
+from discreet.queries import LevelCounts, NonNullCount, Query, RowCount, Squares, TableCounts, WeightedSum
+from discreet.quotes import LEVEL, Line, Measured, PublicCells, PublicCount
 from discreet.schema import Number
-from discreet.statistics import Count, Mean, Statistic, Sum
+from discreet.statistics import (
+    Count,
+    Histogram,
+    Mean,
+    Median,
+    Quantiles,
+    Share,
+    Statistic,
+    Std,
+    Sum,
+    Tables,
+    Variance,
+    levels_of,
+)
 from discreet.steps import NumberFacts, TableFacts, Where, WhereIn
 
-__all__ = ["Asked", "line_of", "may_skip", "weights_of"]
+__all__ = ["Asked", "line_of", "nullable", "shaped", "weights_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +48,11 @@ class Asked:
         """Whether rows can fail a condition."""
         return any(isinstance(step, Where | WhereIn) for step in self.plan.steps)
 
+    @property
+    def public_rows(self) -> int | None:
+        """The number of rows of all cells together, if it is public: every row counts somewhere, and n is public."""
+        return self.facts.rows if counts_every_row(self.plan) else None
+
     def public(self, counted: Query) -> PublicCount | PublicCells | None:
         """The count, if it is public: all rows of a table whose n is public, or what the totals say (soundness 6)."""
         if not isinstance(counted, RowCount):
@@ -46,7 +65,10 @@ class Asked:
 
 
 def weights_of(asked: Asked) -> dict[Query, Fraction]:
-    """The distinct primitive queries, each with the greatest weight of the statistics that share it."""
+    """The distinct primitive queries, each with the greatest weight of the statistics that share it.
+
+    Trees of quantiles have a single level here; their shape depends on the noise that they will get, see `shaped`.
+    """
     weights: dict[Query, Fraction] = {}
     for statistic in asked.plan.statistics:
         for query in _queries(asked, statistic):
@@ -54,55 +76,127 @@ def weights_of(asked: Asked) -> dict[Query, Fraction]:
     return weights
 
 
-def may_skip(asked: Asked, query: Query) -> bool:
-    """Whether a row can contribute nothing at all: filtered out, in none of the bins, or null."""
-    if asked.filtered or asked.plan.group_by:
-        # With groups a row may lie outside all bins; where it cannot, the cross-cell bound is the larger one anyway.
-        return True
-    return not isinstance(query, RowCount) and asked.facts[query.column].nullable
+def shaped(asked: Asked, query: Query, variance: Callable[[int], float]) -> Query:
+    """The query itself, a tree with the least expected error when the noise of d levels has the variance `variance(d)`."""
+    if not isinstance(query, LevelCounts):
+        return query
+    size = query.tree.size
+    tree = choose_tree(size, variance, rows=asked.facts.rows)
+    if tree.bins < 2 <= size:
+        tree = Tree(size, 2, 1, -(-size // 2))  # a single node tells nothing, however little may be spent
+    return replace(query, tree=tree)
+
+
+def nullable(asked: Asked, query: Query) -> bool:
+    """Whether a row that is in a cell may add nothing to it: its value is null, or in none of the further groups."""
+    match query:
+        case RowCount():
+            return False
+        case TableCounts():
+            return not all(is_complete(group, asked.facts) for group in query.groups)
+        case NonNullCount() | WeightedSum() | Squares() | LevelCounts():
+            return asked.facts[query.column].nullable
 
 
 def line_of(asked: Asked, statistic: Statistic, measured: Sequence[Measured]) -> Line:
     """How the statistic is put together from the measured queries."""
     places = {one.query: position for position, one in enumerate(measured)}
+    trees = {one.query.column: position for position, one in enumerate(measured) if isinstance(one.query, LevelCounts)}
+    match statistic.kind:
+        case Histogram() | Tables():
+            return _line(asked, statistic, tables=tuple(places[query] for query in _table_queries(asked, statistic)))
+        case Median() | Quantiles():
+            found = trees[_column(statistic)]
+            return _line(asked, statistic, tree=found, count=asked.public(_count_query(asked, statistic.column)))
     counted = _count_query(asked, statistic.column)
     public = asked.public(counted)
     count = public if public is not None else places.get(counted)
-    if isinstance(statistic, Count):
-        level, halves = _halves(measured, [count])
-        return Line(statistic, None, count, Fraction(1), Fraction(0), level, 0, halves[0])
-    centred = isinstance(statistic, Mean) or _counts_anyway(asked, counted)
-    query, unit, origin = _sum_query(asked.facts, statistic.column, centred=centred)
+    if isinstance(statistic.kind, Count | Share):
+        return _line(asked, statistic, count=count)
+    query, unit, origin = _sum_query(asked.facts, _column(statistic), centred=_centred(asked, statistic))
     total = None if query is None else places[query]
-    if isinstance(statistic, Sum) and origin == 0:
+    if isinstance(statistic.kind, Sum) and origin == 0:
         count = None
-    level, halves = _halves(measured, [total, count])
-    return Line(statistic, total, count, unit, origin, level, *halves)
+    squares = None if query is None or not isinstance(statistic.kind, Variance | Std) else places[_square_query(query)]
+    return _line(asked, statistic, total=total, count=count, squares=squares, unit=unit, origin=origin)
+
+
+def _line(
+    asked: Asked,
+    statistic: Statistic,
+    *,
+    total: int | None = None,
+    count: int | PublicCount | PublicCells | None = None,
+    squares: int | None = None,
+    tree: int | None = None,
+    tables: tuple[int, ...] = (),
+    unit: Fraction = Fraction(1),
+    origin: Fraction = Fraction(0),
+) -> Line:
+    """The line, at the level at which all its noisy parts hold together with `LEVEL` (union bound)."""
+    # The denominator of a share is a sum of noisy counts where the number of rows is private.
+    every = asked.public_rows if isinstance(statistic.kind, Share) else None
+    noisy = sum(isinstance(part, int) for part in (total, count, squares, tree))
+    noisy += isinstance(statistic.kind, Share) and every is None
+    return Line(statistic, total, count, squares, tree, tables, every, unit, origin, 1 - (1 - LEVEL) / max(noisy, 1))
 
 
 def _queries(asked: Asked, statistic: Statistic) -> list[Query]:
+    if isinstance(statistic.kind, Histogram | Tables):
+        return list(_table_queries(asked, statistic))
+    if levels_of(statistic.kind):
+        return [_level_query(asked, statistic)]
     needed: list[Query] = []
     counted = _count_query(asked, statistic.column)
-    centred = isinstance(statistic, Count | Mean) or _counts_anyway(asked, counted)
+    centred = _centred(asked, statistic)
     if centred and asked.public(counted) is None:
         needed.append(counted)
-    if not isinstance(statistic, Count):
-        total = _sum_query(asked.facts, statistic.column, centred=centred)
-        if total[0] is not None:
-            needed.append(total[0])
+    if not isinstance(statistic.kind, Count | Share):
+        query, _, _ = _sum_query(asked.facts, _column(statistic), centred=centred)
+        if query is not None:
+            needed.append(query)
+            needed += [_square_query(query)] if isinstance(statistic.kind, Variance | Std) else []
     return needed
+
+
+def _column(statistic: Statistic) -> str:
+    if statistic.column is None:
+        raise InternalError(f"statistic '{statistic.name}' has no column")
+    return statistic.column
+
+
+def _centred(asked: Asked, statistic: Statistic) -> bool:
+    """Whether values are taken from the midpoint of their range, which needs a count to move them back."""
+    return not isinstance(statistic.kind, Sum) or _counts_anyway(asked, _count_query(asked, statistic.column))
 
 
 def _counts_anyway(asked: Asked, counted: Query) -> bool:
     """Whether the count behind a sum is public, or asked by another statistic of the request at no extra cost."""
     if asked.public(counted) is not None:
         return True
-    others = (s for s in asked.plan.statistics if isinstance(s, Count | Mean))
+    others = (s for s in asked.plan.statistics if isinstance(s.kind, Count | Share | Mean | Variance | Std))
     return any(_count_query(asked, other.column) == counted for other in others)
 
 
 def _count_query(asked: Asked, column: str | None) -> Query:
     return NonNullCount(column) if column is not None and asked.facts[column].nullable else RowCount()
+
+
+def _table_queries(asked: Asked, statistic: Statistic) -> list[TableCounts]:
+    """One table of counts for a histogram, one for each margin that is asked."""
+    return [
+        TableCounts(groups, tuple(len(group_labels(group, asked.facts)) for group in groups))
+        for groups in tables_of(statistic)
+    ]
+
+
+def _level_query(asked: Asked, statistic: Statistic) -> LevelCounts:
+    """A tree of one level over the grid of the column between its bounds."""
+    facts = asked.facts[_column(statistic)]
+    if not isinstance(facts, NumberFacts):
+        raise InternalError(f"column '{statistic.column}' has no quantiles")
+    size = facts.high - facts.low + 1
+    return LevelCounts(_column(statistic), facts.low, Tree(size, max(size, 2), 1))
 
 
 def _sum_query(facts: TableFacts, column: str, *, centred: bool) -> tuple[WeightedSum | None, Fraction, Fraction]:
@@ -123,11 +217,7 @@ def _sum_query(facts: TableFacts, column: str, *, centred: bool) -> tuple[Weight
     return WeightedSum(column, int((lower - origin) / unit), slope, known.high - known.low), unit, origin
 
 
-def _halves(
-    measured: Sequence[Measured], parts: Sequence[int | PublicCount | PublicCells | None]
-) -> tuple[Fraction, list[int]]:
-    """The level at which the noisy parts hold together with `LEVEL` (union bound), and their largest half-widths at it."""
-    noisy = sum(isinstance(part, int) for part in parts)
-    level = 1 - (1 - LEVEL) / max(noisy, 1)
-    widths = [half_widths(measured[part].law, level) if isinstance(part, int) else 0 for part in parts]
-    return level, [int(np.max(width, initial=0)) for width in widths]
+def _square_query(query: WeightedSum) -> Squares:
+    """The squares of the same integers, less the middle of their range, which halves their reach once more."""
+    largest = max(abs(query.first), abs(query.first + query.slope * query.width))
+    return Squares(query.column, query.first, query.slope, query.width, largest**2 // 2)

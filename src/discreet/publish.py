@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from discreet.assemble import Columns, Frame, estimated, frames, group_columns
 from discreet.cube import Cube
 from discreet.errors import InternalError
-from discreet.evaluate import estimated, exact_answers, group_columns, noisy_answers
+from discreet.evaluate import exact_answers, noisy_answers
 from discreet.exact import text
 from discreet.invariants.adjacency import disclosures
 from discreet.invariants.space import space_of
@@ -20,9 +21,9 @@ from discreet.plan import canonical, digest, plan_json, table_facts
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.coordinates import to_json
 from discreet.queries import shown
-from discreet.quotes import LEVEL, Line, PublicCells, Quote, law_json
+from discreet.quotes import LEVEL, Line, PublicCells, Quote, expected_error, law_json
 from discreet.release import Guarantee, Release, column_json, guarantee_json, make_release
-from discreet.statistics import Count, Sum, statistic_json
+from discreet.statistics import Count, Histogram, Sum, Tables, statistic_json
 
 __all__ = ["COVERS", "noise_json", "publish", "totals_digest"]
 
@@ -42,9 +43,15 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
     """
     noisy = noisy_answers(quote, exact_answers(quote, cube, bits), bits)
     columns = [column_json(name, labels) for name, labels in group_columns(quote)]
-    for line, estimate in zip(quote.lines, estimated(quote, noisy), strict=True):
-        for end, values in (("", estimate.value), ("_low", estimate.low), ("_high", estimate.high)):
-            columns.append(column_json(line.statistic.name + end, values.tolist()))
+    for one in estimated(quote, noisy):
+        columns += _with_interval(one)
+    beside = [
+        {
+            "name": frame.name,
+            "columns": _frame_columns(frame),
+        }
+        for frame in frames(quote, noisy)
+    ]
     return make_release(
         {
             **content,
@@ -54,12 +61,27 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
             "invariants": _totals_json(quote),
             "known_sums": _known_sums(quote),
             "group": quote.group,
+            "joint": text(quote.joint),
             "noise": noise_json(quote),
             "statistics": [_statistic_line(quote, line) for line in quote.lines],
             "interval": {"level": text(LEVEL), "covers": COVERS},
             "columns": columns,
+            "frames": beside,
         }
     )
+
+
+def _frame_columns(frame: Frame) -> list[dict[str, Any]]:
+    columns = [column_json(name, labels) for name, labels in frame.labels] + _with_interval(frame.counts)
+    if frame.consistent is not None:
+        columns.append(column_json(f"{frame.counts.name}_consistent", frame.consistent.tolist()))
+    return columns
+
+
+def _with_interval(columns: Columns) -> list[dict[str, Any]]:
+    """Value and ends of the interval as columns of the document."""
+    ends = (("", columns.estimate.value), ("_low", columns.estimate.low), ("_high", columns.estimate.high))
+    return [column_json(columns.name + end, values.tolist()) for end, values in ends]
 
 
 def noise_json(quote: Quote) -> list[dict[str, str]]:
@@ -134,11 +156,13 @@ def _guarantee(quote: Quote, report_delta: Fraction) -> Guarantee:
 def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     """The statistic with what kind of number it is; for counts beside totals, whether they add up to them."""
     statistic = line.statistic
-    unbiased = isinstance(statistic, Count | Sum)
+    unbiased = isinstance(statistic.kind, Count | Sum | Histogram | Tables)
     told = {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
-    if quote.beside is None or not isinstance(statistic, Count):
+    if quote.beside is None or not isinstance(statistic.kind, Count):
         return told
     if isinstance(line.count, PublicCells):
         return {**told, "view": "exact and unprotected", "totals": "are the published ones"}
+    # Counts with intervals beyond 2**53 are published as doubles, which add up to nothing exactly.
     kept = isinstance(line.count, int) and keeps_totals(quote.measured[line.count].law)
+    kept = kept and expected_error(quote, line, rows=1) < 2**53
     return {**told, "totals": "add up to the published ones" if kept else "do not match the published ones"}

@@ -7,6 +7,7 @@ range of f, from which the sensitivity follows without looking at any row.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,29 @@ from numpy.typing import NDArray
 
 from discreet.cube import Cube, fits_int64
 from discreet.errors import InternalError
+from discreet.estimates.trees import Tree, level_counts
+from discreet.groups import Group
 from discreet.paths import NULL
 from discreet.places import group_places, passes
 from discreet.plan import Layout, Plan
 from discreet.steps import TableFacts, Where, WhereIn
 
-__all__ = ["NonNullCount", "Query", "RowCount", "WeightedSum", "answer", "cells_of", "reach", "shown"]
+__all__ = [
+    "LevelCounts",
+    "NonNullCount",
+    "Query",
+    "RowCount",
+    "Squares",
+    "TableCounts",
+    "WeightedSum",
+    "answer",
+    "answer_parts",
+    "cells_of",
+    "columns_of",
+    "reach",
+    "shown",
+    "widths",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +62,89 @@ class WeightedSum:
     width: int
 
 
-Query = RowCount | NonNullCount | WeightedSum
+@dataclass(frozen=True, slots=True)
+class Squares:
+    """(first + slope·(code - low))² - shift for every row whose `column` is not null, with codes from low to low + width."""
+
+    column: str
+    first: int
+    slope: int
+    width: int
+    shift: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableCounts:
+    """1 for every row, in its cell of a table over further groups: the bins of a histogram, or a margin.
+
+    `sizes` are the numbers of groups, the null group included where there is one.
+    """
+
+    groups: tuple[Group, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCounts:
+    """1 for every row whose `column` is not null, in its node of every level of the tree over the codes from `low`."""
+
+    column: str
+    low: int
+    tree: Tree
+
+
+Query = RowCount | NonNullCount | WeightedSum | Squares | TableCounts | LevelCounts
 
 
 def reach(query: Query) -> tuple[int, int]:
     """The least and the greatest integer that a contributing record can contribute."""
-    if isinstance(query, WeightedSum):
-        return query.first, query.first + query.slope * query.width
+    match query:
+        case WeightedSum():
+            return query.first, query.first + query.slope * query.width
+        case Squares():
+            # A square is largest at an end, and least at the code nearest to 0 (at an end where all have one sign).
+            ends = query.first, query.first + query.slope * query.width
+            nearest = 0 if ends[0] <= 0 <= ends[1] else min(map(abs, ends))
+            return nearest**2 - query.shift, max(end**2 for end in ends) - query.shift
     return 1, 1
+
+
+def widths(query: Query) -> tuple[int, ...]:
+    """How many integers a cell has in each level of the answer; a record counts in one of them in every level."""
+    match query:
+        case TableCounts():
+            return (prod(query.sizes),)
+        case LevelCounts():
+            return query.tree.level_sizes
+    return (1,)
+
+
+def columns_of(query: Query) -> tuple[str, ...]:
+    """The columns whose values the query reads, beside those of the groups of the request."""
+    match query:
+        case RowCount():
+            return ()
+        case TableCounts():
+            return tuple(group.column for group in query.groups)
+        case NonNullCount() | WeightedSum() | Squares() | LevelCounts():
+            return (query.column,)
 
 
 def shown(query: Query) -> str:
     """The query in a few words, for quotes and releases."""
-    if isinstance(query, WeightedSum):
-        return f"sum of {query.column}"
-    return "rows" if isinstance(query, RowCount) else f"non-null {query.column}"
+    match query:
+        case RowCount():
+            return "rows"
+        case NonNullCount():
+            return f"non-null {query.column}"
+        case WeightedSum():
+            return f"sum of {query.column}"
+        case Squares():
+            return f"sum of squares of {query.column}"
+        case TableCounts():
+            return f"rows by {', '.join(group.column for group in query.groups)}"
+        case LevelCounts():
+            return f"rows in {query.tree.depth} levels of {query.column}"
 
 
 def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) -> NDArray[Any]:
@@ -70,6 +156,8 @@ def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) 
         brought: the layout of the cube.
         cells: for every cell of the cube, the cell of the release it belongs to, or -1, as `cells_of` gives it.
     """
+    if isinstance(query, TableCounts | LevelCounts):
+        raise InternalError("a query with several integers for a cell is answered by `answer_parts`")
     contributed = _contributions(query, cube, brought)
     values = np.zeros(brought.cells, dtype=contributed.dtype)
     inside = cells >= 0
@@ -77,7 +165,38 @@ def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) 
     return values
 
 
-def _contributions(query: Query, cube: Cube, brought: Layout) -> NDArray[Any]:
+def answer_parts(
+    query: TableCounts | LevelCounts, cube: Cube, brought: Layout, cells: NDArray[np.int64], facts: TableFacts
+) -> NDArray[np.int64]:
+    """The exact counts of all further cells, or of all nodes level by level, in every cell of the release."""
+    if isinstance(query, TableCounts):
+        place, (width,) = _table_places(query, cube, brought, facts), widths(query)
+    else:
+        codes = _codes(brought, cube, query.column)
+        place, width = np.where(codes == NULL, -1, (codes - query.low) // query.tree.width), query.tree.bins
+    counts = np.zeros((brought.cells, width), dtype=np.int64)
+    inside = (cells >= 0) & (place >= 0)
+    np.add.at(counts, (cells[inside], place[inside]), cube.rows[inside])
+    if isinstance(query, TableCounts):
+        return counts.ravel()
+    return np.concatenate([level.ravel() for level in level_counts(query.tree, counts)])
+
+
+def _table_places(query: TableCounts, cube: Cube, brought: Layout, facts: TableFacts) -> NDArray[np.int64]:
+    """For every cell of the cube its place in the table of the further groups, or -1 where it is in none."""
+    place = np.zeros(len(cube.rows), dtype=np.int64)
+    inside = np.ones(len(cube.rows), dtype=bool)
+    for group, size in zip(query.groups, query.sizes, strict=True):
+        own = group_places(group, facts, _codes(brought, cube, group.column), size)
+        inside &= own >= 0
+        place = place * size + np.maximum(own, 0)
+    return np.where(inside, place, -1)
+
+
+Scalar = RowCount | NonNullCount | WeightedSum | Squares
+
+
+def _contributions(query: Scalar, cube: Cube, brought: Layout) -> NDArray[Any]:
     if isinstance(query, RowCount):
         return cube.rows
     position = brought.axis(query.column)
@@ -90,8 +209,12 @@ def _contributions(query: Query, cube: Cube, brought: Layout) -> NDArray[Any]:
         low = getattr(brought.axes[position].path, "low", 0)
         offsets: NDArray[Any] = (keys - low).astype(kind)
         each: NDArray[Any] = query.first + query.slope * offsets
+        if isinstance(query, Squares):
+            each = each * each - query.shift
         product: NDArray[Any] = np.multiply(present.astype(kind), each)
         return product
+    if isinstance(query, Squares):
+        raise InternalError(f"the cube does not tell the values of '{query.column}' apart")
     moment = next((j for j, one in enumerate(brought.moments) if one.name == query.column), None)
     if moment is None:
         raise InternalError(f"the cube has no column '{query.column}'")
@@ -104,9 +227,10 @@ def _contributions(query: Query, cube: Cube, brought: Layout) -> NDArray[Any]:
     return added
 
 
-def _integers(query: WeightedSum) -> type[np.int64] | type[np.object_]:
+def _integers(query: WeightedSum | Squares) -> type[np.int64] | type[np.object_]:
     """64-bit integers where even the sum of absolute parts stays below 2**62, else Python's."""
-    return np.int64 if fits_int64(abs(query.first) + abs(query.slope) * query.width) else np.object_
+    largest = abs(query.first) + abs(query.slope) * query.width
+    return np.int64 if fits_int64(largest if isinstance(query, WeightedSum) else 2 * largest**2) else np.object_
 
 
 def cells_of(plan: Plan, facts: TableFacts, cube: Cube, brought: Layout) -> NDArray[np.int64]:

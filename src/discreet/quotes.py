@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError
+from discreet.estimates.quantiles import rank_half_width
 from discreet.exact import decimal_text, exact, text
 from discreet.invariants.beside import Beside
 from discreet.invariants.structure import Structure, describe
@@ -22,13 +23,14 @@ from discreet.mechanisms.lattice import (
     LatticeLaw,
     PairedLaplace,
     SumZeroLaplace,
+    plain_law,
 )
 from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.plan import Plan, resize_of
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.coordinates import Budget
-from discreet.queries import Query, shown
-from discreet.statistics import Count, Statistic, Sum
+from discreet.queries import LevelCounts, Query, reach, shown
+from discreet.statistics import Count, Mean, Share, Statistic, Sum, Variance, levels_of
 
 __all__ = [
     "LEVEL",
@@ -107,21 +109,32 @@ class PublicCells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """How one statistic is put together: value = origin + unit·(sum/count), or unit·sum + origin·count, or the count.
+    """How one statistic is put together: a mean is origin + unit·(total/count), a sum unit·total + origin·count, and so on.
 
-    `total` and `count` are positions among the measured queries. Each of their noises lies within its half-width with
-    probability at least `level`, so that all of them do with probability at least `LEVEL`; `half_total` and `half_count`
-    are the largest half-widths of any cell.
+    Args:
+        statistic: what is asked.
+        total: the position of the sum among the measured queries.
+        count: that of the count, or the public count.
+        squares: that of the sum of squares.
+        tree: that of the tree of quantiles.
+        tables: those of the tables of counts: one for a histogram, one for each margin.
+        every: the number of rows of all groups, where it is public and a share is asked.
+        unit: what one step of the sum is worth.
+        origin: what is added for every row.
+        level: each noisy part lies within its half-width with at least this probability, so that all of them do with
+            probability at least `LEVEL`.
     """
 
     statistic: Statistic
     total: int | None
     count: int | PublicCount | PublicCells | None
+    squares: int | None
+    tree: int | None
+    tables: tuple[int, ...]
+    every: int | None
     unit: Fraction
     origin: Fraction
     level: Fraction
-    half_total: int
-    half_count: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +151,7 @@ class Quote:
         lines: one for each statistic.
         beside: the exact totals, if there are any.
         advertised: what the same noise would be called if nobody counted the totals; the spend where there are none.
+        joint: what all queries cost together, relative to one by one: the noise is smaller by that.
     """
 
     plan: Plan
@@ -147,11 +161,12 @@ class Quote:
     lines: tuple[Line, ...]
     beside: Beside | None
     advertised: Budget
+    joint: Fraction = Fraction(1)
 
     @property
     def expected(self) -> tuple[tuple[str, float], ...]:
         """For each statistic its name and the half-width of its interval, in a group of 1,000 rows where that matters."""
-        return tuple((line.statistic.name, expected_error(line, rows=1000)) for line in self.lines)
+        return tuple((line.statistic.name, expected_error(self, line, rows=1000)) for line in self.lines)
 
     def __str__(self) -> str:
         """The quote in words: cost, totals, division of the spend, noise, expected errors."""
@@ -167,8 +182,12 @@ class Quote:
             share = decimal_text(100 * one.share, 3)
             lines.append(f"  {shown(one.query)}: {share} % of the spend; noise {law_text(one.law)}")
             lines += [f"    {line}" for line in _choice_text(one)]
-        lines.append("expected error (half of the 95 % interval; means in a group of 1,000 rows):")
-        lines += [f"  {name}: ±{error:.6g}" for name, error in self.expected]
+        if self.joint < 1:
+            together = decimal_text(self.joint, 3)
+            lines.append(f"one row cannot do its worst to all of them at once: together they cost {together} of the sum")
+        lines.append("expected error (half of the 95 % interval; means, variances and shares in a group of 1,000 rows):")
+        for line, (name, error) in zip(self.lines, self.expected, strict=True):
+            lines.append(f"  {name}: ±{error:.6g}{' rows in rank' if levels_of(line.statistic.kind) else ''}")
         return "\n".join(lines)
 
 
@@ -231,9 +250,41 @@ def half_widths(law: Law | LatticeLaw, level: Fraction) -> int | NDArray[Any]:
     return law.half_widths(level) if isinstance(law, LATTICE_LAWS) else law.half_width(level)
 
 
-def expected_error(line: Line, *, rows: int) -> float:
-    """The half-width of a statistic's interval; for a mean, at most this in a group of `rows` rows."""
-    if isinstance(line.statistic, Count):
-        return float(line.half_count)
-    reach = line.unit * line.half_total + abs(line.origin) * line.half_count
-    return float(reach if isinstance(line.statistic, Sum) else (line.unit * line.half_total) / rows)
+def expected_error(quote: Quote, line: Line, *, rows: int) -> float:
+    """The largest half-width of a statistic's interval in any cell; where it depends on a count, in a group of `rows` rows.
+
+    For quantiles it is that of the rank, in rows.
+    """
+    kind = line.statistic.kind
+    total, count, squares = (_largest(quote, part, line.level) for part in (line.total, line.count, line.squares))
+    if line.tree is not None:
+        one = quote.measured[line.tree]
+        if isinstance(one.query, LevelCounts):
+            law = plain_law(one.law)
+            return max(rank_half_width(one.query.tree, law, q, level=line.level) for q in levels_of(kind))
+    if line.tables:
+        return float(max(_largest(quote, table, line.level) for table in line.tables))
+    match kind:
+        case Count():
+            return float(count)
+        case Share():
+            return float(count) / rows
+        case Sum():
+            return float(line.unit * total + abs(line.origin) * count)
+    mean = line.unit * Fraction(total, rows)
+    if isinstance(kind, Mean):
+        return float(mean)
+    # Of a variance: that of the mean square, and twice the mean (at most half of the range) times its own error.
+    reach = abs(line.unit) * _reach(quote, line)
+    error = line.unit**2 * Fraction(squares, rows) + 2 * reach * mean
+    return float(error) if isinstance(kind, Variance) else float(error) ** 0.5
+
+
+def _largest(quote: Quote, part: object, level: Fraction) -> int:
+    return int(np.max(half_widths(quote.measured[part].law, level), initial=0)) if isinstance(part, int) else 0
+
+
+def _reach(quote: Quote, line: Line) -> int:
+    if line.total is None:
+        return 0
+    return max(map(abs, reach(quote.measured[line.total].query)))

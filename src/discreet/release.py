@@ -71,7 +71,8 @@ class Guarantee:
         person = "one person" if self.rows_per_person == 1 else f"one person with up to {self.rows_per_person} rows"
         change = f"any data of {person} are {'replaced' if self.relation == 'replace-one' else 'added or removed'}"
         if self.semi_adjacency is not None:
-            others = f" and up to {self.semi_adjacency - 1} other rows change" if self.semi_adjacency > 1 else ""
+            more = self.semi_adjacency - 1
+            others = f" and {'one other row changes' if more == 1 else f'up to {more} other rows change'}" if more else ""
             change += f"{others}, so that the exact totals stay as they are (a = {self.semi_adjacency})"
         bound = f"(ε = {decimal_up(self.epsilon, 4)} at δ = {decimal_up(self.report_delta)})" if self.report_delta else ""
         return " ".join(f"When {change}: {self.measure.explain()} {bound}".split())
@@ -137,10 +138,7 @@ class Release:
     @property
     def table(self) -> pl.DataFrame:
         """One row for every cell of the public domain: group columns, then each statistic with its bounds."""
-        import polars as pl
-
-        types = {"text": pl.String, "integer": pl.Int64, "boolean": pl.Boolean, "real": pl.Float64}
-        return pl.DataFrame([pl.Series(c["name"], c["values"], dtype=types[c["kind"]]) for c in self.document["columns"]])
+        return _frame(self.document["columns"])
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -149,10 +147,12 @@ class Release:
         A frame of totals has the columns of its cells and their exact numbers; cells that are not there hold 0 rows.
         """
         frames = {"table": self.table}
+        frames |= {frame["name"]: _frame(frame["columns"]) for frame in self.document.get("frames", [])}
+        schema = self.document["plan"]["schema"]
         for part in (self.document["invariants"] or {"totals": {"parts": []}})["totals"]["parts"]:
             name = "_".join([part["part"], *(_file_name(column) for column in part["columns"])])
             times = sum(other == name or other.startswith(f"{name}.") for other in frames)
-            frames[f"{name}.{times + 1}" if times else name] = _totals_frame(part)
+            frames[f"{name}.{times + 1}" if times else name] = _totals_frame(part, schema)
         return frames
 
     def to_pandas(self) -> pd.DataFrame:
@@ -237,16 +237,35 @@ def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
     }
 
 
-def _totals_frame(part: Mapping[str, Any]) -> pl.DataFrame:
-    """The frame of one part of the exact totals."""
+def _frame(columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Columns of the document as a frame."""
+    import polars as pl
+
+    types = {"text": pl.String, "integer": pl.Int64, "boolean": pl.Boolean, "real": pl.Float64}
+    return pl.DataFrame([pl.Series(one["name"], one["values"], dtype=types[one["kind"]]) for one in columns])
+
+
+def _totals_frame(part: Mapping[str, Any], schema: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The frame of one part of the exact totals, of types that follow from the schema."""
     import polars as pl
 
     if part["part"] == "linear":
         return pl.DataFrame({"name": list(part["values"]), "value": list(part["values"].values())})
     value = "count" if part["part"] == "totals" else "occupied"
-    columns = [*part["columns"], value]
-    cells = list(zip(*part["cells"], strict=True)) or [()] * len(columns)
-    return pl.DataFrame([pl.Series(column, list(values)) for column, values in zip(columns, cells, strict=True)])
+    while value in part["columns"]:
+        value += "_exact"
+    texts = {one["name"] for one in schema if one["type"] == "number" and not _is_whole(one)}
+    cells = list(zip(*part["cells"], strict=True)) or [()] * (len(part["columns"]) + 1)
+    columns = []
+    for name, values in zip(part["columns"], cells, strict=False):
+        shown = [None if one is None else str(one) for one in values] if name in texts else list(values)
+        columns.append(pl.Series(name, shown))
+    return pl.DataFrame([*columns, pl.Series(value, list(cells[-1]), dtype=pl.Int64)])
+
+
+def _is_whole(column: Mapping[str, Any]) -> bool:
+    """Whether a numeric column holds whole numbers only, which totals show as such; other grids show texts."""
+    return all(exact(column[end], end).denominator == 1 for end in ("lower", "step"))
 
 
 def _file_name(column: str) -> str:

@@ -6,7 +6,7 @@ text while the charge stands: nothing about a row can raise, log or print (sound
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,7 +24,7 @@ from discreet.plan import Plan, canonical, layout
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.release import Release
 from discreet.schema import Schema
-from discreet.spend import Order, Spend, amount_text, budget_down, checked_budget, report_delta_of, spend_of
+from discreet.spend import Order, Spend, budget_down, checked_budget, checked_name, in_words, report_delta_of, spend_of
 from discreet.statistics import count
 from discreet.table import Table
 
@@ -99,7 +99,7 @@ class Session:
         from discreet.ledger import Identity, Ledger
 
         self._identity = Identity(
-            _checked_name(dataset, "dataset"), self._declaration(), kind_name(budget), coordinates(budget)
+            checked_name(dataset, "dataset"), self._declaration(), kind_name(budget), coordinates(budget)
         )
         self._bits = _system_bits
         self._engine = open_source(source, schema)
@@ -174,25 +174,42 @@ class Session:
         if self.totals is None:
             from discreet.exact_totals import publish_totals
 
-            publish_totals(self._engine, self._ledger, self._identity, self._asked_exactly(self._invariants))
+            try:
+                publish_totals(self._engine, self._ledger, self._identity, self._asked_exactly(self._invariants))
+            except LedgerError:
+                if self.totals is None:  # else another session has published them meanwhile
+                    raise
         known = self.totals
         if known is None:
             raise ReleaseFailed(ReleaseFailed.TOTALS)
         return known
 
-    def quote(self, request: Plan, *, spend: Spend = None) -> Quote:
+    def quote(self, request: Plan, *, spend: Spend = None, error: Mapping[str, Amount] | None = None) -> Quote:
         """What the request would cost and how exact it would be. Spends nothing and sees no rows.
 
         Beside invariants that are not published yet, what follows from them is bounded over all totals.
 
+        Args:
+            request: made from `session.table` with `agg`.
+            spend: as for `release`.
+            error: instead of a spend, the largest error for some statistics by name, as `Quote.expected` states it; the
+                quote is that of the smallest spend of three digits that meets them all, whatever remains of the budget.
+
         Raises:
-            PlanError: the request is not one on this session's table, or asks only for what is public.
-            ArgumentError: the spend is no positive amount of the session's measure.
+            PlanError: the request is not one on this session's table, asks only for what is public, or has no statistic of
+                that name; or no spend meets the errors.
+            ArgumentError: the spend is no positive amount of the session's measure, or both are given.
         """
         self._check_request(request)
-        from discreet.allocate import quote
+        if error is None:
+            from discreet.allocate import quote
 
-        return quote(request, self._spend(spend), self._beside())
+            return quote(request, self._spend(spend), self._beside())
+        from discreet.targets import quote_for
+
+        if spend is not None:
+            raise ArgumentError("quote(): give either a spend or the errors to meet")
+        return quote_for(request, error, self._budget, self._beside())
 
     def release(self, request: Plan, *, spend: Spend = None, name: str) -> Release:
         """The request, answered with noise and charged to the ledger.
@@ -216,7 +233,7 @@ class Session:
         return answer
 
     def release_all(self, orders: Sequence[Order]) -> list[Release | ReleaseFailed]:
-        """Several releases, reserved together or not at all, then answered one after the other.
+        """Several releases, reserved together or not at all, then answered one by one.
 
         A release that fails after the reservation stands in the list as the failure; the others go on.
 
@@ -276,13 +293,13 @@ class Session:
     def _check_before_totals(self, orders: Sequence[Order]) -> None:
         """Whatever can be refused is refused before the totals are published."""
         quotes = [self.quote(order.request, spend=order.spend) for order in orders]
-        names = [_checked_name(order.name, "name") for order in orders]
+        names = [checked_name(order.name, "name") for order in orders]
         for name in names:
             if names.count(name) > 1:
                 raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
         wanted = tuple(sum(part, Fraction(0)) for part in zip(*(coordinates(one.spend) for one in quotes), strict=True))
         if any(asked > left for asked, left in zip(wanted, self._left(), strict=True)):
-            raise self._exceeded(BudgetExceeded("", wanted, self._left()))
+            raise in_words(self._identity.dataset, self._budget, BudgetExceeded("", wanted, self._left()))
 
     def _asked_exactly(self, invariants: Invariants) -> ExactRequest:
         from discreet.exact_totals import ExactRequest
@@ -311,7 +328,7 @@ class Session:
     def _stored(self, order: Order, snapshot: str) -> Release | None:
         """The committed release of the same name, request, spend and source, if the ledger has it."""
         self._check_request(order.request)
-        name = _checked_name(order.name, "name")
+        name = checked_name(order.name, "name")
         found = self._ledger.stored(self._identity, name)
         if found is None or found.state != "committed":
             return None  # a name that is taken otherwise is refused by the reservation
@@ -326,18 +343,7 @@ class Session:
         try:
             return self._ledger.reserve(self._identity, reservations)
         except BudgetExceeded as refused:
-            raise self._exceeded(refused) from None
-
-    def _exceeded(self, refused: BudgetExceeded) -> BudgetExceeded:
-        """The same refusal in words: the ledger knows coordinates only; people know the measure."""
-        kind = type(self._budget)
-        asked, over = (from_coordinates(kind, part) for part in (refused.requested, refused.difference))
-        left = amount_text(budget_down(self._budget, refused.remaining))
-        words = f"requested {amount_text(asked)}, remaining {left}, over by {amount_text(over)}; "
-        fits = "the largest spend that fits is what remains: leave spend out to take all of it"
-        words += fits if any(refused.remaining) else "nothing more can be released"
-        message = f"dataset='{self._identity.dataset}': {words}"
-        return BudgetExceeded(message, refused.requested, refused.remaining)
+            raise in_words(self._identity.dataset, self._budget, refused) from None
 
     def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
         from discreet.ledger import Reservation
@@ -386,12 +392,6 @@ class Session:
             "ledger": {"sequence": sequence, "head": self._ledger.head()},
         }
         return publish(quoted, cube, self._bits(), report_delta=self._report_delta, content=content)
-
-
-def _checked_name(name: object, what: str) -> str:
-    if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:
-        raise ArgumentError(f"{what}={printed(name)}: must be printable text of at most 200 characters")
-    return name
 
 
 def _system_bits() -> Bits:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.errors import ArgumentError, printed
+from discreet.errors import ArgumentError, BudgetExceeded, printed
 from discreet.exact import Amount, decimal_up, exact, sqrt_down, text
 from discreet.plan import Plan
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
@@ -18,6 +18,8 @@ __all__ = [
     "amount_text",
     "budget_down",
     "checked_budget",
+    "checked_name",
+    "in_words",
     "number_text",
     "report_delta_of",
     "spend_of",
@@ -64,6 +66,18 @@ def spend_of(spend: Spend, budget: Budget) -> Budget:
     return type(budget)(exact(spend, "spend"))  # type: ignore[arg-type]
 
 
+def checked_name(name: object, what: str) -> str:
+    """The name itself: of a data set or a release.
+
+    Raises:
+        ArgumentError: no text, empty, longer than 200 characters, unprintable, or with blanks at its ends.
+    """
+    if not isinstance(name, str) or not name or name != name.strip() or not name.isprintable() or len(name) > 200:
+        rule = "must be printable text of 1 to 200 characters, without blanks at its ends"
+        raise ArgumentError(f"{what}={printed(name)}: {rule}")
+    return name
+
+
 def report_delta_of(value: Amount) -> Fraction:
     """A δ to report ε at.
 
@@ -79,6 +93,17 @@ def report_delta_of(value: Amount) -> Fraction:
 def budget_down(budget: Budget, left: tuple[Fraction, ...]) -> Budget:
     """The measure of what is left in additive coordinates; for GDP the root is rounded down, so that it fits."""
     return GDP(sqrt_down(left[0])) if isinstance(budget, GDP) else from_coordinates(type(budget), left)
+
+
+def in_words(dataset: str, budget: Budget, refused: BudgetExceeded) -> BudgetExceeded:
+    """The same refusal for people: whoever refused knew coordinates only; people know the measure."""
+    kind = type(budget)
+    asked, over = (from_coordinates(kind, part) for part in (refused.requested, refused.difference))
+    left = amount_text(budget_down(budget, refused.remaining))
+    words = f"requested {amount_text(asked)}, remaining {left}, over by {amount_text(over)}; "
+    fits = "the largest spend that fits is what remains: leave spend out to take all of it"
+    words += fits if any(refused.remaining) else "nothing more can be released"
+    return BudgetExceeded(f"dataset='{dataset}': {words}", refused.requested, refused.remaining)
 
 
 def checked_budget(budget: object) -> Budget:

@@ -1,4 +1,7 @@
-"""What is asked: groups of rows and the statistics of each group. Descriptions only; `allocate` turns them into queries."""
+"""What is asked of each group of rows. Descriptions only; `primitives` turns them into integer queries.
+
+A `Statistic` is a kind of question (`Count`, `Mean`, `Quantiles`, …) about a column, with a name and a weight.
+"""
 
 from __future__ import annotations
 
@@ -6,211 +9,261 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
 
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact import Amount, exact, text
-from discreet.schema import Category, Date, Number, Value
-from discreet.steps import CategoryFacts, NumberFacts, TableFacts
+from discreet.groups import BinGroup, Bins, Group, bins
 
 __all__ = [
-    "BinGroup",
-    "Bins",
-    "CategoryGroup",
     "Count",
-    "Group",
-    "Label",
+    "Histogram",
+    "Kind",
     "Mean",
+    "Median",
+    "Quantiles",
+    "Share",
     "Statistic",
+    "Std",
     "Sum",
-    "bins",
+    "Tables",
+    "Variance",
     "count",
-    "group_json",
-    "group_labels",
-    "group_of",
+    "histogram",
+    "kind_of",
+    "levels_of",
     "mean",
+    "median",
+    "outputs",
+    "quantiles",
+    "share",
     "statistic_json",
+    "std",
     "sum_of",
+    "tables",
+    "variance",
 ]
 
 _MAX_WEIGHT = 10**30
-
-Label = Value | None
-"""How a group is called in the release: a category, the text of a bin such as "[18, 30)", or None for the null group."""
+_MAX_QUANTILES = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The number of rows, or of rows whose `column` is not null."""
+    """The number of rows, or of rows whose column is not null."""
 
-    column: str | None
-    name: str
-    weight: Fraction = Fraction(1)
 
-    def alias(self, name: str) -> Count:
-        """The same statistic under another name."""
-        return replace(self, name=_alias(name))
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The number of rows of the group over the number of rows of all groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The sum of a numeric column; with `skip_nulls`, nulls contribute 0."""
-
-    column: str
-    name: str
-    weight: Fraction = Fraction(1)
-    skip_nulls: bool = False
-
-    def alias(self, name: str) -> Sum:
-        """The same statistic under another name."""
-        return replace(self, name=_alias(name))
+    """The sum of the column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The mean of a numeric column, within its bounds; with `skip_nulls`, the mean of the non-null values."""
+    """The mean of the column, within its bounds."""
 
-    column: str
+
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """The mean squared distance from the mean (divided by the number of rows, not by one less)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Std:
+    """The square root of the variance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """The q-quantile of the column for each q of `at`: the smallest value that at least q of the rows do not exceed."""
+
+    at: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Median:
+    """The 1/2-quantile of the column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """The numbers of rows in bins of the column, as a frame of its own; `Bins` until a table has checked them."""
+
+    bins: Bins | BinGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The numbers of rows in several tables, each a frame of its own; names and `Bins` until a table has checked them."""
+
+    tables: tuple[tuple[str | Bins | Group, ...], ...]
+
+
+Kind = Count | Share | Sum | Mean | Variance | Std | Median | Quantiles | Histogram | Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """One statistic of a request.
+
+    Args:
+        kind: what is asked.
+        column: about which column; None for all rows.
+        name: how its columns in the release are called.
+        weight: its share of the spend relative to the other statistics of the request.
+        skip_nulls: whether rows that are null in the column are left out; without it such a column is refused.
+    """
+
+    kind: Kind
+    column: str | None
     name: str
     weight: Fraction = Fraction(1)
     skip_nulls: bool = False
 
-    def alias(self, name: str) -> Mean:
+    def alias(self, name: str) -> Statistic:
         """The same statistic under another name."""
-        return replace(self, name=_alias(name))
+        if not isinstance(name, str) or not name or not name.isprintable():
+            raise ArgumentError(f"alias({printed(name)}): must be printable text")
+        return replace(self, name=name)
 
 
-Statistic = Count | Sum | Mean
-
-
-def count(column: str | None = None, *, weight: Amount = 1) -> Count:
+def count(column: str | None = None, *, weight: Amount = 1) -> Statistic:
     """The number of rows of each group, or of those whose `column` is not null.
 
     `weight` is the share of the spend relative to the other statistics of the request.
     """
-    return Count(column, "count" if column is None else f"count_{_named(column)}", _weight(weight))
+    name = "count" if column is None else f"count_{_named(column)}"
+    return Statistic(Count(), column, name, _weight(weight))
 
 
-def sum_of(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Sum:
+def share(*, weight: Amount = 1) -> Statistic:
+    """The proportion of each group among the rows of all groups, between 0 and 1."""
+    return Statistic(Share(), None, "share", _weight(weight))
+
+
+def sum_of(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The sum of a numeric column in each group; `nulls="skip"` lets nulls contribute 0 in a column that has them."""
-    return Sum(column, f"sum_{_named(column)}", _weight(weight), _skip(nulls))
+    return _of(Sum(), column, weight, nulls)
 
 
-def mean(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Mean:
+def mean(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The mean of a numeric column in each group, within its bounds; `nulls="skip"` averages the non-null values."""
-    return Mean(column, f"mean_{_named(column)}", _weight(weight), _skip(nulls))
+    return _of(Mean(), column, weight, nulls)
 
 
-@dataclass(frozen=True, slots=True)
-class Bins:
-    """A numeric column cut at `edges`, as written by the caller; `group_of` checks it against the schema."""
-
-    column: str
-    edges: tuple[Amount | dt.date, ...]
+def variance(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+    """The variance of a numeric column in each group (divided by the number of rows, not by one less)."""
+    return _of(Variance(), column, weight, nulls)
 
 
-def bins(column: str, edges: Sequence[Amount | dt.date]) -> Bins:
-    """The half-open bins [e0, e1), [e1, e2), … of a numeric column or date, to group by.
-
-    The last bin includes its upper edge when that is the column's upper bound. Values outside all bins, like rows that
-    fail `where`, contribute 0.
-    """
-    if not isinstance(edges, list | tuple | range):
-        raise PlanError(f"bins({printed(column)}): edges={printed(edges)} must be a list of at least two")
-    return Bins(column, tuple(edges))
+def std(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+    """The standard deviation of a numeric column in each group: the square root of `variance`."""
+    return _of(Std(), column, weight, nulls)
 
 
-@dataclass(frozen=True, slots=True)
-class CategoryGroup:
-    """One group for each category that clamping has left, and one for null while the column can be null."""
-
-    column: str
+def median(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+    """The median of a numeric column in each group: the lower one of two middle values, a value of the grid."""
+    return _of(Median(), column, weight, nulls)
 
 
-@dataclass(frozen=True, slots=True)
-class BinGroup:
-    """One group for each bin of codes [edges[i], edges[i+1]), and one for null while the column can be null.
+def quantiles(column: str, at: Sequence[Amount], *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+    """The quantiles of a numeric column in each group, for each q of `at`; all of them for the price of one.
 
-    `labels` are the names of the bins; an edge equal to the number of codes closes the last bin at the upper bound.
-    """
-
-    column: str
-    edges: tuple[int, ...]
-    labels: tuple[str, ...]
-
-
-Group = CategoryGroup | BinGroup
-
-
-def group_of(by: object, facts: TableFacts) -> Group:
-    """The group that a name or `bins(…)` means for a table with these facts.
+    Columns of the release are called `<column>_p25` for q = 0.25, or `<alias>_p25`.
 
     Raises:
-        PlanError: undeclared column, a number without bins, edges that are unsorted, off the grid or outside the bounds.
+        ArgumentError: a q outside [0, 1] or twice, or none.
     """
-    if isinstance(by, Bins):
-        return _bin_group(by, facts)
-    if not isinstance(by, str):
-        raise PlanError(f"group_by({printed(by)}): must be the name of a column or bins(column, edges)")
-    if not isinstance(facts[by], CategoryFacts):
-        raise PlanError(f"group_by('{by}'): a number or date is grouped by bins('{by}', [edge, edge, …])")
-    return CategoryGroup(by)
+    if isinstance(at, str | bytes) or not isinstance(at, Sequence):
+        at = [at]  # type: ignore[list-item]
+    levels = tuple(exact(q, f"at[{position}]") for position, q in enumerate(at))
+    for q in levels:
+        if not 0 <= q <= 1:
+            raise ArgumentError(f"quantiles('{column}'): at={text(q)} must lie in [0, 1]; the median is '0.5'")
+    if not levels or len(set(levels)) < len(levels) or len(levels) > _MAX_QUANTILES:
+        raise ArgumentError(f"quantiles('{column}'): at must hold 1 to {_MAX_QUANTILES} different numbers")
+    return replace(_of(Quantiles(tuple(sorted(levels))), column, weight, nulls), name=column)
 
 
-def _bin_group(by: Bins, facts: TableFacts) -> BinGroup:
-    column_facts = facts[by.column]
-    where = f"bins('{by.column}')"
-    if not isinstance(column_facts, NumberFacts):
-        raise PlanError(f"{where}: the column is categorical; group by '{by.column}' itself")
-    column = column_facts.column
-    try:
-        codes = [column.code(edge, f"edges[{i}]") for i, edge in enumerate(by.edges)]  # type: ignore[arg-type]
-    except ArgumentError as wrong:
-        raise PlanError(f"{where}: {wrong}") from None
-    if len(codes) < 2 or any(left >= right for left, right in pairwise(codes)):
-        raise PlanError(f"{where}: edges must be at least two and increase strictly")
-    shown = [_shown(column, code) for code in codes]
-    labels = [f"[{left}, {right})" for left, right in pairwise(shown)]
-    if codes[-1] == column.size - 1:
-        # The clamped values sit at the upper bound: a last bin without it would lose them silently.
-        codes[-1] += 1
-        labels[-1] = labels[-1][:-1] + "]"
-    return BinGroup(by.column, tuple(codes), tuple(labels))
+def histogram(column: str, edges: Sequence[Amount | dt.date], *, weight: Amount = 1) -> Statistic:
+    """The numbers of rows in the bins [e0, e1), [e1, e2), … of a column, in each group: a frame of its own in the release.
+
+    Bins are as in `bins`; a column that can be null has a null bin.
+    """
+    return Statistic(Histogram(bins(_named(column), edges)), column, f"histogram_{column}", _weight(weight), skip_nulls=True)
 
 
-def _shown(column: Number | Date, code: int) -> str:
-    value = column.value(code)
-    return text(value) if isinstance(value, Fraction) else value.isoformat()
+def tables(*groupings: Sequence[str | Bins], weight: Amount = 1) -> Statistic:
+    """The numbers of rows by each of the groupings: margins of one table, such as `tables(["a", "b"], ["a", "c"])`.
+
+    Every table is a frame of its own in the release, with the unbiased counts and, as `count_consistent`, the least-squares
+    estimate in which tables agree where they overlap. All of them are one release: a row counts once in every table.
+
+    Raises:
+        PlanError: no grouping, an empty one, or one that stands there twice.
+    """
+    asked = tuple(tuple(grouping) if isinstance(grouping, list | tuple) else () for grouping in groupings)
+    if not asked or not all(asked) or len(set(asked)) < len(asked):
+        raise PlanError('tables(): must name different lists of columns or bins, such as tables(["a", "b"], ["a", "c"])')
+    return Statistic(Tables(asked), None, "tables", _weight(weight))
 
 
-def group_labels(group: Group, facts: TableFacts) -> tuple[Label, ...]:
-    """The public labels of a group, in schema order; the null group, where there is one, comes last."""
-    column_facts = facts[group.column]
-    labels: tuple[Label, ...]
-    if isinstance(group, BinGroup):
-        labels = group.labels
-    else:
-        column = column_facts.column
-        kept = column_facts.kept if isinstance(column_facts, CategoryFacts) else ()
-        labels = tuple(column.values[code] for code in kept) if isinstance(column, Category) else ()
-    return (*labels, None) if column_facts.nullable else labels
+def outputs(statistic: Statistic) -> tuple[str, ...]:
+    """The names of the columns that the statistic has in the table of the release, each with `_low` and `_high`."""
+    match statistic.kind:
+        case Histogram() | Tables():
+            return ()
+        case Quantiles(at=at):
+            return tuple(f"{statistic.name}_p{text(100 * q)}" for q in at)
+    return (statistic.name,)
 
 
-def group_json(group: Group, facts: TableFacts) -> dict[str, object]:
-    """The group as canonical JSON values."""
-    shown: dict[str, object] = {"column": group.column, "labels": list(group_labels(group, facts))}
-    return {**shown, "edges": list(group.edges)} if isinstance(group, BinGroup) else shown
+def levels_of(kind: Kind) -> tuple[Fraction, ...]:
+    """The q of the quantiles that are asked; empty for another kind."""
+    if isinstance(kind, Median):
+        return (Fraction(1, 2),)
+    return kind.at if isinstance(kind, Quantiles) else ()
+
+
+def kind_of(statistic: Statistic) -> str:
+    """The kind in lower case, such as "mean"."""
+    return type(statistic.kind).__name__.lower()
 
 
 def statistic_json(statistic: Statistic) -> dict[str, object]:
     """The statistic as canonical JSON values."""
     shown: dict[str, object] = {
-        "statistic": type(statistic).__name__.lower(),
+        "statistic": kind_of(statistic),
         "column": statistic.column,
         "name": statistic.name,
         "weight": text(statistic.weight),
     }
-    return shown if isinstance(statistic, Count) else {**shown, "nulls": "skip" if statistic.skip_nulls else "refuse"}
+    match statistic.kind:
+        case Count() | Share():
+            return shown
+        case Histogram(bins=BinGroup() as group):
+            return {**shown, **_group_json(group)}
+        case Tables(tables=groupings):
+            return {**shown, "tables": [[_group_json(group) for group in grouping] for grouping in groupings]}
+        case Quantiles(at=at):
+            shown["at"] = [text(q) for q in at]
+    return {**shown, "nulls": "skip" if statistic.skip_nulls else "refuse"}
+
+
+def _group_json(group: object) -> dict[str, object]:
+    """The group as a table has checked it."""
+    if isinstance(group, BinGroup):
+        return {"column": group.column, "edges": list(group.edges), "labels": list(group.labels)}
+    return {"column": getattr(group, "column", None)}
+
+
+def _of(kind: Kind, column: str, weight: Amount, nulls: str | None) -> Statistic:
+    name = f"{type(kind).__name__.lower()}_{_named(column)}"
+    return Statistic(kind, column, name, _weight(weight), _skip(nulls))
 
 
 def _named(column: str) -> str:
@@ -220,21 +273,15 @@ def _named(column: str) -> str:
 
 
 def _weight(weight: Amount) -> Fraction:
-    share = exact(weight, "weight")
-    if not share > 0:
-        raise ArgumentError(f"weight={text(share)}: must be greater than 0; leave the statistic out instead")
-    if max(share.numerator, share.denominator) > _MAX_WEIGHT:
+    amount = exact(weight, "weight")
+    if not amount > 0:
+        raise ArgumentError(f"weight={text(amount)}: must be greater than 0; leave the statistic out instead")
+    if max(amount.numerator, amount.denominator) > _MAX_WEIGHT:
         raise ArgumentError("weight: must have at most 30 digits above and below the line; round it")
-    return share
+    return amount
 
 
 def _skip(nulls: str | None) -> bool:
     if nulls is not None and not (isinstance(nulls, str) and nulls == "skip"):
         raise ArgumentError(f"nulls={printed(nulls)}: must be 'skip' or left out")
     return nulls == "skip"
-
-
-def _alias(name: str) -> str:
-    if not isinstance(name, str) or not name or not name.isprintable():
-        raise ArgumentError(f"alias({printed(name)}): must be printable text")
-    return name

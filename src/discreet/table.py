@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from discreet.errors import PlanError, printed
 from discreet.exact import Amount
+from discreet.groups import BinGroup, Bins, CategoryGroup, Group, group_of
 from discreet.laws import ImputationLaw
 from discreet.neighbours import Neighbours
 from discreet.plan import Plan, table_facts
 from discreet.schema import Schema
-from discreet.statistics import Bins, Count, Group, Mean, Statistic, Sum, group_of
+from discreet.statistics import Histogram, Statistic, Tables
 from discreet.steps import Step, TableFacts, after, clamp_step, impute_step, resize_step, where_step
 
 __all__ = ["Grouped", "Table"]
@@ -114,6 +115,27 @@ class Grouped:
             PlanError: no statistic, colliding names, a statistic that its column does not allow, too many cells.
         """
         for statistic in statistics:
-            if not isinstance(statistic, Count | Sum | Mean):
+            if not isinstance(statistic, Statistic):
                 raise PlanError(f"agg({printed(statistic)}): must be a statistic such as count() or mean('wage')")
-        return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, tuple(statistics))
+        checked = tuple(self._with_groups(statistic) for statistic in statistics)
+        return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, checked)
+
+    def _with_groups(self, statistic: Statistic) -> Statistic:
+        """The bins of a histogram and the groups of tables, held against the columns."""
+        if isinstance(statistic.kind, Tables):
+            return replace(statistic, kind=Tables(tuple(map(self._checked, statistic.kind.tables))))
+        if not isinstance(statistic.kind, Histogram) or isinstance(statistic.kind.bins, BinGroup):
+            return statistic
+        found = group_of(statistic.kind.bins, self.table.facts)
+        if not isinstance(found, BinGroup):
+            raise PlanError(f"histogram('{statistic.column}'): the column is categorical; group by it and count")
+        return replace(statistic, kind=Histogram(found))
+
+    def _checked(self, grouping: tuple[str | Bins | Group, ...]) -> tuple[Group, ...]:
+        if self.groups:
+            raise PlanError("tables(): names its own groups; ask for it with table.agg(…), without group_by")
+        facts = self.table.facts
+        found = tuple(group if isinstance(group, BinGroup | CategoryGroup) else group_of(group, facts) for group in grouping)
+        if len({group.column for group in found}) < len(found):
+            raise PlanError("tables(): a grouping names a column twice")
+        return found

@@ -22,7 +22,8 @@ from discreet.laws import Normal, Uniform, Weights
 from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.plan import Plan, layout
 from discreet.schema import Category, Column, Date, Number, Schema
-from discreet.statistics import bins, count, mean, sum_of
+from discreet.groups import bins
+from discreet.statistics import count, mean, sum_of
 from discreet.table import Table
 
 Openers = Mapping[str, Callable[[Header, Sequence[Sequence[object]]], Engine]]

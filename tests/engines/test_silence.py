@@ -22,7 +22,8 @@ from discreet.engines import open_source
 from discreet.neighbours import AddRemove
 from discreet.plan import layout
 from discreet.schema import Category, Date, Number, Schema
-from discreet.statistics import bins, count, sum_of
+from discreet.groups import bins
+from discreet.statistics import count, sum_of
 from discreet.table import Table
 
 kind, left, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])

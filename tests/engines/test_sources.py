@@ -26,7 +26,8 @@ from discreet.errors import ArgumentError, SourceError
 from discreet.neighbours import AddRemove
 from discreet.plan import Layout, layout
 from discreet.schema import Category, Column, Date, Number, Schema
-from discreet.statistics import bins, count, sum_of
+from discreet.groups import bins
+from discreet.statistics import count, sum_of
 from discreet.table import Table
 
 TEN = Number(0, 10)

@@ -16,9 +16,12 @@ import pytest
 
 import discreet as dp
 import discreet.resample as module
+from discreet.allocate import quote
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
+from discreet.evaluate import exact_answers
 from discreet.plan import Plan, layout, resize_of
+from discreet.queries import LevelCounts, RowCount, Squares, TableCounts, WeightedSum
 from discreet.resample import resample
 from discreet.steps import facts_of
 
@@ -215,6 +218,47 @@ def test_sums_per_cell_have_the_law_of_the_rows_when_copies_are_constant(resize,
         key = (count, count, total)
         expected[key] = expected.get(key, Fraction(0)) + weight
     assert law == expected
+
+
+@pytest.mark.parametrize("resize", [None, (1, 1), (3, "3/4"), (3, "3/2"), (2, 2)])
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_answers_have_the_joint_law_of_the_rows(relation, resize, monkeypatch):
+    """Counts, sums, squares, bins and trees of the same imputed, clamped and resized rows, all together."""
+    data = DATA[:2] if resize else DATA
+    neighbours = dp.AddRemove() if relation == "add-remove" else dp.ReplaceOne(rows=len(data))
+    table = dp.Table(SCHEMA, neighbours).impute({"a": dp.Weights({"x": 1, "y": 2}), "b": dp.Uniform()}).clamp({"b": (0, 1)})
+    if resize is not None:
+        table = table.resize(resize[0], proportion=resize[1])
+    plan = table.group_by("a").agg(dp.std("b"), dp.median("b"), dp.histogram("b", [1, 2]))
+    asked = quote(plan, dp.PureDP(1))
+    queries = [one.query for one in asked.measured]
+    assert {type(query) for query in queries} == {RowCount, WeightedSum, Squares, LevelCounts, TableCounts}
+    brought = layout(plan)
+    cube = ReferenceEngine({"a": TEXT, "b": NUMBER}, data).aggregate(brought.axes, brought.moments)
+    law = enumerated(lambda: tuple(tuple(map(int, one)) for one in exact_answers(asked, cube, None)), monkeypatch)
+    expected: Law = {}
+    for rows, weight in row_level(data, LAWS, plan).items():
+        clamped = [((a, min(b, 1)), n) for (a, b), n in rows]
+        key = tuple(answer_of(query, clamped) for query in queries)
+        expected[key] = expected.get(key, Fraction(0)) + weight
+    assert law == expected
+
+
+def answer_of(query, rows):
+    """The answer by groups x and y, straight from the rows: pairs of values and how many rows have them."""
+    match query:
+        case TableCounts():
+            parts = [lambda b: int(b == 1)]
+        case LevelCounts(tree=tree):
+            assert (tree.depth, tree.width) == (1, 1)
+            return tuple(sum(n for (a, b), n in rows if (a, b) == (of, code)) for of in "xy" for code in (0, 1))
+        case Squares(first=first, slope=slope, shift=shift):
+            parts = [lambda b: (first + slope * b) ** 2 - shift]
+        case WeightedSum(first=first, slope=slope):
+            parts = [lambda b: first + slope * b]
+        case RowCount():
+            parts = [lambda b: 1]
+    return tuple(sum(part(b) * n for (a, b), n in rows if a == of) for of in "xy" for part in parts)
 
 
 def test_a_wrong_order_of_copying_and_imputing_would_be_noticed(monkeypatch):

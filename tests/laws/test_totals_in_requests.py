@@ -90,7 +90,7 @@ def cell_of(plan, record):
 
 def cells(plan):
     facts = dp.Table(SCHEMA, plan.neighbours, plan.steps).facts
-    from discreet.statistics import group_labels
+    from discreet.groups import group_labels
 
     return {cell: i for i, cell in enumerate(product(*(group_labels(group, facts) for group in plan.group_by)))}
 

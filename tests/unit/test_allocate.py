@@ -13,7 +13,7 @@ from discreet.allocate import quote
 from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
 from discreet.privacy import ApproxDP
 from discreet.privacy.amplify import Resampling
-from discreet.privacy.coordinates import coordinates
+from discreet.privacy.coordinates import coordinates, from_coordinates
 from discreet.queries import NonNullCount, RowCount, WeightedSum
 from discreet.quotes import LEVEL, PublicCount
 
@@ -120,12 +120,17 @@ def test_the_parts_never_cost_more_than_the_spend(weights, spend, persons):
     assert coordinates(total)[0] <= coordinates(target)[0] * (1 + slack)
 
 
-def test_half_widths_hold_together_at_the_level():
-    asked = quote(ADD.group_by("s").agg(dp.count(), dp.mean("v")), dp.PureDP(1))
-    alone, both = asked.lines
-    count_law, sum_law = (one.law for one in asked.measured)
-    assert alone.half_count == count_law.half_width(LEVEL)
-    assert (both.half_total, both.half_count) == (sum_law.half_width("0.975"), count_law.half_width("0.975"))
+def test_noisy_parts_hold_together_at_the_level():
+    """Each part of a statistic may err in its share of 5 %, as many parts as are noisy."""
+    asked = quote(ADD.group_by("s").agg(dp.count(), dp.mean("v"), dp.std("w"), dp.share(), dp.median("v")), dp.PureDP(1))
+    assert [1 - line.level for line in asked.lines] == [(1 - LEVEL) / parts for parts in (1, 2, 3, 2, 1)]
+    public = quote(ONE.agg(dp.mean("v"), dp.variance("v"), dp.sum("v")), dp.PureDP(1))
+    assert [1 - line.level for line in public.lines] == [(1 - LEVEL) / parts for parts in (1, 2, 1)]
+    # All groups together have the public number of rows, so that only the numerator of a share is noisy.
+    shares = quote(ONE.group_by("s").agg(dp.share()), dp.PureDP(1)).lines[0]
+    assert (shares.every, shares.level) == (100, LEVEL)
+    filtered = quote(ONE.where({"v": (0, 5)}).group_by("s").agg(dp.share()), dp.PureDP(1)).lines[0]
+    assert (filtered.every, 1 - filtered.level) == (None, (1 - LEVEL) / 2)
 
 
 def test_a_quote_reads_in_plain_words():
@@ -139,12 +144,17 @@ def test_a_quote_reads_in_plain_words():
 @pytest.mark.parametrize(("rows", "p"), [(100, "0.75"), (150, "1.5"), (90, "1.5"), (90, "2.5"), (150, 1)])
 @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("0.5"), dp.GDP(1), dp.ApproxDP(1, "1e-6")])
 def test_a_resized_release_is_composed_inside_and_converted_once(spend, rows, p, neighbours):
-    """Mathematics E9: what all parts guarantee together on the sample, seen from the original data, is the spend."""
+    """Mathematics E9: what all parts guarantee together on the sample, seen from the original data, is the spend.
+
+    A row of the sample cannot do its worst to all parts at once: together they cost `joint` of their sum.
+    """
     table = dp.Table(SCHEMA, neighbours).impute({"s": dp.Weights({"a": 1}), "v": dp.Uniform(), "w": dp.Uniform()})
     asked = quote(table.resize(rows, proportion=p).group_by("s").agg(dp.count(), dp.mean("v"), dp.mean("w")), spend)
     inner = asked.measured[0].guarantee
     for one in asked.measured[1:]:
         inner = inner + one.guarantee
+    assert asked.joint == (1 if isinstance(inner, dp.PureDP) else Fraction(2, 3))
+    inner = from_coordinates(type(inner), (coordinates(inner)[0] * asked.joint,))
     sampling = Resampling(rows, p, neighbours)
     if isinstance(spend, ApproxDP):
         if isinstance(inner, dp.GDP):

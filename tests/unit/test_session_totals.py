@@ -318,7 +318,7 @@ def test_what_is_charged_is_the_effective_guarantee_and_the_advertised_one_is_sh
         assert guarantee.effective == guarantee.measure == one.spent == dp.ZCDP("0.852")
         assert guarantee.advertised == dp.ZCDP("0.213")
         assert guarantee.semi_adjacency == 2
-        assert "up to 1 other rows change" in str(guarantee)
+        assert "one other row changes" in str(guarantee)
         assert guarantee.epsilon == dp.ZCDP("0.852").epsilon_at("1e-9")
     assert 9.17648671893520 < dp.ZCDP("0.852").epsilon_at("1e-10") < 9.1764867189353
 

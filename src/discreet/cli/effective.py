@@ -35,6 +35,8 @@ def effective_guarantee(
     if sum(value is not None for value in (rho, epsilon, mu)) != 1:
         raise ArgumentError("effective: give one of --rho, --epsilon and --mu, for example --rho 0.213")
     chance = None if delta is None else exact(delta, "--delta")
+    if chance is not None and not 0 < chance < 1:
+        raise ArgumentError(f"--delta={delta}: must lie strictly between 0 and 1; leave it out to see the parameters alone")
     advertised: Budget
     if rho is not None:
         advertised = ZCDP(exact(rho, "--rho"))
@@ -76,9 +78,9 @@ def _semi_adjacency(invariant: str | None, plan: Path | None) -> tuple[int, str]
         if read.invariants is None:
             raise ArgumentError(f"{plan.name}: has no [invariants]; nothing is published exactly")
         return read.invariants.semi_adjacency(read.schema), f"the exact totals of {', '.join(read.invariants.columns)}"
-    word, _, number = str(invariant).partition(":")
+    word, colon, number = str(invariant).partition(":")
     if word == "margins" and number.isdecimal() and 1 <= int(number) <= 1000:
         return int(number) + 1, f"{number} one-way margins"
-    if word not in _KNOWN or number:
+    if word not in _KNOWN or colon:
         raise ArgumentError(f"--invariant={invariant}: must be rows, totals, occupied, margins or margins:K for K margins")
     return _KNOWN[word]

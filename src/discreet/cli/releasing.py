@@ -19,9 +19,9 @@ from discreet.cli.exits import FAILED, leave
 from discreet.cli.output import busy
 from discreet.cli.planning import Standing, opened, standing
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed
-from discreet.planfile import PlanFile, checked_name, load_plan
+from discreet.planfile import PlanFile, load_plan
 from discreet.release import Release
-from discreet.spend import Order, amount_text
+from discreet.spend import Order, amount_text, checked_name
 from discreet.views import consistent
 
 __all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "report_folder"]

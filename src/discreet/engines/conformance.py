@@ -19,11 +19,12 @@ from discreet.engines.base import Engine, Header
 from discreet.engines.hostile import HostileTable, hostile_tables
 from discreet.engines.reference import ReferenceEngine, date_code, number_code
 from discreet.errors import ArgumentError, did_you_mean
+from discreet.groups import bins
 from discreet.laws import Uniform, Weights
 from discreet.neighbours import AddRemove
 from discreet.plan import Layout, Plan, layout
 from discreet.schema import Category, Date, Number
-from discreet.statistics import bins, count, sum_of
+from discreet.statistics import count, sum_of
 from discreet.table import Table
 
 __all__ = ["ConformanceError", "OpenEngine", "check_engine", "check_table", "first_difference"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.exact import common_denominator
 
-__all__ = ["Estimate", "count_estimate", "mean_estimate", "sum_estimate"]
+__all__ = ["Estimate", "count_estimate", "mean_estimate", "quotient_range", "sum_estimate"]
 
 
 _MOST_COUNT = 2**62
@@ -77,16 +77,25 @@ def mean_estimate(
     low, high = (float(bound) for bound in bounds)
     sums, counts, s, n = (part.astype(np.float64) for part in (total, count, s, n))
     value = np.clip(middle + step * sums / np.maximum(counts, 1.0), low, high)
-    fewest, most = np.maximum(counts - n, 1.0), np.maximum(counts + n, 1.0)
-    # s/c is monotone in c for each sign of s: the smallest ratio has the lower sum over the fewer records when the sum is
-    # negative and over the more when it is positive; the largest likewise.
-    least, greatest = sums - s, sums + s
-    bottom = middle + step * least / np.where(least < 0, fewest, most)
-    top = middle + step * greatest / np.where(greatest < 0, most, fewest)
+    least, greatest = quotient_range(sums, s, counts, n)
+    bottom, top = middle + step * least, middle + step * greatest
     open_range = counts - n < 1
     bottom = np.where(open_range, low, np.clip(_wider(bottom, -np.inf, middle), low, high))
     top = np.where(open_range, high, np.clip(_wider(top, np.inf, middle), low, high))
     return Estimate(value, np.minimum(bottom, value), np.maximum(top, value))
+
+
+def quotient_range(
+    sums: NDArray[np.float64], s: NDArray[np.float64], counts: NDArray[np.float64], n: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The least and the greatest quotient over [sums ± s] and [counts ± n], counts being at least 1.
+
+    A quotient is monotone in its denominator for each sign of the numerator: the least one has the lower sum over the fewer
+    records when it is negative and over the more when it is positive; the greatest likewise.
+    """
+    fewest, most = np.maximum(counts - n, 1.0), np.maximum(counts + n, 1.0)
+    least, greatest = sums - s, sums + s
+    return least / np.where(least < 0, fewest, most), greatest / np.where(greatest < 0, most, fewest)
 
 
 def _outward(scaled: NDArray[np.object_], scale: int, towards: float) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import PlanError, printed
-from discreet.invariants.levels import cell_at, domain_size, positions
+from discreet.invariants.levels import cell_at, cell_index, domain_size, positions
 from discreet.invariants.parts import LinearPart, OccupiedPart, TotalsPart
 from discreet.invariants.totals import PublishedTotals, cell_numbers
 from discreet.plan import canonical
@@ -88,6 +88,9 @@ def _check_occupied(part: OccupiedPart, totals: PublishedTotals, schema: Schema)
     occupied = sum(said.values())
     if totals.rows is not None and occupied > totals.rows:
         raise PlanError(f"totals: {occupied} cells of {', '.join(part.columns)} are occupied by {totals.rows} rows")
+    for table in totals.invariants.parts:
+        if isinstance(table, TotalsPart):
+            _check_room(part, table, totals, schema)
     counted = totals.table(part.columns, schema)
     if counted is None:
         return
@@ -99,8 +102,30 @@ def _check_occupied(part: OccupiedPart, totals: PublishedTotals, schema: Schema)
             raise PlanError(f"totals: cell {shown} of {', '.join(part.columns)} is {state}, but has {count} rows")
 
 
+def _check_room(part: OccupiedPart, table: TotalsPart, totals: PublishedTotals, schema: Schema) -> None:
+    """As many cells are occupied as there are rows at most, wherever the table says all rows."""
+    columns = tuple(name for name in part.columns if name in table.columns)
+    occupied = np.zeros(domain_size(columns, schema), dtype=np.int64)
+    np.add.at(occupied, positions(columns, part.columns, schema), totals.counts(part, schema))
+    rows = _shared_margin(table, columns, totals, schema)
+    wrong = _complete(table, columns, schema) & (occupied > rows)
+    if wrong.any():
+        index = int(np.flatnonzero(wrong)[0])
+        raise PlanError(
+            f"totals: {occupied[index]} cells of {', '.join(part.columns)} are occupied, where the {_named(table)} have "
+            f"{rows[index]} rows"
+        )
+
+
 def _check_sums(part: LinearPart, totals: PublishedTotals, schema: Schema) -> None:
+    counted = totals.table(part.columns, schema)
+    for name, row, value in zip(part.names, part.rows, totals.value(part), strict=True):
+        if counted is not None:
+            exact = sum(weight * int(counted.flat[cell_index(cell, part.columns, schema)]) for cell, weight in row)
+            if exact != value:
+                raise PlanError(f"totals: '{name}' is {value}, but the totals of {', '.join(part.columns)} give {exact}")
     if totals.rows is None:
+        _check_signs(part, totals)
         return
     for name, row, value in zip(part.names, part.rows, totals.value(part), strict=True):
         found = [coefficient for _, coefficient in row]
@@ -109,3 +134,11 @@ def _check_sums(part: LinearPart, totals: PublishedTotals, schema: Schema) -> No
         low, high = totals.rows * min(found), totals.rows * max(found)
         if not low <= value <= high:
             raise PlanError(f"totals: '{name}' is {value}, but {totals.rows} rows give between {low} and {high}")
+
+
+def _check_signs(part: LinearPart, totals: PublishedTotals) -> None:
+    """Without the number of rows: where no coefficient is negative no sum is, and the other way round."""
+    for name, row, value in zip(part.names, part.rows, totals.value(part), strict=True):
+        weights = [weight for _, weight in row]
+        if (value < 0 and min(weights) >= 0) or (value > 0 and max(weights) <= 0):
+            raise PlanError(f"totals: '{name}' is {value}, which no number of rows gives")

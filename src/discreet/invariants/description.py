@@ -20,6 +20,7 @@ from discreet.invariants.parts import (
     TotalsPart,
     cells_of,
     part_json,
+    well_formed,
 )
 from discreet.invariants.reading import read_cells, read_coefficients, read_columns, read_list
 from discreet.plan import canonical
@@ -39,6 +40,11 @@ class Invariants:
     """What is published exactly about one table, fixed for the life of the data set."""
 
     parts: tuple[Part, ...]
+
+    def __post_init__(self) -> None:
+        parts = self.parts if isinstance(self.parts, tuple) else (self.parts,)
+        if not all(isinstance(part, Part) and part.columns and well_formed(part) for part in parts):
+            raise SchemaError("Invariants: make them with Totals, Margins, Occupied, Impossible or LinearInvariant, and +")
 
     def __add__(self, other: Invariants) -> Invariants:
         """Both together; a part that says the same as an earlier one is left out."""

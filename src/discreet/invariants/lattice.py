@@ -145,7 +145,7 @@ def joint_places(view: View, columns: tuple[str, ...]) -> NDArray[np.int64]:
     return np.where(dropped, -1, place)
 
 
-def _tables(view: View, beside: Beside, plan: Plan, alive: NDArray[np.bool_], star: Star) -> Tables | None:
+def _tables(view: View, beside: Beside, plan: Plan, alive: NDArray[np.bool_], star: Star) -> Tables | Blocks | None:
     """One table for each group of the separator, with the branches that the request groups by as axes."""
     columns = beside.invariants.columns
     parts = (star.separator, *star.branches)
@@ -179,6 +179,9 @@ def _tables(view: View, beside: Beside, plan: Plan, alive: NDArray[np.bool_], st
         known = [margin[block] for margin in margins if margin is not None]
         counts = tuple(margin[level] for margin, level in zip(known, levels, strict=True)) if known else None
         tables.append(Table(grid[block][np.ix_(*levels)], counts))
+    if not tables:  # nobody is in any cell of the request, and everybody knows
+        nothing = np.zeros(0, dtype=np.int64)
+        return Blocks(view.cells, nothing, nothing, nothing)
     return Tables(view.cells, tuple(tables))
 
 

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from discreet.invariants.levels import Cell
 from discreet.plan import canonical
 
-__all__ = ["ImpossiblePart", "LinearPart", "OccupiedPart", "Part", "TotalsPart", "cells_of", "part_json"]
+__all__ = [
+    "ImpossiblePart",
+    "LinearPart",
+    "OccupiedPart",
+    "Part",
+    "TotalsPart",
+    "cells_of",
+    "part_json",
+    "well_formed",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,11 @@ def cells_of(part: Part) -> tuple[Cell, ...]:
     if isinstance(part, LinearPart):
         return tuple(cell for row in part.rows for cell, _ in row)
     return part.cells if isinstance(part, ImpossiblePart) else part.only or ()
+
+
+def well_formed(part: Part) -> bool:
+    """Whether every cell that the part names is a tuple with one label for each column."""
+    return all(isinstance(cell, tuple) and len(cell) == len(part.columns) for cell in cells_of(part))
 
 
 def part_json(part: Part) -> dict[str, object]:

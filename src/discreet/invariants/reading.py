@@ -40,6 +40,7 @@ def read_columns(columns: tuple[str, ...], where: str) -> tuple[str, ...]:
     for name in columns:
         if not isinstance(name, str):
             raise SchemaError(f"{where}: column {printed(name)} must be the name of a column")
+    for name in columns:
         if columns.count(name) > 1:
             raise SchemaError(f"{where}: column '{name}' is named twice")
     return columns

@@ -7,25 +7,28 @@ with one-way margins an entry of a count table is at most a(k-1)/k. Proofs: docs
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ArgumentError, PlanError, printed
+from discreet.errors import ArgumentError, InternalError, PlanError, printed
 from discreet.exact import float_up, sqrt_up
 from discreet.invariants.beside import Beside, atoms_of, beside, star_of
 from discreet.invariants.description import Invariants
 from discreet.invariants.lattice import held_cells, joint_places, structure_of
+from discreet.invariants.parts import TotalsPart
 from discreet.invariants.structure import Blocks, Kernel, Structure, Tables
 from discreet.invariants.totals import PublishedTotals, read_totals
 from discreet.invariants.view import View, view_of
 from discreet.neighbours import ReplaceOne
-from discreet.plan import Plan
-from discreet.schema import Schema
-from discreet.statistics import Count, count
+from discreet.plan import Plan, table_facts
+from discreet.schema import Number, Schema
+from discreet.statistics import Count, Mean, Share, Statistic, Std, Sum, Variance, count
+from discreet.steps import NumberFacts
 from discreet.table import Table
 
 __all__ = ["Space", "Span", "sensitivity", "space_of"]
@@ -49,6 +52,7 @@ class Space:
         beside: the totals and a(t).
         structure: the lattice of the row counts, None where plain noise has to serve.
         across: whether a row can move to another cell of the request while its class of the totals stays the same.
+        tables: the columns of each table of totals that is published whole.
         held: int64, the cells of the request that can hold a record; in all others every answer is 0, whatever the table.
         cells: how many cells the request has.
     """
@@ -56,6 +60,7 @@ class Space:
     beside: Beside
     structure: Structure | None
     across: bool
+    tables: tuple[frozenset[str], ...]
     held: NDArray[np.int64]
     cells: int
 
@@ -64,6 +69,10 @@ class Space:
         """Whether the row counts of all cells follow from the totals in a way that is worked out here."""
         return isinstance(self.structure, Blocks | Tables) and self.structure.determined
 
+    def says(self, columns: Iterable[str]) -> bool:
+        """Whether some published table says how many rows have each combination of values of the columns."""
+        return any(table.issuperset(columns) for table in self.tables)
+
     def of_values(self, least: int, most: int, *, may_skip: bool) -> Span:
         """The bounds for cell sums of integers in [least, most], one for each row; with `may_skip` a row may add nothing.
 
@@ -71,11 +80,16 @@ class Space:
         """
         low, high = (min(least, 0), max(most, 0)) if may_skip else (least, most)
         within, largest = high - low, max(abs(least), abs(most))
+        return self.of_moves((within, within**2), (2 * largest, 2 * largest**2), (0, 0))
+
+    def of_moves(self, within: tuple[int, int], across: tuple[int, int], leaves: tuple[int, int]) -> Span:
+        """The bounds from ‖·‖₁ and ‖·‖₂² of what one row does to the answer: in its cell, to another cell, to no cell.
+
+        At most a(t) such moves, each within a class of the totals: a norm of the sum is at most a(t) times the largest.
+        """
         a = self.beside.adjacency.a
-        l1, l2_squared = within, within**2
-        if self.across:
-            l1, l2_squared = max(l1, 2 * largest), max(l2_squared, 2 * largest**2)
-        return Span(a * l1, a * a * l2_squared)
+        moves = (within, across, leaves) if self.across else (within, leaves)
+        return Span(a * max(l1 for l1, _ in moves), a * a * max(l2_squared for _, l2_squared in moves))
 
     def of_counts(self, *, may_skip: bool) -> Span:
         """The bounds for the row counts: as for the value 1, and less where the lattice is that of tables with margins."""
@@ -98,7 +112,9 @@ def space_of(plan: Plan, totals: Beside) -> Space | None:
     if view is None:
         return None
     structure = structure_of(plan, view, totals)
-    return Space(totals, structure, _across(plan, view, totals), held_cells(plan, view, totals), view.cells)
+    whole = (part for part in totals.invariants.parts if isinstance(part, TotalsPart) and part.only is None)
+    tables = tuple(frozenset(part.columns) for part in whole)
+    return Space(totals, structure, _across(plan, view, totals), tables, held_cells(plan, view, totals), view.cells)
 
 
 def sensitivity(
@@ -151,17 +167,26 @@ def _largest(plan: Plan, space: Space) -> Span:
     """The largest bounds over the queries of a request; 0 for counts that the totals determine."""
     spans = [Span(0, 0)]
     for statistic in plan.statistics:
-        if isinstance(statistic, Count) and statistic.column is None:
+        if isinstance(statistic.kind, Sum | Mean | Variance | Std):
+            spans.append(space.of_values(*_steps(plan, statistic), may_skip=True))
+        elif isinstance(statistic.kind, Count | Share) and statistic.column is None:
             if not space.determined:
-                spans.append(space.of_counts(may_skip=_drops(plan)))
+                spans.append(space.of_counts(may_skip=space.structure is None))
+        elif isinstance(statistic.kind, Count):
+            spans.append(space.of_values(1, 1, may_skip=True))
         else:
-            size = 1 if isinstance(statistic, Count) else plan.schema[statistic.column].size - 1
-            spans.append(space.of_values(0 if size > 1 else 1, size, may_skip=True))
+            # A row counts in one bin, node or cell of a further table, and may move to another one where it is.
+            spans.append(space.of_moves((2, 2), (2, 2), (1, 1)))
     return Span(max(span.l1 for span in spans), max(span.l2_squared for span in spans))
 
 
-def _drops(plan: Plan) -> bool:
-    return bool(plan.group_by) or any(type(step).__name__.startswith("Where") for step in plan.steps)
+def _steps(plan: Plan, statistic: Statistic) -> tuple[int, int]:
+    """The least and the greatest value of the column in steps of its grid, rounded outwards."""
+    facts = table_facts(plan.schema, plan.neighbours, plan.steps)[str(statistic.column)]
+    if not isinstance(facts, NumberFacts) or not isinstance(facts.column, Number):
+        raise InternalError(f"column '{statistic.column}' has no sum")
+    ends = facts.column.value(facts.low) / facts.column.step, facts.column.value(facts.high) / facts.column.step
+    return floor(ends[0]), ceil(ends[1])
 
 
 def _across(plan: Plan, view: View, totals: Beside) -> bool:

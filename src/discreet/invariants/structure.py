@@ -199,10 +199,11 @@ def describe(structure: Structure) -> str:
     match structure:
         case Blocks(sizes=sizes):
             same = sizes.size and bool((sizes == sizes[0]).all())
-            return f"{sizes.size} blocks of {sizes[0] if same else 'several'} cells, each with an exact total"
+            cells = f"{sizes[0] if same else 'several'} cells"
+            return f"{sizes.size} block{'s'[: sizes.size != 1]} of {cells}, each with an exact total"
         case Tables(tables=tables):
             shapes = {table.order.shape for table in tables}
             shown = " x ".join(map(str, tables[0].shape)) if len(shapes) == 1 else "several shapes"
-            return f"{len(tables)} tables of {shown}, each with exact margins"
+            return f"{len(tables)} table{'s'[: len(tables) != 1]} of {shown}, with exact margins"
         case Kernel(order=order, equations=equations):
             return f"{order.size} cells under {prod(equations.shape[:1])} exact equations"

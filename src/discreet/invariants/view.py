@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import PlanError
+from discreet.groups import BinGroup, Group, group_labels
 from discreet.paths import NULL, CategoryPath, path_of
 from discreet.places import group_places, passes
 from discreet.plan import Plan, resize_of, table_facts
 from discreet.schema import Category, Schema
-from discreet.statistics import BinGroup, Group, group_labels
 from discreet.steps import Impute, NumberFacts, TableFacts, Where, WhereIn, facts_of
 
-__all__ = ["View", "counts_every_row", "level_count", "positions", "refuse_imputed", "view_of"]
+__all__ = ["View", "counts_every_row", "is_complete", "level_count", "positions", "refuse_imputed", "view_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +95,7 @@ def view_of(plan: Plan, columns: tuple[str, ...]) -> View | None:
 def counts_every_row(plan: Plan, but: tuple[str, ...] = ()) -> bool:
     """Whether every row counts in exactly one cell of the request, whatever its values; the columns `but` are left aside."""
     facts = table_facts(plan.schema, plan.neighbours, plan.steps)
-    groups = all(_complete(group, facts) for group in plan.group_by if group.column not in but)
+    groups = all(is_complete(group, facts) for group in plan.group_by if group.column not in but)
     return groups and all(step.column in but for step in _conditions(plan))
 
 
@@ -126,7 +126,7 @@ def _final_codes(plan: Plan, name: str) -> NDArray[np.int64]:
     return np.append(codes, NULL)
 
 
-def _complete(group: Group, facts: TableFacts) -> bool:
+def is_complete(group: Group, facts: TableFacts) -> bool:
     """Whether every value of the column, and null where it can be null, is in one of the groups."""
     column = facts[group.column]
     if isinstance(group, BinGroup):

@@ -5,6 +5,6 @@ noises on the lattice that exact totals leave free.
 """
 
 from discreet.mechanisms.additive import add_noise, law_for
-from discreet.mechanisms.sensitivity import Sensitivity, sensitivity_of
+from discreet.mechanisms.sensitivity import Change, Sensitivity, change_of, joint_factor, worst
 
-__all__ = ["Sensitivity", "add_noise", "law_for", "sensitivity_of"]
+__all__ = ["Change", "Sensitivity", "add_noise", "change_of", "joint_factor", "law_for", "worst"]

@@ -35,6 +35,7 @@ __all__ = [
     "SumZeroLaplace",
     "keeps_totals",
     "lattice_laws",
+    "plain_law",
 ]
 
 
@@ -227,6 +228,19 @@ def keeps_totals(law: Law | LatticeLaw) -> bool:
     return isinstance(law, LATTICE_LAWS) and not isinstance(law, HeldCells)
 
 
+def plain_law(law: Law | LatticeLaw) -> Law:
+    """The law of independent noise.
+
+    Raises:
+        InternalError: noise on a lattice is not independent.
+    """
+    if isinstance(law, HeldCells):
+        return law.law
+    if isinstance(law, LATTICE_LAWS):
+        raise InternalError("noise on a lattice is not independent")
+    return law
+
+
 def lattice_laws(structure: Structure, sensitivity: Sensitivity, guarantee: PureDP | ZCDP, a: int) -> Iterator[LatticeLaw]:
     """The noises on the lattice that give `guarantee` for tables that differ within the sensitivity space.
 
@@ -256,12 +270,20 @@ def _hull_law(structure: Tables | Kernel, epsilon: Fraction, a: int) -> Iterator
         return
     equations = structure.equations if isinstance(structure, Kernel) else margin_equations(structure.tables[0])
     points = differences(equations, a)
-    if points is None or not points.any():
+    # Tables of equal totals that lie farther apart must differ within the span of S too, or noise on it would leave some
+    # sum exact that the totals do not say (soundness 18).
+    if points is None or _rank(points) < structure.rank:
         return
     found = KNormLaplace(structure, points, epsilon)
     with suppress(ArgumentError):
         found.variance()
         yield found
+
+
+def _rank(points: NDArray[np.int64]) -> int:
+    from flint import fmpz_mat
+
+    return int(fmpz_mat(points.tolist()).rank())
 
 
 def _is_paired(order: NDArray[np.int64]) -> bool:

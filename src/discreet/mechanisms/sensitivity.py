@@ -1,12 +1,14 @@
-"""How much one row can change a vector of integer sums, one for each cell."""
+"""How much one row can change the answers of a request: a vector of integers for every cell of the release."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from discreet.neighbours import AddRemove, Neighbours
 
-__all__ = ["Sensitivity", "sensitivity_of"]
+__all__ = ["Change", "Sensitivity", "change_of", "joint_factor", "worst"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,19 +19,70 @@ class Sensitivity:
     l2_squared: int
 
 
-def sensitivity_of(least: int, most: int, *, cells: int, may_skip: bool, neighbours: Neighbours) -> Sensitivity:
-    """The sensitivity of a vector in which each row adds an integer in [least, most] to one of `cells` cells.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one row can do to the answer of one query, by where it was and where it is afterwards.
 
-    With `may_skip` a row may also add nothing. Add/remove: one row's contribution appears, Δ₁ = Δ₂ = max|f|. Replace-one:
-    within a cell f(x) becomes f(y); across two cells -f(x) in one and +f(y) in the other. There is no parallel composition:
-    the cells are one vector (soundness 11).
+    Args:
+        within: it stays in its cell, with other values.
+        across: it moves to another cell.
+        leaves: it counted somewhere and counts nowhere afterwards, or the other way round.
+    """
+
+    within: Sensitivity
+    across: Sensitivity
+    leaves: Sensitivity
+
+
+def change_of(
+    least: int, most: int, *, at_once: int, parts: int, cells: int, nullable: bool, skipped: bool, neighbours: Neighbours
+) -> Change:
+    """The change of a vector in which each row adds an integer in [least, most] to `at_once` coordinates of one cell.
+
+    Args:
+        least: the least integer that a row adds.
+        most: the greatest.
+        at_once: in how many coordinates of its cell a row counts (the levels of a tree).
+        parts: how many coordinates a cell has.
+        cells: how many cells there are.
+        nullable: whether a row in a cell may add nothing: its value is null, or in none of the coordinates.
+        skipped: whether a row may be in no cell.
+        neighbours: who is compared: a row appears (every coordinate changes by what it adds), or is replaced.
     """
     largest = max(abs(least), abs(most))
+    alone = Sensitivity(at_once * largest, at_once * largest**2)
     if isinstance(neighbours, AddRemove):
-        return Sensitivity(largest, largest**2)
-    low, high = (min(least, 0), max(most, 0)) if may_skip else (least, most)
-    within = high - low
-    if cells == 1:
-        return Sensitivity(within, within**2)
-    # Δ₂² ≤ max(within², 2·largest²): a move across cells changes two coordinates by at most `largest` each.
-    return Sensitivity(max(within, 2 * largest), max(within**2, 2 * largest**2))
+        return Change(alone, alone, alone)
+    nothing = Sensitivity(0, 0)
+    twice = Sensitivity(2 * alone.l1, 2 * alone.l2_squared)
+    low, high = (min(least, 0), max(most, 0)) if nullable else (least, most)
+    # In the same coordinate f(x) becomes f(y); in two of them -f(x) and +f(y). At most all of `at_once` coordinates move.
+    width = high - low
+    same = Sensitivity(at_once * width, at_once * width**2)
+    within = same if parts == 1 else Sensitivity(max(same.l1, twice.l1), max(same.l2_squared, twice.l2_squared))
+    return Change(within, twice if cells > 1 else nothing, alone if skipped else nothing)
+
+
+def worst(change: Change) -> Sensitivity:
+    """The sensitivity: the largest norms over all that the row can do. There is no parallel composition (soundness 11)."""
+    moves = (change.within, change.across, change.leaves)
+    return Sensitivity(max(one.l1 for one in moves), max(one.l2_squared for one in moves))
+
+
+def joint_factor(changes: Sequence[Change], shares: Sequence[Fraction], *, squared: bool) -> Fraction:
+    """By how much the queries of one request cost less together than one by one, in (0, 1].
+
+    A row does one thing to all queries at once: it stays, moves or leaves. With noise that gives query i the share sᵢ of a
+    guarantee at its own worst change Δᵢ, the loss of the whole vector is the largest over the three moves of Σ sᵢ cᵢ/Δᵢ,
+    where cᵢ ≤ Δᵢ is the change in that move: norms in the measure of the noise, squared for Gaussian noise.
+    """
+    totals = [Fraction(0)] * 3
+    for change, share in zip(changes, shares, strict=True):
+        largest = _norm(worst(change), squared=squared)
+        for place, move in enumerate((change.within, change.across, change.leaves)):
+            totals[place] += share * Fraction(_norm(move, squared=squared), max(1, largest))
+    return max(totals)
+
+
+def _norm(sensitivity: Sensitivity, *, squared: bool) -> int:
+    return sensitivity.l2_squared if squared else sensitivity.l1

@@ -9,9 +9,11 @@ half-width is too large by at most m·h, about m/5000 standard deviations. It is
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,16 +94,26 @@ def _masses(terms: tuple[tuple[int, Law], ...]) -> tuple[NDArray[np.float64], in
     last = sum(reach // step + 1 for reach in reaches)
     length = 1 << (2 * last + 1).bit_length()  # nothing wraps around
     product = np.ones(length // 2 + 1)
-    for (factor, law), reach in zip(terms, reaches, strict=True):
-        one_sided = _on_grid(abs(factor), law, reach // step + 1, step)
-        row = np.zeros(length)
-        row[: one_sided.size] = one_sided
-        row[1 - one_sided.size or length :] = one_sided[:0:-1]
-        product *= np.fft.rfft(row).real  # the row is even: its transform is real
+    alike = Counter((abs(factor), law, reach // step + 1) for (factor, law), reach in zip(terms, reaches, strict=True))
+    for (factor, law, reach), times in alike.items():
+        # A law is frozen, hence hashable, which its protocol does not say.
+        product *= _transform(factor, law, reach, step, length) ** times  # type: ignore[arg-type]
     masses = np.fft.irfft(product, length)[: last + 1]
     masses[1:] *= 2
     masses.flags.writeable = False
     return masses, step
+
+
+@lru_cache(maxsize=32)
+def _transform(factor: int, law: Any, last: int, step: int, length: int) -> NDArray[np.float64]:
+    """The transform of the masses of factor·Y / step, rounded: the row is even, so it is real."""
+    one_sided = _on_grid(factor, law, last, step)
+    row = np.zeros(length)
+    row[: one_sided.size] = one_sided
+    row[1 - one_sided.size or length :] = one_sided[:0:-1]
+    transform = np.fft.rfft(row).real
+    transform.flags.writeable = False
+    return transform
 
 
 def _on_grid(factor: int, law: Law, last: int, step: int) -> NDArray[np.float64]:

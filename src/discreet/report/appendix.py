@@ -90,7 +90,9 @@ def _formula(measured: Mapping[str, str], kind: str) -> str:
 
 def _is_paired(measured: Mapping[str, str]) -> bool:
     """Whether the noise is that of tables of two rows, of which the second is the first with the other sign."""
-    return measured["noise"] == "K-norm on the lattice" and " tables of " in measured["lattice"]
+    return measured["noise"] == "K-norm on the lattice" and (
+        " table of " in measured["lattice"] or " tables of " in measured["lattice"]
+    )
 
 
 def laws_of(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

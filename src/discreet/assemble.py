@@ -1,0 +1,228 @@
+"""From noisy integers to the statistics of a request with their intervals: a pure function of public numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InternalError
+from discreet.estimates import Estimate, count_estimate, mean_estimate, sum_estimate
+from discreet.estimates.margins import Margin, reconcile
+from discreet.estimates.quantiles import quantile_estimates
+from discreet.estimates.variances import root_estimate, share_estimate, variance_estimate
+from discreet.groups import Group, Label, group_labels
+from discreet.invariants.view import counts_every_row, is_complete
+from discreet.mechanisms.lattice import plain_law
+from discreet.noise.sums import SumOfNoises
+from discreet.plan import layout, table_facts, tables_of
+from discreet.queries import LevelCounts, Squares, TableCounts, reach, widths
+from discreet.quotes import Line, PublicCells, PublicCount, Quote, half_widths
+from discreet.schema import Number
+from discreet.statistics import Count, Mean, Share, Std, Sum, Variance, levels_of, outputs
+from discreet.steps import NumberFacts
+
+__all__ = ["Columns", "Frame", "estimated", "frames", "group_columns"]
+
+Noisy = Sequence[NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """One statistic of the table under its name: values with the ends of their intervals, one for every cell."""
+
+    name: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A table beside the main one: label columns, counts with intervals, and the counts that agree with other tables."""
+
+    name: str
+    labels: list[tuple[str, list[Label]]]
+    counts: Columns
+    consistent: NDArray[np.float64] | None = None
+
+
+def estimated(quote: Quote, noisy: Noisy) -> list[Columns]:
+    """The statistics of the table of the release, in the order of the request."""
+    cells = layout(quote.plan).cells
+    found: list[Columns] = []
+    for line in quote.lines:
+        if levels_of(line.statistic.kind):
+            estimates = _quantiles(quote, line, noisy, cells)
+            found += [Columns(name, one) for name, one in zip(outputs(line.statistic), estimates, strict=True)]
+        elif not line.tables:
+            found.append(Columns(line.statistic.name, _estimate(quote, line, noisy, cells)))
+    return found
+
+
+def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
+    """The histograms and tables of counts, each with the groups of the request and then its own."""
+    found = []
+    for line in quote.lines:
+        groupings = tables_of(line.statistic)
+        agreed = _agreed(quote, line, noisy) if len(groupings) > 1 else [None] * len(groupings)
+        for position, groups, consistent in zip(line.tables, groupings, agreed, strict=True):
+            named = [line.statistic.name] if len(groupings) == 1 else [line.statistic.name, *(one.column for one in groups)]
+            one = quote.measured[position]
+            values = noisy[position]
+            half = _every(half_widths(one.law, line.level), len(values))
+            counts = Columns("count", count_estimate(values, half))
+            found.append(Frame("_".join(named), _frame_labels(quote, groups), counts, consistent))
+    return found
+
+
+def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[tuple[str, list[Label]]]:
+    """The label columns of a frame: the groups of the request, then its own, the last one fastest."""
+    facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
+    own = [group_labels(group, facts) for group in groups]
+    size, cells = prod(map(len, own)), layout(quote.plan).cells
+    columns = [(name, [label for label in values for _ in range(size)]) for name, values in group_columns(quote)]
+    taken, repeat, tile = {name for name, _ in columns}, size, cells
+    for group, labels in zip(groups, own, strict=True):
+        repeat //= len(labels)
+        # A column may be grouped and cut into bins at once: its bins then need another name.
+        name = f"{group.column}_bin" if group.column in taken else group.column
+        columns.append((name, [label for label in labels for _ in range(repeat)] * tile))
+        tile *= len(labels)
+    return columns
+
+
+def _agreed(quote: Quote, line: Line, noisy: Noisy) -> list[NDArray[np.float64] | None]:
+    """The tables as the least-squares estimate makes them agree; None where rows may be in some tables and not in others."""
+    facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
+    groupings = tables_of(line.statistic)
+    if not all(is_complete(group, facts) for grouping in groupings for group in grouping):
+        return [None] * len(groupings)
+    axes = list(dict.fromkeys(group for grouping in groupings for group in grouping))
+    margins = []
+    for position, grouping in zip(line.tables, groupings, strict=True):
+        query = quote.measured[position].query
+        shape = query.sizes if isinstance(query, TableCounts) else ()
+        values = np.asarray(noisy[position], dtype=np.float64).reshape(shape)
+        margins.append(Margin(tuple(map(axes.index, grouping)), values, quote.measured[position].law.variance()))
+    every = facts.rows if counts_every_row(quote.plan) else None
+    return [found.ravel() for found in reconcile(margins, n=every)]
+
+
+def _estimate(quote: Quote, line: Line, noisy: Noisy, cells: int) -> Estimate:
+    counts = _counts(quote, line, noisy, cells)
+    kind = line.statistic.kind
+    if isinstance(kind, Count):
+        return count_estimate(*counts)
+    if isinstance(kind, Share):
+        return share_estimate(counts, _all_rows(quote, line, counts[0]))
+    sums = _part(quote, line.total, line.level, noisy, cells)
+    if isinstance(kind, Sum):
+        return sum_estimate(*sums, *counts, unit=line.unit, origin=line.origin)
+    if isinstance(kind, Mean):
+        return mean_estimate(*sums, *counts, unit=line.unit, origin=line.origin, bounds=_bounds(quote, line))
+    if not isinstance(kind, Variance | Std):
+        raise InternalError(f"statistic '{line.statistic.name}' has no estimate")
+    variance = _variance(quote, line, noisy, sums, counts)
+    return root_estimate(variance) if isinstance(kind, Std) else variance
+
+
+def _variance(
+    quote: Quote,
+    line: Line,
+    noisy: Noisy,
+    sums: tuple[NDArray[Any], NDArray[Any]],
+    counts: tuple[NDArray[Any], NDArray[Any]],
+) -> Estimate:
+    if line.total is None or line.squares is None:
+        nothing = np.zeros(len(counts[0]), dtype=np.float64)  # the bounds are equal: nothing varies
+        return Estimate(nothing, nothing, nothing)
+    query = quote.measured[line.squares].query
+    if not isinstance(query, Squares):
+        raise InternalError("a variance needs a sum of squares")
+    squares = _part(quote, line.squares, line.level, noisy, len(counts[0]))
+    ends = reach(quote.measured[line.total].query)
+    return variance_estimate(sums, squares, counts, shift=query.shift, unit=line.unit, reach=ends)
+
+
+def _quantiles(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[Estimate]:
+    """Codes of the quantiles turned into values of the grid; whole numbers where the grid has no others."""
+    one = quote.measured[line.tree] if line.tree is not None else None
+    if one is None or not isinstance(one.query, LevelCounts):
+        raise InternalError("quantiles need a tree")
+    sizes = [cells * width for width in widths(one.query)]
+    levels = [part.reshape(cells, -1) for part in np.split(noisy[line.tree or 0], np.cumsum(sizes)[:-1])]
+    totals = None if line.count is None else _counts(quote, line, noisy, cells)[0]
+    at = levels_of(line.statistic.kind)
+    codes = quantile_estimates(one.query.tree, levels, plain_law(one.law), at, level=line.level, totals=totals)
+    return [_values(quote, line, one.query.low, found) for found in codes]
+
+
+def _values(quote: Quote, line: Line, low: int, codes: Estimate) -> Estimate:
+    column = quote.plan.schema[str(line.statistic.column)]
+    if not isinstance(column, Number):
+        raise InternalError(f"column '{line.statistic.column}' has no numbers")
+
+    def values(part: NDArray[Any]) -> NDArray[Any]:
+        distinct, place = np.unique(part, return_inverse=True)
+        exact = [column.value(low + int(code)) for code in distinct]
+        whole = column.lower.denominator == column.step.denominator == 1
+        shown = np.array([int(value) for value in exact] if whole else [float(value) for value in exact])
+        return np.asarray(shown[place])
+
+    return Estimate(values(codes.value), values(codes.low), values(codes.high))
+
+
+def _bounds(quote: Quote, line: Line) -> tuple[Fraction, Fraction]:
+    facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)[str(line.statistic.column)]
+    if not isinstance(facts, NumberFacts) or not isinstance(facts.column, Number):
+        raise InternalError(f"column '{line.statistic.column}' has no mean")
+    return facts.column.value(facts.low), facts.column.value(facts.high)
+
+
+def _counts(quote: Quote, line: Line, noisy: Noisy, cells: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The counts of the cells, public or noisy, with their half-widths."""
+    if isinstance(line.count, PublicCells):
+        return line.count.counts(), _every(0, cells)
+    if isinstance(line.count, PublicCount):
+        return np.full(cells, line.count.rows, dtype=np.int64), _every(0, cells)
+    return _part(quote, line.count, line.level, noisy, cells)
+
+
+def _part(quote: Quote, part: int | None, level: Fraction, noisy: Noisy, cells: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The noisy answers of a measured query with their half-widths; 0 for none."""
+    if part is None:
+        return np.zeros(cells, dtype=np.int64), _every(0, cells)
+    return noisy[part], _every(half_widths(quote.measured[part].law, level), cells)
+
+
+def _all_rows(quote: Quote, line: Line, counts: NDArray[Any]) -> tuple[NDArray[Any] | int, NDArray[Any] | int]:
+    """The number of rows of all groups, public or the sum of the noisy counts, with its half-width."""
+    if line.every is not None:
+        return line.every, 0
+    if not isinstance(line.count, int):
+        return np.asarray(int(counts.sum())), 0
+    law = plain_law(quote.measured[line.count].law)
+    half = SumOfNoises(((1, law),) * len(counts)).half_width(line.level)
+    return np.asarray(counts.astype(np.object_).sum()), half
+
+
+def _every(width: int | NDArray[Any], cells: int) -> NDArray[Any]:
+    """The half-width of each cell, in integers that cannot overflow."""
+    found: NDArray[Any] = np.broadcast_to(np.asarray(width), (cells,))
+    return found if found.dtype == np.object_ or int(found.max(initial=0)) < 2**62 else found.astype(np.object_)
+
+
+def group_columns(quote: Quote) -> list[tuple[str, list[Label]]]:
+    """The group columns of the release: every cell of the public domain, in schema order, the last group fastest."""
+    labels = layout(quote.plan).labels
+    columns = []
+    repeat, tile = layout(quote.plan).cells, 1
+    for group, named in zip(quote.plan.group_by, labels, strict=True):
+        repeat //= len(named)
+        columns.append((group.column, [label for label in named for _ in range(repeat)] * tile))
+        tile *= len(named)
+    return columns
