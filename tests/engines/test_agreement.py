@@ -18,11 +18,11 @@ from discreet.engines.conformance import first_difference
 from discreet.engines.hostile import ties
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import PlanError
+from discreet.groups import bins
 from discreet.laws import Normal, Uniform, Weights
 from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.plan import Plan, layout
 from discreet.schema import Category, Column, Date, Number, Schema
-from discreet.groups import bins
 from discreet.statistics import count, mean, sum_of
 from discreet.table import Table
 

@@ -23,10 +23,10 @@ from discreet.engines.base import ColumnType
 from discreet.engines.conformance import first_difference
 from discreet.engines.reference import ReferenceEngine, category_code
 from discreet.errors import ArgumentError, SourceError
+from discreet.groups import bins
 from discreet.neighbours import AddRemove
 from discreet.plan import Layout, layout
 from discreet.schema import Category, Column, Date, Number, Schema
-from discreet.groups import bins
 from discreet.statistics import count, sum_of
 from discreet.table import Table
 

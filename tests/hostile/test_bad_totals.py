@@ -176,8 +176,6 @@ def test_invariants_that_do_not_fit_are_refused_when_the_session_is_opened(invar
     assert_refused(lambda: session(invariants(), ledger=tmp_path / "l.db"), words, tmp_path)
 
 
-# Fails: parts that no function of the interface makes get through to code that takes them apart.
-@pytest.mark.xfail(strict=True, reason="the parts of Invariants are not checked")
 @pytest.mark.parametrize("parts", [3, ("state",), (TotalsPart((), None),), (TotalsPart(("state",), (3,)),)], ids=repr)
 def test_invariants_of_odd_parts_are_refused(parts, tmp_path):
     assert_refused(lambda: session(Invariants(parts)), None, tmp_path)
@@ -270,8 +268,6 @@ def test_declared_totals_that_cannot_be_true_are_refused(invariants, totals, wor
     assert_refused(lambda: invariants.semi_adjacency(SCHEMA, totals), words, tmp_path)
 
 
-# Fails: occupied cells are compared with totals of the same columns only, sums with n only.
-@pytest.mark.xfail(strict=True, reason="some contradictions of two numbers are not found")
 @pytest.mark.parametrize(
     ("invariants", "totals"),
     [

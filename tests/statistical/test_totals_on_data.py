@@ -17,7 +17,8 @@ import pytest
 
 import discreet as dp
 from discreet import datasets, primitives
-from discreet.evaluate import estimated, exact_answers, noisy_answers
+from discreet.assemble import estimated
+from discreet.evaluate import exact_answers, noisy_answers
 from discreet.invariants.space import space_of
 from discreet.invariants.structure import exact_sums
 from discreet.mechanisms.lattice import LatticeGaussian, keeps_totals
@@ -90,7 +91,7 @@ def drawn(one, by, spend, draws):
     squares = 0.0
     for _ in range(draws):
         noisy = noisy_answers(quoted, exact, bits)
-        (estimate,) = estimated(quoted, noisy)
+        estimate = estimated(quoted, noisy)[0].estimate
         assert estimate.value.dtype == np.int64
         open_cells = estimate.high > estimate.low
         assert (estimate.value == exact[0])[~open_cells].all()
@@ -162,7 +163,7 @@ def test_means_with_exact_counts_by_state():
         held = pairs = 0
         for _ in range(60):
             exact = exact_answers(quoted, cube, bits)
-            counts, means = estimated(quoted, noisy_answers(quoted, exact, bits))
+            counts, means = (one.estimate for one in estimated(quoted, noisy_answers(quoted, exact, bits)))
             assert (counts.low == count).all()
             assert (counts.high == count).all()
             truth = 1000 + float(quoted.lines[1].unit) * exact[0] / np.maximum(count, 1)

@@ -155,8 +155,6 @@ def test_wrong_arguments_are_refused_in_words(arguments, words, folder):
     assert refused.stderr.removesuffix("\n").isprintable()
 
 
-# Fails: ε at δ = 0 is infinite under zCDP, which is not written as a decimal.
-@pytest.mark.xfail(strict=True, reason="an infinite ε is no decimal")
 @pytest.mark.parametrize("measure", ["--rho 1", "--mu 1"])
 def test_no_epsilon_is_stated_at_a_delta_of_zero(measure):
     assert effective(f"{measure} --invariant totals --delta 0").exit_code in {0, 2}

@@ -175,8 +175,6 @@ def test_a_wrong_section_is_refused_with_its_place(section, place, words, tmp_pa
     assert str(refused.value).isprintable()
 
 
-# Fails: a list or a table as the value of a cell is not caught; of a cell that is named twice the last coefficient is taken.
-@pytest.mark.xfail(strict=True, reason="cells of coefficients are not checked when they are read")
 @pytest.mark.parametrize("cells", ["[[1], 1]", "[{}, 1]", "[1, 1], [1, 2]"])
 def test_odd_cells_of_coefficients_are_refused(cells, tmp_path):
     with pytest.raises(dp.PlanError):

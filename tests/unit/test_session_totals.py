@@ -174,8 +174,6 @@ def test_two_sessions_that_publish_at_the_same_time_publish_once(tmp_path, monke
     assert kinds(path) == ["dataset", "publish", "publish", "commit", "fail"]
 
 
-# Fails: what the other session has published in that moment is refused instead of given back.
-@pytest.mark.xfail(strict=True, raises=dp.LedgerError, reason="a race between two first releases is refused")
 def test_totals_that_another_session_has_just_published_are_given_back(tmp_path, monkeypatch):
     path = tmp_path / "l.db"
     with session(dp.Totals("state"), ledger=path) as one:
@@ -427,8 +425,6 @@ def test_a_request_that_the_totals_answer_is_refused(invariants, request_of):
         quote(request_of(TABLE), dp.ZCDP(1), unpublished(invariants))
 
 
-# Fails: only row counts are held against the totals; sums and counts of columns of the totals are charged and get noise.
-@pytest.mark.xfail(strict=True, reason="a sum that follows from the totals is not refused")
 @pytest.mark.parametrize(
     ("invariants", "request_of"),
     [
@@ -512,8 +508,6 @@ def test_plain_noise_is_labelled():
         assert lines[0]["totals"] == "do not match the published ones"
 
 
-# Fails: the label is decided by the law alone, and counts whose intervals reach beyond 2**53 are published as doubles.
-@pytest.mark.xfail(strict=True, reason="the label says that rounded counts add up")
 def test_counts_that_are_published_as_doubles_do_not_claim_to_add_up():
     with session(dp.Totals("state"), budget=dp.PureDP(1)) as one:
         release = one.release(counted(one), spend="1e-16", name="r")
@@ -647,9 +641,6 @@ def test_totals_are_saved_beside_the_table(tmp_path):
         assert loaded.tables["totals_sex"].equals(frames["totals_sex"])
 
 
-# Fails: the frame of the totals gets two columns of one name, or a text column with whole numbers in it; the release is
-# charged and committed, and then can be neither looked at nor saved.
-@pytest.mark.xfail(strict=True, reason="frames of totals cannot be made")
 @pytest.mark.parametrize(
     ("invariants", "schema", "source"),
     [

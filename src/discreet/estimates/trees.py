@@ -23,6 +23,9 @@ from discreet.errors import ArgumentError
 __all__ = ["Tree", "choose_tree", "consistent_leaves", "interval_variance", "level_counts", "prefix_variance"]
 
 
+_MOST_TOP = 64  # the intervals need a law of their own for every node of the top level
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """A complete hierarchy over the codes 0..size-1.
@@ -150,7 +153,7 @@ def _fans(tree: Tree) -> list[int]:
 
 
 def choose_tree(size: int, variance: Callable[[int], float], *, rows: Fraction | int | None = None) -> Tree:
-    """The tree with the least expected error of a quantile: a function of public numbers alone.
+    """The tree with the least expected error of a quantile, of those with at most 64 nodes at the top: public numbers alone.
 
     Minimised over depth, branching and, where `rows` says what a leaf may hold, the width in powers of 2 is
 
@@ -182,12 +185,13 @@ def _shapes(size: int, width: int) -> list[Tree]:
     More than b only adds nodes; less makes the top wider than the rest, which is no gain below b/2.
     """
     bins = -(-size // width)
-    shapes = [Tree(size, max(bins, 2), 1, width)]
+    shapes = [Tree(size, max(bins, 2), 1, width)] if bins <= _MOST_TOP else []
     for depth in range(2, (bins - 1).bit_length() + 1):
         branching = max(2, int(bins ** (1 / depth)) - 1)  # at most the root; the loop decides
         while branching**depth < bins:
             branching += 1
         least = max(2, branching // 2)
         # A top of a single node would be a level that tells nothing but the total.
-        shapes += [Tree(size, b, depth, width) for b in range(least, branching + 1) if b ** (depth - 1) < bins]
+        trees = (Tree(size, b, depth, width) for b in range(least, branching + 1) if b ** (depth - 1) < bins)
+        shapes += [tree for tree in trees if tree.top <= _MOST_TOP]
     return shapes
