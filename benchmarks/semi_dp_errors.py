@@ -127,7 +127,7 @@ def row(name: str, symbol: str, spend: dp.PureDP | dp.ZCDP) -> str:
     case = CASES[name]()
     found = quoted(case, spend)
     (one,), (line,) = found.measured, found.lines
-    unit = 1.0 if isinstance(case.statistic, Count) else float(line.unit) / GROUP_ROWS
+    unit = 1.0 if isinstance(case.statistic.kind, Count) else float(line.unit) / GROUP_ROWS
     a, chosen = found.group, unit * sqrt(one.law.variance())
     naive = law_for(Sensitivity(a * one.ordinary.l1, a * a * one.ordinary.l2_squared), one.guarantee)
     ordinary = law_for(one.ordinary, one.guarantee)

@@ -35,8 +35,8 @@ def effective_guarantee(
     if sum(value is not None for value in (rho, epsilon, mu)) != 1:
         raise ArgumentError("effective: give one of --rho, --epsilon and --mu, for example --rho 0.213")
     chance = None if delta is None else exact(delta, "--delta")
-    if chance is not None and not 0 < chance < 1:
-        raise ArgumentError(f"--delta={delta}: must lie strictly between 0 and 1; leave it out to see the parameters alone")
+    if chance == 0 and epsilon is None:
+        raise ArgumentError("--delta=0: ρ and μ say no ε there; leave it out to see the parameters alone")
     advertised: Budget
     if rho is not None:
         advertised = ZCDP(exact(rho, "--rho"))
