@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import PlanError
 from discreet.planfile import load_plan
+from discreet.statistics import outputs
 
 PLAN = """\
 [data]
@@ -49,7 +50,7 @@ delta = 1e-9
 [[release]]
 name = "r"
 group_by = ["sex", { bins = "age", edges = [0, 50] }]
-statistics = ["count", { mean = "age", weight = 2, as = "m" }]
+statistics = ["count", { mean = "age", weight = 2, as = "m" }, { quantiles = "age", at = [0, "0.9"] }]
 where = { age = [18, 65] }
 spend = { epsilon = 0.5, delta = 1e-10 }
 resize = { rows = 100, proportion = 0.9 }
@@ -229,9 +230,29 @@ def test_row_29_a_plan_without_relation_or_rows_is_refused(tmp_path: Path) -> No
     assert "'rows' is missing" in str(refused_bytes(tmp_path, with_change("rows = 100\nledger", "ledger")))
 
 
-def test_row_31_percentiles_are_not_part_of_this_version(tmp_path: Path) -> None:
-    for statistic in ('{ quantiles = "age", at = [0, 1] }', '{ median = "age" }', '"variance"'):
-        assert "is not part of this version" in str(refused_bytes(tmp_path, with_change('"count",', f"{statistic},")))
+@pytest.mark.parametrize(
+    ("at", "rule"),
+    [
+        ("[1.5]", "at=1.5 must lie in [0, 1]; the median is '0.5'"),
+        ("[-0.001]", "at=-0.001 must lie in [0, 1]"),
+        ('[0.5, "1/2"]', "must hold 1 to 1000 different numbers"),
+        ("[]", "must hold 1 to 1000 different numbers"),
+        ("[nan]", "must be a number"),
+        ("[true]", "must be a number"),
+        ("0.5", "must be a list"),
+        ("{ q = 0.5 }", "must be a list"),
+        ('["half"]', "must be a number"),
+    ],
+)
+def test_row_31_quantiles_outside_of_0_to_1_or_without_candidates_are_refused(tmp_path: Path, at: str, rule: str) -> None:
+    error = refused_bytes(tmp_path, with_change('at = [0, "0.9"]', f"at = {at}"))
+    assert rule in str(error)
+    assert error.place.startswith("plan.toml:28: release[0].statistics[2]")
+
+
+def test_row_31_the_least_and_the_greatest_value_can_be_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(with_change('at = [0, "0.9"]', "at = [1, 0]"), encoding="utf-8")
+    assert outputs(load_plan(tmp_path / "plan.toml").orders[0].request.statistics[2]) == ("age_p0", "age_p100")
 
 
 def test_row_32_any_edit_of_a_request_changes_its_digest(tmp_path: Path) -> None:
@@ -242,6 +263,7 @@ def test_row_32_any_edit_of_a_request_changes_its_digest(tmp_path: Path) -> None
         ("proportion = 0.9", "proportion = 0.91"),
         ("[0, 90]", "[0, 91]"),
         ('as = "m"', 'as = "n"'),
+        ('"0.9"', '"0.91"'),
         ("upper = 100", "upper = 101"),
         ("rows = 100\nl", "rows = 101\nl"),
     ]
@@ -337,11 +359,14 @@ def replaced(value: Any, keys: tuple[str | int, ...], new: Any) -> Any:
     return copy
 
 
-@pytest.mark.parametrize("keys", list(leaves(tomllib.loads(PLAN))), ids=str)
+MORE = PLAN.replace('["count", ', '["share", { histogram = "age", edges = [0, 50, 100] }, { std = "age", nulls = "skip" }, ')
+
+
+@pytest.mark.parametrize("keys", list(leaves(tomllib.loads(MORE))), ids=str)
 def test_any_value_of_any_kind_anywhere_is_understood_or_refused_in_place(
     tmp_path: Path, keys: tuple[str | int, ...]
 ) -> None:
-    document = tomllib.loads(PLAN)
+    document = tomllib.loads(MORE)
     path = tmp_path / "plan.toml"
     for odd in ODD:
         changed = replaced(document, keys, odd)

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet import datasets
 from discreet.errors import ArgumentError, PlanError
-from discreet.planfile import PlanFile, checked_name, load_plan
+from discreet.planfile import PlanFile, load_plan
+from discreet.spend import checked_name
 
 FULL = """\
 # Every key of the format, except categories_file and the other measures.
@@ -171,6 +172,31 @@ def test_full_plan_means_the_same_as_the_python_calls(tmp_path: Path) -> None:
         dp.ApproxDP("0.1", Fraction(1, 15) / 10**9),
         dp.ApproxDP("0.25", "1e-10"),
     ]
+
+
+def test_every_statistic_means_the_same_as_the_python_call(tmp_path: Path) -> None:
+    written = """statistics = [
+        "count", "share", { sum = "age", weight = 2 }, { mean = "age" }, { std = "age" },
+        { variance = "age", as = "spread" },
+        { median = "age", nulls = "skip", weight = 0.5 },
+        { quantiles = "age", at = [1, "1/4", 0.9], as = "ages" },
+        { histogram = "age", edges = [0, 18, 65], weight = "1/3", as = "bands" },
+        { histogram = "hired", edges = [2020-01-01, "2021-01-01", 2025-12-31] },
+    ]
+    """
+    head, tail = FULL.split("group_by =", maxsplit=1)[0], FULL[FULL.index("where =") : FULL.rindex("[[release]]")]
+    (order,) = load(tmp_path, head + written + tail).orders
+    table = dp.Table(order.request.schema, order.request.neighbours, order.request.steps)
+    expected = table.agg(
+        dp.count(), dp.share(), dp.sum("age", weight=2), dp.mean("age"), dp.std("age"),
+        dp.variance("age").alias("spread"),
+        dp.median("age", nulls="skip", weight="0.5"),
+        dp.quantiles("age", [1, Fraction(1, 4), "0.9"]).alias("ages"),
+        dp.histogram("age", [0, 18, 65], weight=Fraction(1, 3)).alias("bands"),
+        dp.histogram("hired", [dt.date(2020, 1, 1), "2021-01-01", "2025-12-31"]),
+    )  # fmt: skip
+    assert order.request == expected
+    assert order.request.digest == expected.digest
 
 
 @pytest.mark.parametrize(
@@ -342,16 +368,22 @@ def described(draw: st.DrawFn) -> tuple[dict[str, Any], dp.Schema, list[Any]]:
     return sections, schema, requests
 
 
+WORDS = ["count", "sum", "mean", "variance", "std", "median", "quantiles", "histogram"]
+
+
 @st.composite
 def release_of(draw: st.DrawFn, table: dp.Table, categories: list[str]) -> tuple[dict[str, Any], Any]:
     release: dict[str, Any] = {}
     asked, written = [], []
-    for make, word in draw(
-        st.lists(st.sampled_from([(dp.mean, "mean"), (dp.sum, "sum"), (dp.count, "count")]), unique=True, min_size=1)
-    ):
+    for word in draw(st.lists(st.sampled_from(WORDS), unique=True, min_size=1, max_size=4)):
         weight, column = draw(AMOUNTS), draw(st.sampled_from(["n0", "n1"]))
-        asked.append(make(column, weight=weight).alias(word))
-        written.append({word: column, "weight": weight, "as": word})
+        also: dict[str, Any] = {}
+        if word == "quantiles":
+            also["at"] = draw(st.lists(st.sampled_from(["0", "1/3", "0.5", "1"]), unique=True, min_size=1))
+        if word == "histogram":
+            also["edges"] = draw(st.lists(st.sampled_from([0, 1, "4/3", 2, 5]), min_size=1, max_size=3))
+        asked.append(getattr(dp, word)(column, weight=weight, **also).alias(word))
+        written.append({word: column, **also, "weight": weight, "as": word})
     release["statistics"] = written
     by: list[Any] = []
     if draw(st.booleans()):
@@ -518,8 +550,29 @@ def line_of(text: str, place: str) -> int:
         ('group_by = ["state"', 'group_by = ["age"', "release[0].group_by[0]", "is grouped by bins"),
         ('group_by = ["state"', 'group_by = ["stat"', "release[0].group_by[0]", "did you mean 'state'"),
         ('mean = "wage", weight', 'mean = "wages", weight', "release[0].statistics[1]", "did you mean 'wage'"),
-        ('{ mean = "wage", weight', '{ quantiles = "wage", weight', "release[0].statistics[1].quantiles",
-         "not part of this version"),
+        ('{ mean = "wage", weight', '{ quantiles = "wage", weight', "release[0].statistics[1]", "the key 'at' is missing"),
+        ('{ mean = "wage", weight', '{ quantiles = "wage", at = [0, 2], weight', "release[0].statistics[1]",
+         "at=2 must lie in [0, 1]"),
+        ('{ mean = "wage", weight', '{ quantiles = "wage", at = 0.5, weight', "release[0].statistics[1].at",
+         "must be a list"),
+        ('{ mean = "wage", weight', '{ median = "sex", weight', "release[0].statistics[1]", "the column is categorical"),
+        ('{ mean = "wage", weight', '{ std = "hired", weight', "release[0].statistics[1]", "the column is a date"),
+        ('{ mean = "wage", weight', '{ median = "wage", at = [0.5], weight', "release[0].statistics[1].at", "no such key"),
+        ('{ mean = "wage", weight', '{ histogram = "wage", weight', "release[0].statistics[1]",
+         "the key 'edges' is missing"),
+        ('{ mean = "wage", weight', '{ histogram = "sex", edges = [0, 1], weight', "release[0].statistics[1]",
+         "the column is categorical"),
+        ('{ mean = "wage", weight', '{ histogram = "wage", edges = [10, 5], weight', "release[0].statistics[1]",
+         "must lie on the grid"),
+        ('{ mean = "wage", weight', '{ histogram = "wage", edges = [20, 10], weight', "release[0].statistics[1]",
+         "increase strictly"),
+        ('{ mean = "wage", weight', '{ variance = "wage", nulls = "keep", weight', "release[0].statistics[1].nulls",
+         "must be 'skip'"),
+        ('{ mean = "wage", weight', '{ quantiles = "wage", att = [1], weight', "release[0].statistics[1].att",
+         "did you mean 'at'"),
+        ('    "count",', '    "median",', "release[0].statistics[0]", "needs a column"),
+        ('    "count",', '    "shares",', "release[0].statistics[0]", "did you mean 'share'"),
+        ('    "count",', '    "share", "share",', "release[0].statistics", "use .alias"),
         ('{ mean = "wage", weight = 2', '{ mean = "wage", sum = "wage", weight = 2', "release[0].statistics[1]",
          "one statistic"),
         ('{ mean = "wage", weight', "{ weight", "release[0].statistics[1]", "one statistic"),
