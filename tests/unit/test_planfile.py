@@ -175,22 +175,21 @@ def test_full_plan_means_the_same_as_the_python_calls(tmp_path: Path) -> None:
 
 
 def test_every_statistic_means_the_same_as_the_python_call(tmp_path: Path) -> None:
-    written = """[
-        "count", "share", { sum = "age", weight = 2 }, { mean = "age" }, { variance = "age", as = "spread" }, { std = "age" },
+    written = """statistics = [
+        "count", "share", { sum = "age", weight = 2 }, { mean = "age" }, { std = "age" },
+        { variance = "age", as = "spread" },
         { median = "age", nulls = "skip", weight = 0.5 },
         { quantiles = "age", at = [1, "1/4", 0.9], as = "ages" },
         { histogram = "age", edges = [0, 18, 65], weight = "1/3", as = "bands" },
         { histogram = "hired", edges = [2020-01-01, "2021-01-01", 2025-12-31] },
-    ]"""
-    text = changed(
-        FULL[: FULL.index('[[release]]\nname = "persons"')],
-        FULL[FULL.index("[\n    ") : FULL.index("]\nwhere") + 1],
-        written,
-    )
-    (order,) = load(tmp_path, changed(text, 'group_by = ["state", { bins = "age", edges = [18, 30, 50, 66] }]\n', "")).orders
+    ]
+    """
+    head, tail = FULL.split("group_by =", maxsplit=1)[0], FULL[FULL.index("where =") : FULL.rindex("[[release]]")]
+    (order,) = load(tmp_path, head + written + tail).orders
     table = dp.Table(order.request.schema, order.request.neighbours, order.request.steps)
     expected = table.agg(
-        dp.count(), dp.share(), dp.sum("age", weight=2), dp.mean("age"), dp.variance("age").alias("spread"), dp.std("age"),
+        dp.count(), dp.share(), dp.sum("age", weight=2), dp.mean("age"), dp.std("age"),
+        dp.variance("age").alias("spread"),
         dp.median("age", nulls="skip", weight="0.5"),
         dp.quantiles("age", [1, Fraction(1, 4), "0.9"]).alias("ages"),
         dp.histogram("age", [0, 18, 65], weight=Fraction(1, 3)).alias("bands"),
@@ -569,6 +568,8 @@ def line_of(text: str, place: str) -> int:
          "increase strictly"),
         ('{ mean = "wage", weight', '{ variance = "wage", nulls = "keep", weight', "release[0].statistics[1].nulls",
          "must be 'skip'"),
+        ('{ mean = "wage", weight', '{ quantiles = "wage", att = [1], weight', "release[0].statistics[1].att",
+         "did you mean 'at'"),
         ('    "count",', '    "median",', "release[0].statistics[0]", "needs a column"),
         ('    "count",', '    "shares",', "release[0].statistics[0]", "did you mean 'share'"),
         ('    "count",', '    "share", "share",', "release[0].statistics", "use .alias"),
