@@ -31,6 +31,9 @@ __all__ = ["Columns", "Frame", "estimated", "frames", "group_columns"]
 
 Noisy = Sequence[NDArray[Any]]
 
+_COUNT_COLUMNS = ("count", "count_low", "count_high", "count_consistent")
+_LARGEST = 2**63
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
@@ -84,15 +87,22 @@ def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[tuple[str, list
     facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
     own = [group_labels(group, facts) for group in groups]
     size, cells = prod(map(len, own)), layout(quote.plan).cells
-    columns = [(name, [label for label in values for _ in range(size)]) for name, values in group_columns(quote)]
-    taken, repeat, tile = {name for name, _ in columns}, size, cells
+    columns: list[tuple[str, list[Label]]] = []
+    for name, values in group_columns(quote):
+        columns.append((_free(name, columns), [label for label in values for _ in range(size)]))
+    repeat, tile = size, cells
     for group, labels in zip(groups, own, strict=True):
         repeat //= len(labels)
-        # A column may be grouped and cut into bins at once: its bins then need another name.
-        name = f"{group.column}_bin" if group.column in taken else group.column
-        columns.append((name, [label for label in labels for _ in range(repeat)] * tile))
+        columns.append((_free(group.column, columns), [label for label in labels for _ in range(repeat)] * tile))
         tile *= len(labels)
     return columns
+
+
+def _free(name: str, columns: Sequence[tuple[str, list[Label]]]) -> str:
+    """A column may be called like the counts, or be grouped and cut into bins at once: it then needs another name."""
+    while name in _COUNT_COLUMNS or name in dict(columns):
+        name += "_group"
+    return name
 
 
 def _agreed(quote: Quote, line: Line, noisy: Noisy) -> list[NDArray[np.float64] | None]:
@@ -149,7 +159,7 @@ def _variance(
 
 
 def _quantiles(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[Estimate]:
-    """Codes of the quantiles turned into values of the grid; whole numbers where the grid has no others."""
+    """Codes of the quantiles turned into values of the grid; 64-bit integers where all of the grid are, else doubles."""
     one = quote.measured[line.tree] if line.tree is not None else None
     if one is None or not isinstance(one.query, LevelCounts):
         raise InternalError("quantiles need a tree")
@@ -165,11 +175,11 @@ def _values(quote: Quote, line: Line, low: int, codes: Estimate) -> Estimate:
     column = quote.plan.schema[str(line.statistic.column)]
     if not isinstance(column, Number):
         raise InternalError(f"column '{line.statistic.column}' has no numbers")
+    whole = column.lower.denominator == column.step.denominator == 1 and -_LARGEST <= column.lower <= column.upper < _LARGEST
 
     def values(part: NDArray[Any]) -> NDArray[Any]:
         distinct, place = np.unique(part, return_inverse=True)
         exact = [column.value(low + int(code)) for code in distinct]
-        whole = column.lower.denominator == column.step.denominator == 1
         shown = np.array([int(value) for value in exact] if whole else [float(value) for value in exact])
         return np.asarray(shown[place])
 

@@ -60,8 +60,10 @@ def variance_estimate(
     open_range = n - dn < 1
     bottom = np.where(open_range, 0.0, np.clip(bottom + shift - slack, 0.0, most))
     top = np.where(open_range, most, np.clip(top + shift + slack, 0.0, most))
-    scale = float(unit) ** 2
-    return Estimate(scale * value, scale * np.minimum(bottom, value), scale * np.maximum(top, value))
+    # Three roundings at most, of the square of the unit, of what is possible and of the product: each 2**-53.
+    scale = float(unit**2)
+    least, greatest = np.minimum(bottom, value) * (1 - 2.0**-50), np.maximum(top, value) * (1 + 2.0**-50)
+    return Estimate(scale * value, scale * least, scale * greatest)
 
 
 def _spread(total: Floats, squares: Floats, size: Floats) -> Floats:
@@ -69,9 +71,9 @@ def _spread(total: Floats, squares: Floats, size: Floats) -> Floats:
 
 
 def root_estimate(variance: Estimate) -> Estimate:
-    """The standard deviation: the root of the variance and of the ends of its interval."""
+    """The standard deviation: the root of the variance and of the ends of its interval; exactly 0 where that is."""
     low, value, high = (np.sqrt(part) for part in (variance.low, variance.value, variance.high))
-    return Estimate(value, np.nextafter(low, 0.0), np.nextafter(high, np.inf))
+    return Estimate(value, np.nextafter(low, 0.0), np.where(high > 0, np.nextafter(high, np.inf), 0.0))
 
 
 def share_estimate(
