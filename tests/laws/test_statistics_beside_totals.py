@@ -42,6 +42,7 @@ REQUESTS = {
     "by both": TABLE.group_by("a", "b").agg(TREE, HALVES, dp.variance("v", nulls="skip")),
     "some rows": TABLE.where({"b": ["p"]}).group_by("a").agg(PART, HALVES, SPREAD, TREE),
     "bins of what is never null": TABLE.impute({"v": dp.Uniform()}).agg(PART, HALVES.alias("other"), dp.mean("v")),
+    "large values": TABLE.impute({"v": dp.Uniform()}).clamp({"v": (5, 7)}).where({"b": ["p"]}).agg(dp.sum("v")),
     "margins": TABLE.agg(dp.tables(["b", dp.bins("v", [0, 4])], [dp.bins("v", [4, 7])]), dp.mean("v", nulls="skip")),
 }
 
