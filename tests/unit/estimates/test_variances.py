@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.estimates.ratios import Estimate
@@ -25,13 +25,17 @@ def pair(number, half):
 
 @st.composite
 def sums(draw):
-    """Noisy sums of f and f² - shift over a noisy number of rows, and half-widths; also numbers that no table has."""
+    """Noisy sums of f and f² - shift over a noisy number of rows, with half-widths: of a table, or of none that there is."""
     low = draw(st.integers(-6, 6))
     reach = (low, low + draw(st.integers(0, 9)))
     shift = draw(st.integers(0, 40))
-    half = st.integers(0, 12)
-    n, s, q = draw(st.integers(-3, 30)), draw(st.integers(-200, 200)), draw(st.integers(-900, 900))
-    return (s, draw(half)), (q, draw(half)), (n, draw(st.sampled_from([0, 0, 1, 5, 40]))), shift, reach
+    ds, dq, dn = draw(st.integers(0, 12)), draw(st.integers(0, 12)), draw(st.sampled_from([0, 0, 1, 5, 40]))
+    if draw(st.integers(0, 3)):
+        values = draw(st.lists(st.integers(*reach), min_size=1, max_size=30))
+        s, q, n = sum(values), sum(f * f - shift for f in values), len(values) + draw(st.integers(-1, 20))
+    else:
+        s, q, n = draw(st.integers(-200, 200)), draw(st.integers(-900, 900)), draw(st.integers(-3, 30))
+    return (s, ds), (q, dq), (n, dn), shift, reach
 
 
 def spread(s, q, n, shift, reach):
@@ -45,6 +49,7 @@ def box(centre, half):
     return {centre - half, centre + half} | ({0} if abs(centre) <= half else set())
 
 
+@settings(max_examples=300)
 @given(sums(), st.sampled_from(UNITS))
 @example(((0, 0), (100, 0), (4, 0), 0, (-5, 5)), Fraction(1, 20))
 @example(((0, 0), (1, 0), (1, 0), 0, (-1, 1)), Fraction(1, 3))
