@@ -20,7 +20,7 @@ check: .venv/.ready
 	$(BIN)/lint-imports
 
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-slow: .venv/.ready
 	$(BIN)/python -m pytest -m slow
