@@ -33,6 +33,7 @@ Noisy = Sequence[NDArray[Any]]
 
 _COUNT_COLUMNS = ("count", "count_low", "count_high", "count_consistent")
 _LARGEST = 2**63
+_LEAST_VARIANCE = 1e-200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,19 +68,27 @@ def estimated(quote: Quote, noisy: Noisy) -> list[Columns]:
 
 
 def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
-    """The histograms and tables of counts, each with the groups of the request and then its own."""
-    found = []
+    """The histograms and tables of counts, each with the groups of the request and then its own; no two of one name."""
+    found: list[Frame] = []
     for line in quote.lines:
         groupings = tables_of(line.statistic)
         agreed = _agreed(quote, line, noisy) if len(groupings) > 1 else [None] * len(groupings)
         for position, groups, consistent in zip(line.tables, groupings, agreed, strict=True):
-            named = [line.statistic.name] if len(groupings) == 1 else [line.statistic.name, *(one.column for one in groups)]
             one = quote.measured[position]
             values = noisy[position]
             half = _every(half_widths(one.law, line.level), len(values))
             counts = Columns("count", count_estimate(values, half))
-            found.append(Frame("_".join(named), _frame_labels(quote, groups), counts, consistent))
+            name = _frame_name(line, groups, [frame.name for frame in found])
+            found.append(Frame(name, _frame_labels(quote, groups), counts, consistent))
     return found
+
+
+def _frame_name(line: Line, groups: Sequence[Group], taken: Sequence[str]) -> str:
+    """The name of the statistic, for one of several tables with those of its groups, and a number where that is taken."""
+    own = [group.column for group in groups] if len(line.tables) > 1 else []
+    name = "_".join([line.statistic.name, *own])
+    times = sum(other == name or other.startswith(f"{name}.") for other in taken)
+    return f"{name}.{times + 1}" if times else name
 
 
 def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[tuple[str, list[Label]]]:
@@ -117,7 +126,9 @@ def _agreed(quote: Quote, line: Line, noisy: Noisy) -> list[NDArray[np.float64] 
         query = quote.measured[position].query
         shape = query.sizes if isinstance(query, TableCounts) else ()
         values = np.asarray(noisy[position], dtype=np.float64).reshape(shape)
-        margins.append(Margin(tuple(map(axes.index, grouping)), values, quote.measured[position].law.variance()))
+        # Next to no noise has a variance of 0 as a double.
+        variance = max(quote.measured[position].law.variance(), _LEAST_VARIANCE)
+        margins.append(Margin(tuple(map(axes.index, grouping)), values, variance))
     every = facts.rows if counts_every_row(quote.plan) else None
     return [found.ravel() for found in reconcile(margins, n=every)]
 

@@ -64,6 +64,11 @@ def released(order):
             assert one.spent == dp.ApproxDP(0, 0) or order.spend in {None, True}
 
 
+def asked(error):
+    with session() as one:
+        return one.quote(COUNT, error=error) if error is not None else one.quote(None)
+
+
 COUNT = TABLE.agg(dp.count())
 TAKES = {
     "Number(x, 1)": lambda x: dp.Number(x, 1),
@@ -100,6 +105,17 @@ TAKES = {
     "bins edge": lambda x: TABLE.group_by(dp.bins("v", [x, x])),
     "count": lambda x: TABLE.agg(dp.count(x)),
     "sum": lambda x: TABLE.agg(dp.sum(x)),
+    "median": lambda x: TABLE.agg(dp.median(x)),
+    "quantiles": lambda x: TABLE.agg(dp.quantiles("v", x, nulls="skip")),
+    "quantile": lambda x: TABLE.agg(dp.quantiles("v", [x], nulls="skip")),
+    "histogram column": lambda x: TABLE.agg(dp.histogram(x, [0, 1])),
+    "histogram edges": lambda x: TABLE.agg(dp.histogram("v", x)),
+    "histogram edge": lambda x: TABLE.agg(dp.histogram("v", [0, x])),
+    "tables": lambda x: TABLE.agg(dp.tables(x)),
+    "tables group": lambda x: TABLE.agg(dp.tables(["s"], [x])),
+    "tables bins": lambda x: TABLE.agg(dp.tables(["s"], [dp.bins("v", [0, x])])),
+    "error": asked,
+    "errors": lambda x: asked({"count": x}),
     "weight": lambda x: TABLE.agg(dp.count(weight=x)),
     "nulls": lambda x: TABLE.agg(dp.mean("v", nulls=x)),
     "alias": lambda x: TABLE.agg(dp.count().alias(x)),
@@ -144,7 +160,8 @@ def test_numbers_of_the_greatest_size_are_released():
         with dp.Session(
             frame, schema, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=dp.AddRemove()
         ) as one:
-            request = one.table.impute({"v": dp.Uniform()}).agg(dp.sum("v"), dp.mean("v"))
+            table = one.table.impute({"v": dp.Uniform()})
+            request = table.agg(*(make("v") for make in (dp.sum, dp.mean, dp.variance, dp.std, dp.median)))
             row = one.release(request, spend="1e-14", name="r").table.row(0)
             assert all(np.isfinite(row))
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
 from discreet.estimates.trees import Tree, choose_tree, consistent_leaves, interval_variance, level_counts, prefix_variance
+from discreet.noise.laws import DiscreteLaplace
 
 SMALL = [Tree(1, 2, 1), Tree(7, 7, 1), Tree(8, 2, 3), Tree(9, 4, 2), Tree(20, 3, 3), Tree(26, 2, 4, width=2)]
 
@@ -105,6 +106,12 @@ def test_the_shapes_for_grids_of_a_thousand_steps():
     assert choose_tree(1000, lambda depth: 2.0 * depth**2, rows=1000).width == 8
     assert choose_tree(1000, lambda depth: 2.0 * depth**2, rows=10**6).width == 1
     assert choose_tree(1000, lambda depth: 2.0 * depth**2, rows=Fraction(1, 10)).bins <= 4
+
+
+@pytest.mark.parametrize("size", [1501, 100_000])
+def test_next_to_no_noise_does_not_make_the_top_wide(size):
+    """Every top node needs the law of a sum of its own for its interval; thousands of them would take minutes."""
+    assert choose_tree(size, lambda depth: DiscreteLaplace(Fraction(depth, 20)).variance()).top <= 128
 
 
 @given(
