@@ -207,7 +207,7 @@ def tables(*groupings: Sequence[str | Bins], weight: Amount = 1) -> Statistic:
         PlanError: no grouping, an empty one, or one that stands there twice.
     """
     asked = tuple(tuple(grouping) if isinstance(grouping, list | tuple) else () for grouping in groupings)
-    if not asked or not all(asked) or len(set(asked)) < len(asked):
+    if not asked or not all(asked) or not all(isinstance(by, str | Bins) for grouping in asked for by in grouping):
         raise PlanError('tables(): must name different lists of columns or bins, such as tables(["a", "b"], ["a", "c"])')
     return Statistic(Tables(asked), None, "tables", _weight(weight))
 

@@ -123,7 +123,10 @@ class Grouped:
     def _with_groups(self, statistic: Statistic) -> Statistic:
         """The bins of a histogram and the groups of tables, held against the columns."""
         if isinstance(statistic.kind, Tables):
-            return replace(statistic, kind=Tables(tuple(map(self._checked, statistic.kind.tables))))
+            tables = tuple(map(self._checked, statistic.kind.tables))
+            if len(set(tables)) < len(tables):
+                raise PlanError("tables(): a grouping stands there twice; once is enough")
+            return replace(statistic, kind=Tables(tables))
         if not isinstance(statistic.kind, Histogram) or isinstance(statistic.kind.bins, BinGroup):
             return statistic
         found = group_of(statistic.kind.bins, self.table.facts)
