@@ -199,7 +199,8 @@ def _totals_text(quote: Quote, beside: Beside) -> list[str]:
     compared = f"tables with the same totals that differ in{bound} a = {adjacency.a} rows ({adjacency.reason})"
     lines = [f"exact totals of {named} stand beside it, unprotected: compared are {compared}"]
     if beside.totals is None:
-        lines.append("the totals are not published yet; once they are, a and the noise can only become smaller")
+        later = "once they are, a can only become smaller, and the noise is chosen for them"
+        lines.append(f"the totals are not published yet; {later}")
     if quote.advertised != quote.spend:
         lines.append(f"the same noise without counting the totals would be advertised as: {quote.advertised.explain()}")
     if isinstance(quote.spend, ZCDP):
