@@ -241,6 +241,8 @@ def _check_names(plan: Plan) -> None:
         taken[group.column] = "a group column"
     for statistic in plan.statistics:
         if tables_of(statistic):
+            if statistic.name == "table":
+                raise PlanError("statistic 'table': is how the main frame of a release is called; use .alias(…)")
             names = [statistic.name]
         else:
             names = [f"{name}{end}" for name in outputs(statistic) for end in ("", "_low", "_high")]

@@ -172,7 +172,7 @@ class Release:
         try:
             place.mkdir(parents=True, exist_ok=True)
             _replace(place / "release.json", lambda path: path.write_bytes(self.payload))
-            for name, frame in self.tables.items():
+            for name, frame in _named_files(self.tables).items():
                 _replace(place / f"{name}.csv", partial(frame.write_csv, quote_style="non_numeric"))
                 _replace(place / f"{name}.parquet", frame.write_parquet)
         except OSError as wrong:
@@ -266,6 +266,17 @@ def _totals_frame(part: Mapping[str, Any], schema: Sequence[Mapping[str, Any]]) 
 def _is_whole(column: Mapping[str, Any]) -> bool:
     """Whether a numeric column holds whole numbers only, which totals show as such; other grids show texts."""
     return all(exact(column[end], end).denominator == 1 for end in ("lower", "step"))
+
+
+def _named_files(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """The frames by the names of their files, which stay in their folder whatever a frame is called."""
+    files: dict[str, pl.DataFrame] = {}
+    for name, frame in frames.items():
+        short, times = _file_name(name), 1
+        while (short if times == 1 else f"{short}_{times}").casefold() in map(str.casefold, files):
+            times += 1
+        files[short if times == 1 else f"{short}_{times}"] = frame
+    return files
 
 
 def _file_name(column: str) -> str:

@@ -125,7 +125,7 @@ class Grouped:
         if isinstance(statistic.kind, Tables):
             tables = tuple(map(self._checked, statistic.kind.tables))
             if len(set(tables)) < len(tables):
-                raise PlanError("tables(): a grouping stands there twice; once is enough")
+                raise PlanError("tables(): must name different lists of columns; one of them stands there twice")
             return replace(statistic, kind=Tables(tables))
         if not isinstance(statistic.kind, Histogram) or isinstance(statistic.kind.bins, BinGroup):
             return statistic

@@ -259,10 +259,10 @@ def test_intervals_hold_the_value_of_groups_of_every_size(neighbours, spend):
     assert_covered(few)
 
 
-def test_intervals_of_a_third_of_the_width_would_be_noticed(monkeypatch):
+def test_intervals_of_a_sixth_of_the_width_would_be_noticed(monkeypatch):
     """The mutant fails for every statistic whose half-widths are put together here; quantiles have their own."""
     whole = assemble.half_widths
-    monkeypatch.setattr(assemble, "half_widths", lambda law, level: whole(law, level) // 3)
+    monkeypatch.setattr(assemble, "half_widths", lambda law, level: whole(law, level) // 6)
     monkeypatch.setattr(assemble.SumOfNoises, "half_width", lambda self, level: 0)
     every, _ = tally(pl.read_parquet(datasets.path("acs12")), ADDED, dp.PureDP(8), 25)
     for name, (inside, of) in every.items():
