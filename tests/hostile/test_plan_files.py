@@ -55,7 +55,7 @@ where = { age = [18, 65] }
 spend = { epsilon = 0.5, delta = 1e-10 }
 resize = { rows = 100, proportion = 0.9 }
 """
-SECONDS = 5.0
+SECONDS = 30.0
 
 
 def refused(path: Path) -> PlanError:
