@@ -56,7 +56,7 @@ def quote(plan: Plan, spend: Budget, beside: Beside | None = None) -> Quote:
         raise PlanError("spend: is nothing; spend more than 0")
     measured, joint = min((_measured(asked, target) for target in targets), key=lambda one: _spread(one[0]))
     lines = tuple(line_of(asked, statistic, measured) for statistic in plan.statistics)
-    advertised = spend if beside is None else _advertised(plan, spend, measured)
+    advertised = spend if beside is None else _advertised(plan, spend, measured, joint)
     return Quote(plan, spend, _moved_rows(plan, beside), measured, lines, beside, advertised, joint)
 
 
@@ -245,11 +245,11 @@ def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:
     return Sensitivity(span.l1, span.l2_squared)
 
 
-def _advertised(plan: Plan, spend: Budget, measured: Sequence[Measured]) -> Budget:
+def _advertised(plan: Plan, spend: Budget, measured: Sequence[Measured], joint: Fraction) -> Budget:
     """The guarantee that the same noise has for one replaced row, if nobody counts the totals. Only printed."""
     inner = [_ordinary_guarantee(one) for one in measured]
     parts = zip(*map(coordinates, inner), strict=True)
-    total = from_coordinates(type(inner[0]), tuple(sum(part, Fraction(0)) for part in parts))
+    total = from_coordinates(type(inner[0]), tuple(joint * sum(part, Fraction(0)) for part in parts))
     sampled = _resampling(plan, None)
     if isinstance(total, GDP) and isinstance(spend, ApproxDP) and sampled is not None:
         return ApproxDP(sampled.profile(total).epsilon_at(spend.delta), spend.delta)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.allocate import quote
+from discreet.invariants.beside import beside
 from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
 from discreet.privacy import ApproxDP
 from discreet.privacy.amplify import Resampling
@@ -165,6 +166,16 @@ def test_a_resized_release_is_composed_inside_and_converted_once(spend, rows, p,
     outer = coordinates(sampling.guarantee(inner))[0]
     assert outer <= coordinates(spend)[0] * (1 + Fraction(1, 2**60))
     assert outer >= coordinates(spend)[0] * Fraction(999, 1000)
+
+
+def test_beside_totals_a_resized_release_is_advertised_as_what_its_noise_is_without_them():
+    """Two rows change where the totals stay, one where nobody counts them: a quarter of ρ, whatever is asked together."""
+    schema = dp.Schema(a=dp.Category(["x", "y"]), b=dp.Category(["p", "q"]), v=dp.Number(0, 10))
+    totals = beside(dp.Totals("a"), schema, None, 100)
+    table = dp.Table(schema, dp.ReplaceOne(rows=100)).impute({"b": dp.Weights({"p": 1}), "v": dp.Uniform()}).resize(100)
+    for statistics in ([dp.count()], [dp.count(), dp.mean("v")]):
+        asked = quote(table.group_by("b").agg(*statistics), dp.ZCDP("0.5"), totals)
+        assert (asked.group, asked.advertised) == (2, dp.ZCDP("0.125"))
 
 
 def test_sampling_amplifies_once_and_only_where_it_can():
