@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -83,7 +84,8 @@ class Release:
     """A published release. Equal releases have equal bytes.
 
     Raises:
-        ArgumentError: bytes that are no release, were changed or cut, or come from a newer version.
+        ArgumentError: bytes that are no release, were changed or cut, or come from a newer version; from the properties too,
+            where a document with a digest that fits lacks what every release has.
     """
 
     payload: bytes
@@ -92,7 +94,9 @@ class Release:
         document = _parsed(self.payload)
         found = document.get("format")
         if type(found) is not int or found > FORMAT:
-            raise ArgumentError(f"release: its format is {found!r}, this version reads up to {FORMAT}; update discreet")
+            raise ArgumentError(
+                f"release: its format is {printed(found)}, this version reads up to {FORMAT}; update discreet"
+            )
         body = {key: value for key, value in document.items() if key != "digest"}
         if document.get("digest") != _digest(body):
             raise ArgumentError("release: its digest does not match its content; it was changed after it was written")
@@ -123,22 +127,14 @@ class Release:
     @property
     def guarantee(self) -> Guarantee:
         """What the release promises."""
-        stated = self.document["guarantee"]
-        measure = from_json(stated["measure"])
-        return Guarantee(
-            measure,  # type: ignore[arg-type]  # only budgets are written
-            stated["relation"],
-            stated["rows_per_person"],
-            exact(stated["report_delta"], "report_delta"),
-            stated["epsilon"],
-            from_json(stated["advertised"]) if stated.get("semi_adjacency") else None,  # type: ignore[arg-type]
-            stated.get("semi_adjacency"),
-        )
+        with _as_written("guarantee"):
+            return _guarantee(self.document["guarantee"])
 
     @property
     def table(self) -> pl.DataFrame:
         """One row for every cell of the public domain: group columns, then each statistic with its bounds."""
-        return _frame(self.document["columns"])
+        with _as_written("columns"):
+            return _frame(self.document["columns"])
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -146,14 +142,8 @@ class Release:
 
         A frame of totals has the columns of its cells and their exact numbers; cells that are not there hold 0 rows.
         """
-        frames = {"table": self.table}
-        frames |= {frame["name"]: _frame(frame["columns"]) for frame in self.document.get("frames", [])}
-        schema = self.document["plan"]["schema"]
-        for part in (self.document["invariants"] or {"totals": {"parts": []}})["totals"]["parts"]:
-            name = "_".join([part["part"], *(_file_name(column) for column in part["columns"])])
-            times = sum(other == name or other.startswith(f"{name}.") for other in frames)
-            frames[f"{name}.{times + 1}" if times else name] = _totals_frame(part, schema)
-        return frames
+        with _as_written("tables"):
+            return _frames(self.document)
 
     def to_pandas(self) -> pd.DataFrame:
         """`table` as a pandas frame (extra `pandas`)."""
@@ -168,11 +158,11 @@ class Release:
         Raises:
             ArgumentError: the folder cannot be made or written.
         """
-        place = Path(folder)
+        place, files = Path(folder), _named_files(self.tables)
         try:
             place.mkdir(parents=True, exist_ok=True)
             _replace(place / "release.json", lambda path: path.write_bytes(self.payload))
-            for name, frame in _named_files(self.tables).items():
+            for name, frame in files.items():
                 _replace(place / f"{name}.csv", partial(frame.write_csv, quote_style="non_numeric"))
                 _replace(place / f"{name}.parquet", frame.write_parquet)
         except OSError as wrong:
@@ -235,6 +225,51 @@ def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
         "epsilon": guarantee.epsilon,
         "words": str(guarantee),
     }
+
+
+@contextmanager
+def _as_written(part: str) -> Iterator[None]:
+    """A document with the right digest that discreet did not write fails inside as one that is no release."""
+    try:
+        yield
+    except Exception:  # noqa: BLE001 (whatever a made-up document does to rationals and frames)
+        raise ArgumentError(f"release: its {part} cannot be read; it is no document that discreet wrote") from None
+
+
+def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
+    """The guarantee of the document."""
+    change = stated.get("semi_adjacency")
+    if not all(isinstance(one, int | float) for one in (stated["rows_per_person"], stated["epsilon"], change or 1)):
+        raise TypeError
+    return Guarantee(
+        _budget(stated["measure"]),
+        str(stated["relation"]),
+        stated["rows_per_person"],
+        exact(stated["report_delta"], "report_delta"),
+        stated["epsilon"],
+        _budget(stated["advertised"]) if change else None,
+        change,
+    )
+
+
+def _budget(stated: Mapping[str, Any]) -> Budget:
+    """A measure of the document in which releases are charged."""
+    measure = from_json(stated)
+    if not isinstance(measure, Budget):
+        raise TypeError
+    return measure
+
+
+def _frames(document: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
+    """All frames of the document by name."""
+    frames = {"table": _frame(document["columns"])}
+    frames |= {frame["name"]: _frame(frame["columns"]) for frame in document.get("frames", [])}
+    schema = document["plan"]["schema"]
+    for part in (document["invariants"] or {"totals": {"parts": []}})["totals"]["parts"]:
+        name = "_".join([part["part"], *(_file_name(column) for column in part["columns"])])
+        times = sum(other == name or other.startswith(f"{name}.") for other in frames)
+        frames[f"{name}.{times + 1}" if times else name] = _totals_frame(part, schema)
+    return frames
 
 
 def _frame(columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

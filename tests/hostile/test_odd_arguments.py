@@ -196,3 +196,35 @@ def test_a_document_that_lacks_a_part_is_no_release():
 def test_a_path_that_cannot_be_one_is_no_source():
     with pytest.raises(dp.SourceError, match="spelling"):
         dp.Session("a\0.csv", SCHEMA, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=dp.AddRemove())
+
+
+def column(name, values):
+    return {"name": name, "kind": "integer", "values": values}
+
+
+MADE_UP = {
+    "no guarantee": ("guarantee", {}),
+    "an epsilon in words": ("guarantee", "epsilon", "much"),
+    "a measure that is no budget": ("guarantee", "measure", {"measure": "none"}),
+    "columns that are no list": ("columns", 7),
+    "columns of unequal length": ("columns", [column("a", [1]), column("b", [1, 2])]),
+    "two columns of one name": ("columns", [column("a", [1])] * 2),
+    "values of another kind": ("columns", [column("a", [[]])]),
+    "totals without parts": ("invariants", {"totals": {}}),
+}
+
+
+@pytest.mark.parametrize("what", MADE_UP)
+def test_a_made_up_document_with_a_fitting_digest_is_refused_and_leaves_no_file(tmp_path, what):
+    with session() as one:
+        document = one.release(COUNT, name="r").document
+    part, *within, new = MADE_UP[what]
+    document[part] = {**document[part], within[0]: new} if within else new
+    del document["digest"]
+    made_up = make_release(document)
+    with pytest.raises(dp.ArgumentError, match="no document that discreet wrote"):
+        repr((made_up.guarantee, made_up.tables))
+    if part != "guarantee":
+        with pytest.raises(dp.ArgumentError, match="no document that discreet wrote"):
+            made_up.save(tmp_path / "out")
+        assert not (tmp_path / "out").exists()

@@ -28,7 +28,7 @@ def render(release: Release) -> str:
         raise ArgumentError(f"release={type(release).__name__}: must be a Release; read one with Release.load(folder)")
     try:
         return _template().render(page=page_of(release))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, StopIteration):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, StopIteration, RuntimeError):
         raise ArgumentError("release: lacks a part that every release has; it was not written by discreet") from None
 
 

@@ -1,0 +1,126 @@
+"""Fuzzing in short: each target for a fixed number of inputs from fixed random numbers. scripts/fuzz.py goes on longer."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from discreet import release as release_module
+from discreet import toml_tree
+from discreet.engines import csv_lines, duckdb
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "fuzz.py"
+
+
+@pytest.fixture(scope="module")
+def fuzz() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("discreet_fuzz", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def targets(fuzz: ModuleType) -> dict[str, Any]:
+    return fuzz.targets()
+
+
+INPUTS = {"csv": 120, "session": 25, "plan": 400, "release": 250}
+# Fewer lines than the seeds alone reach would mean that nothing is traced.
+LINES = {"csv": 500, "session": 1400, "plan": 1000, "release": 800}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_changed_files_meet_rules_and_nothing_else(fuzz: ModuleType, targets: dict[str, Any], name: str) -> None:
+    done = fuzz.fuzz(targets[name], seconds=60, executions=INPUTS[name], seed=20261122)
+    assert done.findings == []
+    assert done.executions == INPUTS[name]
+    assert done.lines > LINES[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", INPUTS)
+def test_changed_files_meet_rules_for_minutes(fuzz: ModuleType, targets: dict[str, Any], name: str) -> None:
+    assert fuzz.fuzz(targets[name], seconds=300, seed=0).findings == []
+
+
+def lenient(line: str, fields: int | None) -> list[str] | None:
+    """Lines as a lenient CSV reader cuts them."""
+    cells = next(csv.reader([line]), [""])
+    return cells if fields is None or len(cells) == fields else None
+
+
+def plain_only(path: Path, fields: int) -> Any:
+    """Rows without those that are not well-formed: rows are lost."""
+    for plain, odd, _ in ROWS(path, fields):
+        yield plain, odd, 0
+
+
+def failing(path: Path, names: Any, wanted: Any) -> Any:
+    """Frames of a file, unless its last row has a byte that is no UTF-8."""
+    if b"\xff" in path.read_bytes():
+        raise ValueError
+    yield from FRAMES(path, names, wanted)
+
+
+ROWS, FRAMES = csv_lines.row_batches, duckdb._frames
+DEFECTS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch], None]]] = {
+    "quotes read leniently": ("csv", lambda patch: patch.setattr(csv_lines, "split_line", lenient)),
+    "a mark that is kept": ("csv", lambda patch: patch.setattr(csv_lines, "_MARK", b"\0\0\0\0")),
+    "malformed rows dropped": ("csv", lambda patch: patch.setattr("discreet.engines.duckdb.row_batches", plain_only)),
+    "a value taken for a table": ("plan", lambda patch: patch.setattr(toml_tree.Node, "_require_table", lambda _: None)),
+    "a part that is not checked": ("release", lambda patch: patch.setattr(release_module, "_as_written", nullcontext)),
+    "rows that can fail a release": ("session", lambda patch: patch.setattr("discreet.engines.duckdb._frames", failing)),
+}
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_planted_defects_are_found(
+    fuzz: ModuleType, targets: dict[str, Any], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    target, plant = DEFECTS[name]
+    plant(monkeypatch)
+    assert fuzz.fuzz(targets[target], seconds=60, executions=4 * INPUTS[target], seed=1).findings
+
+
+def test_what_is_printed_is_a_finding(fuzz: ModuleType, targets: dict[str, Any]) -> None:
+    def prints(_data: bytes) -> None:
+        print("a value", file=sys.stderr, flush=True)
+
+    target = fuzz.Target((b"x",), (b"y",), prints)
+    assert len(fuzz.fuzz(target, seconds=10, executions=3).findings) == 1
+
+
+def test_inputs_that_reach_new_lines_lead_further(fuzz: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word of four letters is found letter by letter; without looking at lines it is not, at the same number of inputs."""
+
+    def steps(data: bytes) -> None:
+        for place, letter in enumerate(b"FUZZ"):
+            if data[place : place + 1] != bytes([letter]):
+                return
+            match place:  # a line of its own for each letter that is right
+                case 0:
+                    pass
+                case 1:
+                    pass
+                case 2:
+                    pass
+                case _:
+                    raise AssertionError
+
+    monkeypatch.setattr(fuzz, "PACKAGE", __file__)
+    target = fuzz.Target((b"0000",), tuple(bytes([byte]) for byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"), steps)
+    guided = fuzz.fuzz(target, seconds=20, executions=40_000, seed=3)
+    monkeypatch.setattr(fuzz, "PACKAGE", "nothing")
+    blind = fuzz.fuzz(target, seconds=20, executions=guided.executions, seed=3)
+    assert guided.findings
+    assert not blind.findings
