@@ -18,17 +18,25 @@ from discreet.exact import decimal_text, sqrt_down
 from discreet.invariants.beside import Beside
 from discreet.invariants.space import Space, space_of
 from discreet.invariants.view import counts_every_row
-from discreet.mechanisms import Change, Sensitivity, change_of, joint_factor, law_for, worst
-from discreet.mechanisms.lattice import HeldCells, LatticeLaw, lattice_laws
+from discreet.mechanisms import (
+    Change,
+    Sensitivity,
+    change_of,
+    joint_factor,
+    law_for,
+    quantiles_change,
+    quantiles_for,
+    worst,
+)
+from discreet.mechanisms.lattice import HeldCells, lattice_laws
 from discreet.neighbours import ReplaceOne
-from discreet.noise.laws import Law
 from discreet.plan import Plan, layout, resize_of, table_facts
 from discreet.primitives import Asked, line_of, nullable, shaped, weights_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
-from discreet.queries import Query, RowCount, columns_of, reach, shown, widths
-from discreet.quotes import Alternative, Measured, Quote, law_json
+from discreet.queries import Dispersion, QuantileCodes, Query, RowCount, columns_of, reach, shown, widths
+from discreet.quotes import Alternative, Measured, Noise, Quote, law_json
 from discreet.steps import Where, WhereIn
 
 __all__ = ["quote"]
@@ -157,7 +165,7 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
 def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
     """The query with the least noise that has the guarantee `part`."""
     sensitivity = _sensitivity(asked, query)
-    laws = _candidates(asked.space, query, sensitivity, part)
+    laws = _candidates(asked, query, sensitivity, part)
     alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
     return Measured(query, share, sensitivity, worst(_change(asked, query)), part, laws[0][1], alternatives)
 
@@ -197,12 +205,13 @@ def _part(target: Target, share: Fraction) -> Target:
             return GDP(sqrt_down(mu**2 * share))
 
 
-def _candidates(
-    space: Space | None, query: Query, sensitivity: Sensitivity, part: Target
-) -> list[tuple[float, Law | LatticeLaw]]:
+def _candidates(asked: Asked, query: Query, sensitivity: Sensitivity, part: Target) -> list[tuple[float, Noise]]:
     """The laws that give `part`, each with its mean variance, from the least noise to the most."""
-    plain = law_for(sensitivity, part)
-    laws: list[Law | LatticeLaw] = [plain]
+    if isinstance(query, QuantileCodes):
+        chosen = quantiles_for(sensitivity, part, query.size, layout(asked.plan).cells, query.at)
+        return [(chosen.variance(), chosen)]
+    space, plain = asked.space, law_for(sensitivity, part)
+    laws: list[Noise] = [plain]
     if space is not None and len(space.held) < space.cells:
         laws = [HeldCells(*_held(space, query), plain)]
     if space is not None and space.structure is not None and isinstance(query, RowCount) and not isinstance(part, GDP):
@@ -223,6 +232,11 @@ def _change(asked: Asked, query: Query) -> Change:
     """What one replaced (or added) row can do; after a resize n is fixed, so there it is that of replace-one."""
     plan, rows = asked.plan, asked.facts.rows
     neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
+    if isinstance(query, QuantileCodes):
+        skipped = not counts_every_row(plan) or nullable(asked, query)
+        return quantiles_change(len(query.at), cells=layout(plan).cells, skipped=skipped, neighbours=neighbours)
+    if isinstance(query, Dispersion):
+        return Change(Sensitivity(query.most, query.most**2), Sensitivity(0, 0), Sensitivity(0, 0))
     least, most = reach(query)
     return change_of(
         least,

@@ -15,13 +15,14 @@ from discreet.errors import InternalError
 from discreet.estimates import Estimate, count_estimate, mean_estimate, sum_estimate
 from discreet.estimates.margins import Margin, reconcile
 from discreet.estimates.quantiles import quantile_estimates
-from discreet.estimates.variances import root_estimate, share_estimate, variance_estimate
+from discreet.estimates.variances import dispersion_estimate, root_estimate, share_estimate, variance_estimate
 from discreet.groups import Group, Label, group_labels
 from discreet.invariants.view import counts_every_row, is_complete
+from discreet.mechanisms import ExponentialQuantiles
 from discreet.mechanisms.lattice import plain_law
 from discreet.noise.sums import SumOfNoises
 from discreet.plan import layout, table_facts, tables_of
-from discreet.queries import LevelCounts, Squares, TableCounts, reach, widths
+from discreet.queries import Dispersion, LevelCounts, QuantileCodes, Squares, TableCounts, reach, widths
 from discreet.quotes import Line, PublicCells, PublicCount, Quote, half_widths
 from discreet.schema import Number
 from discreet.statistics import Count, Mean, Share, Std, Sum, Variance, levels_of, outputs
@@ -158,28 +159,61 @@ def _variance(
     sums: tuple[NDArray[Any], NDArray[Any]],
     counts: tuple[NDArray[Any], NDArray[Any]],
 ) -> Estimate:
+    one = None if line.squares is None else quote.measured[line.squares].query
+    if isinstance(one, Dispersion) and line.squares is not None:
+        spread = _part(quote, line.squares, line.level, noisy, len(counts[0]))
+        return dispersion_estimate(spread, coarse=one.coarse, rows=one.rows, width=one.width, unit=line.unit)
     if line.total is None or line.squares is None:
         nothing = np.zeros(len(counts[0]), dtype=np.float64)  # the bounds are equal: nothing varies
         return Estimate(nothing, nothing, nothing)
-    query = quote.measured[line.squares].query
-    if not isinstance(query, Squares):
+    if not isinstance(one, Squares):
         raise InternalError("a variance needs a sum of squares")
     squares = _part(quote, line.squares, line.level, noisy, len(counts[0]))
     ends = reach(quote.measured[line.total].query)
-    return variance_estimate(sums, squares, counts, shift=query.shift, unit=line.unit, reach=ends)
+    return variance_estimate(sums, squares, counts, shift=one.shift, unit=line.unit, reach=ends)
 
 
 def _quantiles(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[Estimate]:
     """Codes of the quantiles turned into values of the grid; 64-bit integers where all of the grid are, else doubles."""
+    low = _lowest_code(quote, line)
+    return [_values(quote, line, low, found) for found in _quantile_codes(quote, line, noisy, cells)]
+
+
+def _lowest_code(quote: Quote, line: Line) -> int:
+    for position in (line.tree, line.choice):
+        query = None if position is None else quote.measured[position].query
+        if isinstance(query, LevelCounts | QuantileCodes):
+            return query.low
+    raise InternalError("quantiles need a tree or a choice")
+
+
+def _quantile_codes(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[Estimate]:
+    """The chosen codes with the intervals of the tree, widened to hold them; all from the tree where none are chosen."""
+    if line.choice is None:
+        return _tree_codes(quote, line, noisy, cells)
+    query = quote.measured[line.choice].query
+    if not isinstance(query, QuantileCodes):
+        raise InternalError("quantiles are chosen by another query")
+    chosen = noisy[line.choice].reshape(cells, len(query.at)).T
+    values = [chosen[query.at.index(q)] for q in levels_of(line.statistic.kind)]
+    if line.tree is None:
+        return [Estimate(value, np.zeros_like(value), np.full_like(value, query.size - 1)) for value in values]
+    ends = _tree_codes(quote, line, noisy, cells)
+    return [
+        Estimate(value, np.minimum(one.low, value), np.maximum(one.high, value))
+        for value, one in zip(values, ends, strict=True)
+    ]
+
+
+def _tree_codes(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[Estimate]:
     one = quote.measured[line.tree] if line.tree is not None else None
-    if one is None or not isinstance(one.query, LevelCounts):
+    if one is None or not isinstance(one.query, LevelCounts) or isinstance(one.law, ExponentialQuantiles):
         raise InternalError("quantiles need a tree")
     sizes = [cells * width for width in widths(one.query)]
     levels = [part.reshape(cells, -1) for part in np.split(noisy[line.tree or 0], np.cumsum(sizes)[:-1])]
     totals = None if line.count is None else _counts(quote, line, noisy, cells)[0]
     at = levels_of(line.statistic.kind)
-    codes = quantile_estimates(one.query.tree, levels, plain_law(one.law), at, level=line.level, totals=totals)
-    return [_values(quote, line, one.query.low, found) for found in codes]
+    return quantile_estimates(one.query.tree, levels, plain_law(one.law), at, level=line.level, totals=totals)
 
 
 def _values(quote: Quote, line: Line, low: int, codes: Estimate) -> Estimate:

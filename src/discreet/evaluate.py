@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from discreet.cube import Cube, row_count
 from discreet.errors import InternalError
-from discreet.mechanisms import add_noise
+from discreet.mechanisms import ExponentialQuantiles, add_noise, select
 from discreet.noise.bits import Bits
 from discreet.plan import layout, resize_of, table_facts
-from discreet.queries import LevelCounts, TableCounts, answer, answer_parts, cells_of
-from discreet.quotes import Quote
+from discreet.queries import LevelCounts, QuantileCodes, TableCounts, answer, answer_codes, answer_parts, cells_of
+from discreet.quotes import Noise, Quote
 from discreet.resample import resample
 from discreet.steps import facts_of
 
@@ -22,6 +22,8 @@ __all__ = ["exact_answers", "noisy_answers"]
 
 def exact_answers(quote: Quote, cube: Cube, bits: Bits) -> list[NDArray[Any]]:
     """The measured queries on the table that is asked: one vector over the cells of the release for each. Private.
+
+    Where codes are chosen, what they are chosen from: `answer_codes`.
 
     Raises:
         InternalError: under ReplaceOne, a source with another number of rows than declared (soundness 4).
@@ -38,11 +40,17 @@ def exact_answers(quote: Quote, cube: Cube, bits: Bits) -> list[NDArray[Any]]:
     for one in quote.measured:
         if isinstance(one.query, TableCounts | LevelCounts):
             answers.append(answer_parts(one.query, asked, brought, cells, facts))
+        elif isinstance(one.query, QuantileCodes):
+            answers.append(answer_codes(one.query, asked, brought, cells))
         else:
             answers.append(answer(one.query, asked, brought, cells))
     return answers
 
 
 def noisy_answers(quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits) -> list[NDArray[Any]]:
-    """The same vectors with the noise of the quote. Public from here on."""
-    return [add_noise(values, one.law, bits) for values, one in zip(exact, quote.measured, strict=True)]
+    """The same vectors with the noise of the quote, and what was chosen from counts of codes. Public from here on."""
+    return [_noisy(values, one.law, bits) for values, one in zip(exact, quote.measured, strict=True)]
+
+
+def _noisy(values: NDArray[Any], law: Noise, bits: Bits) -> NDArray[Any]:
+    return select(values, law, bits) if isinstance(law, ExponentialQuantiles) else add_noise(values, law, bits)

@@ -58,6 +58,7 @@ _STATISTICS: Mapping[str, Callable[..., Statistic]] = {
     "histogram": histogram,
 }
 _ALSO: Mapping[str, tuple[str, ...]] = {"quantiles": ("at",), "histogram": ("edges",)}
+_OPTIONS: Mapping[str, tuple[str, ...]] = {"quantiles": ("interval",), "median": ("interval",)}
 _NEVER_NULLS = ("count", "histogram")
 _OPTIONAL = ("group_by", "spend", "where", "resize", "clamp", "impute")
 
@@ -324,13 +325,16 @@ def _statistic(node: Node) -> Statistic:
 def _statistic_of_column(node: Node) -> Statistic:
     words = [key for key in node.value if key in _STATISTICS]
     if len(words) != 1:
-        node.table((), (*_STATISTICS, "weight", "as", "nulls", "at", "edges"))
+        node.table((), (*_STATISTICS, "weight", "as", "nulls", "at", "edges", "interval"))
         raise node.wrong(f'must name one statistic of {", ".join(_STATISTICS)}, such as {{ mean = "wage" }}')
     also = _ALSO.get(words[0], ())
-    parts = node.table((words[0], *also), ("weight", "as") if words[0] in _NEVER_NULLS else ("weight", "as", "nulls"))
+    optional = ("weight", "as", *(() if words[0] in _NEVER_NULLS else ("nulls",)), *_OPTIONS.get(words[0], ()))
+    parts = node.table((words[0], *also), optional)
     options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
     if "nulls" in parts:
         options["nulls"] = parts["nulls"].string()
+    if "interval" in parts:
+        options["interval"] = parts["interval"].number()
     for key in also:
         parts[key].items()
         options[key] = parts[key].scalars()

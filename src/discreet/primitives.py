@@ -13,7 +13,17 @@ from discreet.groups import group_labels
 from discreet.invariants.space import Space
 from discreet.invariants.view import counts_every_row, is_complete
 from discreet.plan import Plan, tables_of
-from discreet.queries import LevelCounts, NonNullCount, Query, RowCount, Squares, TableCounts, WeightedSum
+from discreet.queries import (
+    Dispersion,
+    LevelCounts,
+    NonNullCount,
+    QuantileCodes,
+    Query,
+    RowCount,
+    Squares,
+    TableCounts,
+    WeightedSum,
+)
 from discreet.quotes import LEVEL, Line, Measured, PublicCells, PublicCount
 from discreet.schema import Number
 from discreet.statistics import (
@@ -28,6 +38,7 @@ from discreet.statistics import (
     Sum,
     Tables,
     Variance,
+    interval_of,
     levels_of,
 )
 from discreet.steps import NumberFacts, TableFacts, Where, WhereIn
@@ -71,9 +82,20 @@ def weights_of(asked: Asked) -> dict[Query, Fraction]:
     """
     weights: dict[Query, Fraction] = {}
     for statistic in asked.plan.statistics:
-        for query in _queries(asked, statistic):
-            weights[query] = max(weights.get(query, Fraction(0)), statistic.weight)
+        for query, part in _parts(asked, statistic):
+            weights[query] = max(weights.get(query, Fraction(0)), statistic.weight * part)
     return weights
+
+
+def _parts(asked: Asked, statistic: Statistic) -> list[tuple[Query, Fraction]]:
+    """The queries behind a statistic, each with the part of its weight that it needs: only quantiles divide it."""
+    if not levels_of(statistic.kind):
+        return [(query, Fraction(1)) for query in _queries(asked, statistic)]
+    counted, chosen = _level_query(asked, statistic), _chosen_query(asked, _column(statistic))
+    interval = interval_of(statistic.kind)
+    if chosen is None or interval == 1:
+        return [(counted, Fraction(1))]
+    return [(chosen, 1 - interval), (counted, interval)] if interval else [(chosen, Fraction(1))]
 
 
 def shaped(asked: Asked, query: Query, variance: Callable[[int], float]) -> Query:
@@ -94,7 +116,7 @@ def nullable(asked: Asked, query: Query) -> bool:
             return False
         case TableCounts():
             return not all(is_complete(group, asked.facts) for group in query.groups)
-        case NonNullCount() | WeightedSum() | Squares() | LevelCounts():
+        case NonNullCount() | WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
             return asked.facts[query.column].nullable
 
 
@@ -102,17 +124,24 @@ def line_of(asked: Asked, statistic: Statistic, measured: Sequence[Measured]) ->
     """How the statistic is put together from the measured queries."""
     places = {one.query: position for position, one in enumerate(measured)}
     trees = {one.query.column: position for position, one in enumerate(measured) if isinstance(one.query, LevelCounts)}
+    chosen = {one.query.column: position for position, one in enumerate(measured) if isinstance(one.query, QuantileCodes)}
     match statistic.kind:
         case Histogram() | Tables():
             return _line(asked, statistic, tables=tuple(places[query] for query in _table_queries(asked, statistic)))
         case Median() | Quantiles():
-            found = trees[_column(statistic)]
-            return _line(asked, statistic, tree=found, count=asked.public(_count_query(asked, statistic.column)))
+            column, interval = _column(statistic), interval_of(statistic.kind)
+            tree = trees[column] if interval or column not in chosen else None
+            choice = chosen.get(column) if interval < 1 else None
+            public = asked.public(_count_query(asked, statistic.column))
+            return _line(asked, statistic, tree=tree, choice=choice, count=public)
     counted = _count_query(asked, statistic.column)
     public = asked.public(counted)
     count = public if public is not None else places.get(counted)
     if isinstance(statistic.kind, Count | Share):
         return _line(asked, statistic, count=count)
+    dispersion = _dispersion_query(asked, statistic)
+    if dispersion is not None:
+        return _line(asked, statistic, count=count, squares=places[dispersion], unit=_step(asked, statistic))
     query, unit, origin = _sum_query(asked.facts, _column(statistic), centred=_centred(asked, statistic))
     total = None if query is None else places[query]
     if isinstance(statistic.kind, Sum) and origin == 0:
@@ -129,6 +158,7 @@ def _line(
     count: int | PublicCount | PublicCells | None = None,
     squares: int | None = None,
     tree: int | None = None,
+    choice: int | None = None,
     tables: tuple[int, ...] = (),
     unit: Fraction = Fraction(1),
     origin: Fraction = Fraction(0),
@@ -138,14 +168,15 @@ def _line(
     every = asked.public_rows if isinstance(statistic.kind, Share) else None
     noisy = sum(isinstance(part, int) for part in (total, count, squares, tree))
     noisy += isinstance(statistic.kind, Share) and every is None
-    return Line(statistic, total, count, squares, tree, tables, every, unit, origin, 1 - (1 - LEVEL) / max(noisy, 1))
+    return Line(statistic, total, count, squares, tree, tables, every, unit, origin, 1 - (1 - LEVEL) / max(noisy, 1), choice)
 
 
 def _queries(asked: Asked, statistic: Statistic) -> list[Query]:
     if isinstance(statistic.kind, Histogram | Tables):
         return list(_table_queries(asked, statistic))
-    if levels_of(statistic.kind):
-        return [_level_query(asked, statistic)]
+    dispersion = _dispersion_query(asked, statistic)
+    if dispersion is not None:
+        return [dispersion]
     needed: list[Query] = []
     counted = _count_query(asked, statistic.column)
     centred = _centred(asked, statistic)
@@ -197,6 +228,35 @@ def _level_query(asked: Asked, statistic: Statistic) -> LevelCounts:
         raise InternalError(f"column '{statistic.column}' has no quantiles")
     size = facts.high - facts.low + 1
     return LevelCounts(_column(statistic), facts.low, Tree(size, max(size, 2), 1))
+
+
+def _chosen_query(asked: Asked, column: str) -> QuantileCodes | None:
+    """The choice of all quantiles of the column that are chosen by their rank; None where there is only one code."""
+    facts = asked.facts[column]
+    if not isinstance(facts, NumberFacts) or facts.low == facts.high:
+        return None
+    kinds = [one.kind for one in asked.plan.statistics if one.column == column and interval_of(one.kind) < 1]
+    at = sorted({q for kind in kinds for q in levels_of(kind)})
+    return QuantileCodes(column, facts.low, facts.high - facts.low + 1, tuple(at)) if at else None
+
+
+def _dispersion_query(asked: Asked, statistic: Statistic) -> Dispersion | None:
+    """The variance as one number, where n is public; None for others, and where the sum of the column is asked anyway."""
+    column, public = statistic.column, asked.public(_count_query(asked, statistic.column))
+    if not isinstance(statistic.kind, Variance | Std) or column is None or not isinstance(public, PublicCount):
+        return None
+    facts = asked.facts[column]
+    summed = any(one.column == column and isinstance(one.kind, Sum | Mean) for one in asked.plan.statistics)
+    if summed or public.rows < 2 or not isinstance(facts, NumberFacts) or facts.low == facts.high:
+        return None
+    return Dispersion(column, facts.high - facts.low, public.rows)
+
+
+def _step(asked: Asked, statistic: Statistic) -> Fraction:
+    column = asked.plan.schema[_column(statistic)]
+    if not isinstance(column, Number):
+        raise InternalError(f"column '{statistic.column}' has no variance")
+    return column.step
 
 
 def _sum_query(facts: TableFacts, column: str, *, centred: bool) -> tuple[WeightedSum | None, Fraction, Fraction]:

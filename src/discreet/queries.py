@@ -7,6 +7,7 @@ range of f, from which the sensitivity follows without looking at any row.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -23,14 +24,17 @@ from discreet.plan import Layout, Plan
 from discreet.steps import TableFacts, Where, WhereIn
 
 __all__ = [
+    "Dispersion",
     "LevelCounts",
     "NonNullCount",
+    "QuantileCodes",
     "Query",
     "RowCount",
     "Squares",
     "TableCounts",
     "WeightedSum",
     "answer",
+    "answer_codes",
     "answer_parts",
     "cells_of",
     "columns_of",
@@ -74,6 +78,28 @@ class Squares:
 
 
 @dataclass(frozen=True, slots=True)
+class Dispersion:
+    """(rows · Σ code² - (Σ code)²) // `coarse` over all rows: rows² times the variance of the codes, which span `width`."""
+
+    column: str
+    width: int
+    rows: int
+
+    @property
+    def coarse(self) -> int:
+        """A power of 2 that leaves 40 bits of what one row can change, so that its noise is not beyond all integers."""
+        return 1 << max(0, (self.width**2 * self.rows).bit_length() - 40)
+
+    @property
+    def most(self) -> int:
+        """By how much one replaced row can change the answer.
+
+        It is the sum of (x - y)² over all pairs of rows, of which one row is in rows - 1; rounding down adds less than 1.
+        """
+        return -(-(self.width**2) * (self.rows - 1) // self.coarse)
+
+
+@dataclass(frozen=True, slots=True)
 class TableCounts:
     """1 for every row, in its cell of a table over further groups: the bins of a histogram, or a margin.
 
@@ -93,7 +119,17 @@ class LevelCounts:
     tree: Tree
 
 
-Query = RowCount | NonNullCount | WeightedSum | Squares | TableCounts | LevelCounts
+@dataclass(frozen=True, slots=True)
+class QuantileCodes:
+    """The codes of the q-quantiles of `column` for each q of `at`, ascending: chosen, not counted."""
+
+    column: str
+    low: int
+    size: int
+    at: tuple[Fraction, ...]
+
+
+Query = RowCount | NonNullCount | WeightedSum | Squares | TableCounts | LevelCounts | QuantileCodes | Dispersion
 
 
 def reach(query: Query) -> tuple[int, int]:
@@ -116,6 +152,8 @@ def widths(query: Query) -> tuple[int, ...]:
             return (prod(query.sizes),)
         case LevelCounts():
             return query.tree.level_sizes
+        case QuantileCodes():
+            return (len(query.at),)
     return (1,)
 
 
@@ -126,7 +164,7 @@ def columns_of(query: Query) -> tuple[str, ...]:
             return ()
         case TableCounts():
             return tuple(group.column for group in query.groups)
-        case NonNullCount() | WeightedSum() | Squares() | LevelCounts():
+        case NonNullCount() | WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
             return (query.column,)
 
 
@@ -145,6 +183,10 @@ def shown(query: Query) -> str:
             return f"rows by {', '.join(group.column for group in query.groups)}"
         case LevelCounts():
             return f"rows in {query.tree.depth} levels of {query.column}"
+        case QuantileCodes():
+            return f"quantiles of {query.column}"
+        case Dispersion():
+            return f"squared distances of {query.column} from its mean"
 
 
 def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) -> NDArray[Any]:
@@ -156,13 +198,26 @@ def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) 
         brought: the layout of the cube.
         cells: for every cell of the cube, the cell of the release it belongs to, or -1, as `cells_of` gives it.
     """
-    if isinstance(query, TableCounts | LevelCounts):
+    if isinstance(query, TableCounts | LevelCounts | QuantileCodes):
         raise InternalError("a query with several integers for a cell is answered by `answer_parts`")
+    if isinstance(query, Dispersion):
+        return _dispersion(query, cube, brought, cells)
     contributed = _contributions(query, cube, brought)
     values = np.zeros(brought.cells, dtype=contributed.dtype)
     inside = cells >= 0
     np.add.at(values, cells[inside], contributed[inside])
     return values
+
+
+def _dispersion(query: Dispersion, cube: Cube, brought: Layout, cells: NDArray[np.int64]) -> NDArray[Any]:
+    """In Python integers; the lowest code is taken from all, which changes no distance."""
+    position = brought.axis(query.column)
+    low = 0 if position is None else getattr(brought.axes[position].path, "low", 0)
+    inside = cells >= 0
+    codes = _codes(brought, cube, query.column)[inside].astype(np.object_) - low
+    rows = cube.rows[inside].astype(np.object_)
+    spread = query.rows * int((rows * codes * codes).sum()) - int((rows * codes).sum()) ** 2
+    return np.array([spread // query.coarse], dtype=np.object_)
 
 
 def answer_parts(
@@ -180,6 +235,17 @@ def answer_parts(
     if isinstance(query, TableCounts):
         return counts.ravel()
     return np.concatenate([level.ravel() for level in level_counts(query.tree, counts)])
+
+
+def answer_codes(query: QuantileCodes, cube: Cube, brought: Layout, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The cells of the release, the codes in them less the lowest, and their counts: int64, shape (n, 3), sorted."""
+    codes = _codes(brought, cube, query.column)
+    inside = (cells >= 0) & (codes != NULL) & (cube.rows > 0)
+    place = cells[inside] * query.size + codes[inside] - query.low
+    distinct, position = np.unique(place, return_inverse=True)
+    counts = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(counts, position, cube.rows[inside])
+    return np.stack([*np.divmod(distinct, query.size), counts], axis=1)
 
 
 def _table_places(query: TableCounts, cube: Cube, brought: Layout, facts: TableFacts) -> NDArray[np.int64]:

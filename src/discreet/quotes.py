@@ -14,7 +14,7 @@ from discreet.estimates.quantiles import rank_half_width
 from discreet.exact import decimal_text, exact, text
 from discreet.invariants.beside import Beside
 from discreet.invariants.structure import Structure, describe
-from discreet.mechanisms import Sensitivity
+from discreet.mechanisms import ExponentialQuantiles, Sensitivity
 from discreet.mechanisms.lattice import (
     LATTICE_LAWS,
     HeldCells,
@@ -29,7 +29,7 @@ from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.plan import Plan, resize_of
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.coordinates import Budget
-from discreet.queries import LevelCounts, Query, reach, shown
+from discreet.queries import Dispersion, LevelCounts, Query, reach, shown
 from discreet.statistics import Count, Mean, Share, Statistic, Sum, Variance, levels_of
 
 __all__ = [
@@ -37,17 +37,23 @@ __all__ = [
     "Alternative",
     "Line",
     "Measured",
+    "Noise",
     "PublicCells",
     "PublicCount",
     "Quote",
     "expected_error",
     "half_widths",
+    "interval_ranks",
     "law_json",
     "law_text",
 ]
 
 LEVEL = Fraction(95, 100)
 """The level of every interval."""
+
+
+Noise = Law | LatticeLaw | ExponentialQuantiles
+"""How the answers of one query are made public."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ class Measured:
             without a resize, semi-adjacent tables.
         ordinary: the same for one replaced row, totals or not: what an ordinary statement would be made with.
         guarantee: what it costs, for those tables.
-        law: the noise; of independent cells, or on the lattice that the totals leave free.
+        law: the noise; of independent cells, or on the lattice that the totals leave free; how quantiles are chosen.
         alternatives: the mechanisms there were, the chosen one first, then from the least noise to the most.
     """
 
@@ -78,7 +84,7 @@ class Measured:
     sensitivity: Sensitivity
     ordinary: Sensitivity
     guarantee: PureDP | ZCDP | GDP
-    law: Law | LatticeLaw
+    law: Noise
     alternatives: tuple[Alternative, ...] = ()
 
 
@@ -123,6 +129,7 @@ class Line:
         origin: what is added for every row.
         level: each noisy part lies within its half-width with at least this probability, so that all of them do with
             probability at least `LEVEL`.
+        choice: the position of the choice of quantiles; without one their values are read from the tree.
     """
 
     statistic: Statistic
@@ -135,6 +142,7 @@ class Line:
     unit: Fraction
     origin: Fraction
     level: Fraction
+    choice: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,8 +195,19 @@ class Quote:
             lines.append(f"one row cannot do its worst to all of them at once: together they cost {together} of the sum")
         lines.append("expected error (half of the 95 % interval; means, variances and shares in a group of 1,000 rows):")
         for line, (name, error) in zip(self.lines, self.expected, strict=True):
-            lines.append(f"  {name}: ±{error:.6g}{' rows in rank' if levels_of(line.statistic.kind) else ''}")
+            lines.append(f"  {name}: ±{error:.6g}{_rank_text(self, line)}")
         return "\n".join(lines)
+
+
+def _rank_text(quote: Quote, line: Line) -> str:
+    """What the error of quantiles counts, and what it costs to be sure of it."""
+    if not levels_of(line.statistic.kind):
+        return ""
+    if line.choice is None:
+        return " rows in rank"
+    ranks = interval_ranks(quote, line)
+    certain = f"its interval reaches ±{ranks:.6g}" if ranks < float("inf") else "its interval is the whole range"
+    return f" rows in rank; {certain}"
 
 
 def _totals_text(quote: Quote, beside: Beside) -> list[str]:
@@ -219,14 +238,14 @@ def _choice_text(one: Measured) -> list[str]:
     return [f"the least noise of those that give this guarantee (standard deviation in a cell): {shown_ones}"]
 
 
-def law_text(law: Law | LatticeLaw) -> str:
+def law_text(law: Noise) -> str:
     """The law for people: its parameter exactly when that is short, else to six digits; a release states it exactly."""
     name, parameter = list(law_json(law).items())[:2]
     written = parameter[1] if len(parameter[1]) <= 12 else "about " + decimal_text(exact(parameter[1], parameter[0]))
     return f"{name[1]}, {parameter[0]} {written}"
 
 
-def law_json(law: Law | LatticeLaw) -> dict[str, str]:
+def law_json(law: Noise) -> dict[str, str]:
     """The law of a noise as canonical JSON values: its name, its exact parameter and, for a lattice, its structure."""
     match law:
         case DiscreteLaplace(scale=parameter):
@@ -243,26 +262,27 @@ def law_json(law: Law | LatticeLaw) -> dict[str, str]:
             return {"noise": "Gaussian on the lattice", "variance": text(parameter), "lattice": describe(structure)}
         case KNormLaplace(structure=structure, epsilon=parameter):
             return {"noise": "K-norm of the hull", "epsilon": text(parameter), "lattice": describe(structure)}
+        case ExponentialQuantiles(reach=parameter, at=at):
+            return {"noise": "exponential mechanism", "range": text(parameter), "at": ", ".join(map(text, at))}
     raise InternalError("a noise law without a name")
 
 
-def half_widths(law: Law | LatticeLaw, level: Fraction) -> int | NDArray[Any]:
+def half_widths(law: Noise, level: Fraction) -> int | NDArray[Any]:
     """A w with P(|noise of a cell| ≤ w) ≥ level: one for all cells, or one for each on a lattice."""
+    if isinstance(law, ExponentialQuantiles):
+        raise InternalError("chosen quantiles have no additive noise")
     return law.half_widths(level) if isinstance(law, LATTICE_LAWS) else law.half_width(level)
 
 
 def expected_error(quote: Quote, line: Line, *, rows: int) -> float:
     """The largest half-width of a statistic's interval in any cell; where it depends on a count, in a group of `rows` rows.
 
-    For quantiles it is that of the rank, in rows.
+    For quantiles it is that of the rank, in rows; of chosen ones that of the value, which is closer than its interval says.
     """
     kind = line.statistic.kind
+    if levels_of(kind):
+        return _rank_error(quote, line)
     total, count, squares = (_largest(quote, part, line.level) for part in (line.total, line.count, line.squares))
-    if line.tree is not None:
-        one = quote.measured[line.tree]
-        if isinstance(one.query, LevelCounts):
-            law = plain_law(one.law)
-            return max(rank_half_width(one.query.tree, law, q, level=line.level) for q in levels_of(kind))
     if line.tables:
         return float(max(_largest(quote, table, line.level) for table in line.tables))
     match kind:
@@ -272,6 +292,10 @@ def expected_error(quote: Quote, line: Line, *, rows: int) -> float:
             return float(count) / rows
         case Sum():
             return float(line.unit * total + abs(line.origin) * count)
+    spread = None if line.squares is None else quote.measured[line.squares].query
+    if isinstance(spread, Dispersion):
+        variance = line.unit**2 * Fraction(spread.coarse * squares, spread.rows**2)
+        return float(variance) if isinstance(kind, Variance) else float(variance) ** 0.5
     mean = line.unit * Fraction(total, rows)
     if isinstance(kind, Mean):
         return float(mean)
@@ -279,6 +303,20 @@ def expected_error(quote: Quote, line: Line, *, rows: int) -> float:
     reach = abs(line.unit) * _reach(quote, line)
     error = line.unit**2 * Fraction(squares, rows) + 2 * reach * mean
     return float(error) if isinstance(kind, Variance) else float(error) ** 0.5
+
+
+def _rank_error(quote: Quote, line: Line) -> float:
+    law = None if line.choice is None else quote.measured[line.choice].law
+    return law.expected_rank_error(LEVEL) if isinstance(law, ExponentialQuantiles) else interval_ranks(quote, line)
+
+
+def interval_ranks(quote: Quote, line: Line) -> float:
+    """The largest half-width, in rows of rank, that the intervals of quantiles invert; infinite if nothing is spent."""
+    one = None if line.tree is None else quote.measured[line.tree]
+    if one is None or not isinstance(one.query, LevelCounts) or isinstance(one.law, ExponentialQuantiles):
+        return float("inf")
+    tree, law = one.query.tree, plain_law(one.law)
+    return max(rank_half_width(tree, law, q, level=line.level) for q in levels_of(line.statistic.kind))
 
 
 def _largest(quote: Quote, part: object, level: Fraction) -> int:

@@ -7,6 +7,7 @@ the range of the expression over that box, cut by what is possible.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.estimates.ratios import Estimate, quotient_range
+from discreet.exact import float_down, float_up
 
-__all__ = ["root_estimate", "share_estimate", "variance_estimate"]
+__all__ = ["dispersion_estimate", "root_estimate", "share_estimate", "variance_estimate"]
 
 _SLACK = 1e-12
 
@@ -64,6 +66,30 @@ def variance_estimate(
     scale = float(unit**2)
     least, greatest = np.minimum(bottom, value) * (1 - 2.0**-50), np.maximum(top, value) * (1 + 2.0**-50)
     return Estimate(scale * value, scale * least, scale * greatest)
+
+
+def dispersion_estimate(
+    spreads: tuple[NDArray[Any], NDArray[Any]], *, coarse: int, rows: int, width: int, unit: Fraction
+) -> Estimate:
+    """The variance where the number of rows is public, clipped into [0, a quarter of the squared range].
+
+    Args:
+        spreads: noisy rows² times the variance in steps, over `coarse` and rounded down; the half-widths of their noise.
+        coarse: what it was divided by.
+        rows: how many rows there are.
+        width: how many steps the values span.
+        unit: what a step is worth.
+    """
+    most = Fraction(width**2, 4) * unit**2
+    scale = coarse * unit**2 / rows**2
+    rounding = Fraction(coarse - 1, coarse)
+
+    def values(ends: NDArray[Any], more: Fraction, rounded: Callable[[Fraction], float]) -> Floats:
+        return np.array([rounded(min(max(scale * (int(end) + more), Fraction(0)), most)) for end in ends], dtype=np.float64)
+
+    spread, half = (part.astype(np.object_) for part in spreads)
+    low, high = values(spread - half, Fraction(0), float_down), values(spread + half, rounding, float_up)
+    return Estimate(values(spread, rounding / 2, float), low, high)
 
 
 def _spread(total: Floats, squares: Floats, size: Floats) -> Floats:

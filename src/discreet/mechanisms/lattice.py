@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from discreet.errors import ArgumentError, InternalError
 from discreet.invariants.enumerate import differences
 from discreet.invariants.structure import Blocks, Kernel, Structure, Tables, margin_equations
+from discreet.mechanisms.selection import ExponentialQuantiles
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits, system_bits
 from discreet.noise.laws import Law
@@ -223,21 +224,21 @@ LatticeLaw = HeldCells | SumZeroLaplace | PairedLaplace | LatticeGaussian | KNor
 LATTICE_LAWS = (HeldCells, SumZeroLaplace, PairedLaplace, LatticeGaussian, KNormLaplace)
 
 
-def keeps_totals(law: Law | LatticeLaw) -> bool:
+def keeps_totals(law: Law | LatticeLaw | ExponentialQuantiles) -> bool:
     """Whether noise of this law leaves everything that the totals say of the counts as it is."""
     return isinstance(law, LATTICE_LAWS) and not isinstance(law, HeldCells)
 
 
-def plain_law(law: Law | LatticeLaw) -> Law:
+def plain_law(law: Law | LatticeLaw | ExponentialQuantiles) -> Law:
     """The law of independent noise.
 
     Raises:
-        InternalError: noise on a lattice is not independent.
+        InternalError: noise on a lattice is not independent, and a choice adds none.
     """
     if isinstance(law, HeldCells):
         return law.law
-    if isinstance(law, LATTICE_LAWS):
-        raise InternalError("noise on a lattice is not independent")
+    if isinstance(law, (*LATTICE_LAWS, ExponentialQuantiles)):
+        raise InternalError("this noise is not independent from cell to cell")
     return law
 
 

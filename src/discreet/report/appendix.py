@@ -18,12 +18,17 @@ from discreet.report.promise import measure_words
 __all__ = ["Noise", "OrdinaryNoise", "laws_of", "noises_of", "ordinary_of", "ordinary_words", "record_of", "start_words"]
 
 _SYMBOLS = MappingProxyType({"pure-dp": "ε", "approx-dp": "ε", "zcdp": "ρ", "gdp": "μ"})
-_PARAMETERS = ("scale", "variance", "epsilon")
+_PARAMETERS = ("scale", "variance", "epsilon", "range")
 
 _LAWS = MappingProxyType(
     {
         "discrete Laplace": "P(k) ∝ exp(−|k| / scale) for every integer k, in each group by itself.",
         "rounded Gaussian": "a normal number of variance σ², rounded to the nearest integer; in each group by itself.",
+        "exponential mechanism": (
+            "P(c) ∝ exp(−range · loss(c) / (2·max(q, 1 − q))) for every value c of the grid; the loss of c is how many "
+            "records it is off the q-quantile. The middle one of several quantiles is chosen first and parts the records; "
+            "the others are chosen in their part, with their q in it. The sensitivities count choices."
+        ),
         "K-norm on the lattice": "P(v) ∝ exp(−(|v₁| + |v₂| + …) / scale) for integers v that add up to 0 in each block.",
         "Gaussian on the lattice": "P(v) ∝ exp(−(v₁² + v₂² + …) / (2σ²)) for integers v that change no exact total.",
         "K-norm of the hull": (
@@ -81,6 +86,10 @@ def noises_of(document: Mapping[str, Any]) -> Iterator[Noise]:
 
 def _formula(measured: Mapping[str, str], kind: str) -> str:
     """How the parameter follows from sensitivity and guarantee."""
+    if "range" in measured:
+        return {"pure-dp": "range = ε / Δ₁", "zcdp": "range² = 8ρ / Δ₂²"}.get(
+            kind, "range = 2·ln(Φ(m/2) / Φ(−m/2)), m² = μ² / Δ₂²"
+        )
     if "epsilon" in measured:
         return "ε"
     if "scale" in measured:

@@ -1,0 +1,180 @@
+"""Quantiles chosen by their rank: an exponential mechanism for each, one after the other (docs/proofs/selection.md).
+
+A code c of the grid that has L records before it and E at it is wanted for the q-quantile of N records the more the less
+
+  loss(c) = max(L - qN, qN - (L + E)):
+
+below 0 inside of a heap of equal records, by how deep the quantile lies in it, else how many records it is off. One record
+more or less changes every loss by at most max(q, 1 - q), so choosing c with probability proportional to
+e^(-range · loss(c) / (2·max(q, 1 - q))) changes the logarithm of any ratio of two probabilities by at most `range`.
+
+Of several quantiles the middle one is chosen first; it parts the records, and the others are chosen in the part that holds
+them. A record is in one part, so each level of this tree of choices costs `range` once. Where a choice parts the records, it
+is one of c and of one of `FINE` pieces of the records at c, which has a loss like that of a code of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log
+
+import numpy as np
+
+from discreet.errors import InternalError
+from discreet.mechanisms._runs import Integers, Node, Part, runs_of
+from discreet.mechanisms.sensitivity import Change, Sensitivity
+from discreet.neighbours import AddRemove, Neighbours
+from discreet.noise.bits import Bits
+from discreet.noise.exponential import Candidates, below_each, choose
+from discreet.privacy import GDP, ZCDP, PureDP
+from discreet.privacy.bounded_range import range_of
+
+__all__ = ["ExponentialQuantiles", "quantiles_change", "quantiles_for", "select"]
+
+_MANY = 1 << 40
+_CHUNK = 1 << 17  # cells, and codes with records, that are looked at together
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialQuantiles:
+    """The law of the chosen codes of every cell.
+
+    Args:
+        size: how many codes the column has.
+        cells: of how many cells quantiles are asked.
+        at: the q, ascending, all different.
+        reach: by how much one record can change the logarithm of the ratio of two probabilities, in each level of choices.
+    """
+
+    size: int
+    cells: int
+    at: tuple[Fraction, ...]
+    reach: Fraction
+
+    def variance(self) -> float:
+        """About that of the rank, in records: 2 over the square of what one record off costs a median."""
+        return 2.0 / float(self.reach) ** 2
+
+    def expected_rank_error(self, level: Fraction) -> float:
+        """With probability `level` the rank of a chosen code is off by no more records than about this.
+
+        Where records are spread evenly: a choice is then off by r records with a density proportional to e^(-rate · r), and
+        half of what it is off moves those after it, a quarter the next ones, which adds a third to their variance at most.
+        """
+        levels = 2 / 3**0.5 if len(self.at) > 1 else 1.0
+        off = max(2 * node.largest / node.unit for node in _nodes(self))
+        return levels * off * -log(1 - float(level)) / float(self.reach)
+
+
+def quantiles_for(
+    sensitivity: Sensitivity, guarantee: PureDP | ZCDP | GDP, size: int, cells: int, at: tuple[Fraction, ...]
+) -> ExponentialQuantiles:
+    """The choices that together give `guarantee` where they cost `sensitivity`: what a level may cost follows from it.
+
+    Raises:
+        InternalError: a sensitivity of 0.
+    """
+    if not sensitivity.l1 > 0:
+        raise InternalError("a query that no row can change needs no noise")
+    return ExponentialQuantiles(size, cells, at, range_of(guarantee, sensitivity.l1, sensitivity.l2_squared))
+
+
+def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: Neighbours) -> Change:
+    """What one row can do to the choices of so many quantiles, counted in levels of choices that it changes by a record.
+
+    A record that is added or removed changes one choice in every level. One that is replaced changes one choice by two
+    records, whose range is at most twice as large, or two choices by one: Δ₂² is 4 or 2 for a level.
+    """
+    levels = _levels(quantiles)
+    alone = Sensitivity(levels, levels)
+    if isinstance(neighbours, AddRemove):
+        return Change(alone, alone, alone)
+    nothing = Sensitivity(0, 0)
+    within, across = Sensitivity(2 * levels, 4 * levels), Sensitivity(2 * levels, 2 * levels)
+    return Change(within, across if cells > 1 else nothing, alone if skipped else nothing)
+
+
+def select(values: Integers, law: ExponentialQuantiles, bits: Bits) -> Integers:
+    """The chosen codes: int64, shape (cells · quantiles,), those of a cell side by side, ascending.
+
+    Args:
+        values: int64, shape (n, 3), sorted: a cell, a code from 0 and how many records of the cell have it, at least 1.
+        law: what is asked and with which probabilities.
+        bits: independent uniform bits.
+    """
+    found = np.zeros((law.cells, len(law.at)), dtype=np.int64)
+    ends = np.searchsorted(values[:, 0], np.arange(law.cells), side="right")
+    start = 0
+    while start < law.cells:
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, min(start + _CHUNK, int(np.searchsorted(ends, before + _CHUNK, side="right"))))
+        owner, code, count = values[before : int(ends[stop - 1])].T
+        cells = stop - start
+        lowest, highest = np.zeros(cells, np.int64), np.full(cells, law.size - 1, np.int64)
+        found[start:stop] = _selected(Part(lowest, highest, owner - start, code, count), law, bits)
+        start = stop
+    return found.ravel()
+
+
+def _selected(everything: Part, law: ExponentialQuantiles, bits: Bits) -> Integers:
+    """The chosen codes of some cells: int64, shape (cells, quantiles)."""
+    found = np.zeros((len(everything.low), len(law.at)), dtype=np.int64)
+    parts = {(0, len(law.at)): everything}
+    for node in _nodes(law):
+        part = parts.pop((node.first, node.last))
+        found[:, node.place], below = _chosen(part, node, law, bits)
+        if node.first < node.place:
+            parts[node.first, node.place] = _lower(part, found[:, node.place], below)
+        if node.place + 1 < node.last:
+            parts[node.place + 1, node.last] = _upper(part, found[:, node.place], below)
+    return found
+
+
+def _levels(quantiles: int) -> int:
+    """How many levels the balanced tree of so many choices has."""
+    return quantiles.bit_length()
+
+
+def _nodes(law: ExponentialQuantiles) -> Iterator[Node]:
+    """The choices in an order in which every part is known when it is needed."""
+    todo = [(0, len(law.at), Fraction(0), Fraction(1))]
+    while todo:
+        first, last, low, high = todo.pop()
+        if first == last:
+            continue
+        place = (first + last) // 2
+        q = law.at[place]
+        inner = (q - low) / (high - low)
+        over, unit = inner.numerator, inner.denominator
+        if unit == 1:
+            # With min(s, N/2) in place of 0, and N less that in place of N: still changed by at most 1 by a record.
+            over, unit = 2 * over, 2
+        end = 2 * min(ceil(log(law.size) * 2 / float(law.reach)), _MANY) if over in (0, unit) else 0
+        yield Node(first, last, place, over, unit, end)
+        todo += [(first, place, low, q), (place + 1, last, q, high)]
+
+
+def _chosen(part: Part, node: Node, law: ExponentialQuantiles, bits: Bits) -> tuple[Integers, Integers]:
+    """The chosen code of every cell, and how many of its records the lower part gets."""
+    runs = runs_of(part, node)
+    rate = law.reach / (2 * node.largest)
+    place = choose(Candidates(runs.loss, runs.many, runs.ends), rate, bits)
+    return runs.first[place] + below_each(runs.width[place], bits), runs.below[place]
+
+
+def _lower(part: Part, code: Integers, below: Integers) -> Part:
+    """The records before the chosen code, and so many of those at it."""
+    chosen = code[part.owner]
+    count = np.where(part.code == chosen, below[part.owner], part.count)
+    kept = (part.code <= chosen) & (count > 0)
+    return Part(part.low, code, part.owner[kept], part.code[kept], count[kept])
+
+
+def _upper(part: Part, code: Integers, below: Integers) -> Part:
+    """The records after the chosen code, and those at it that did not go below."""
+    chosen = code[part.owner]
+    count = np.where(part.code == chosen, part.count - below[part.owner], part.count)
+    kept = (part.code >= chosen) & (count > 0)
+    return Part(code, part.high, part.owner[kept], part.code[kept], count[kept])

@@ -1,0 +1,139 @@
+"""Choices with probability proportional to many · e^(-rate · loss), drawn exactly: what the exponential mechanism draws.
+
+For each choice one uniform U picks the first candidate whose cumulative weight exceeds U times the sum of all weights. The
+weights are taken in double precision; where U lies so close to an end that their rounding could matter, the comparison is
+made again with the same U, extended by as many bits as it takes, against enclosures of the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.noise._arb import Ball, ball
+from discreet.noise._lazy import LazyUniform
+from discreet.noise.bits import Bits
+
+__all__ = ["Candidates", "below_each", "choose"]
+
+_CHUNK = 1 << 20  # how many weights are looked at together
+_WEIGHT_ERROR = 2.0**-39
+"""More than the relative error of a weight: e^-x for x ≤ 745 has three roundings of x and one of the result, together at
+most 745 · 2^-51 + 2^-50 < 2^-41, and a weight that underflows is below 2^-1000 of one that does not."""
+_SUM_ERROR = 2.0**-51
+"""More than the relative rounding error that one addition, and the 53 bits of U, bring to a sum."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """The candidates of several choices, one choice after the other, those of equal loss side by side.
+
+    Args:
+        loss: integers, shape (runs,): int64, or Python integers where they may be larger.
+        many: int64, shape (runs,): how many candidates there are in the run, at least 1.
+        ends: int64, shape (choices,): where the runs of a choice end; every choice has at least one.
+    """
+
+    loss: NDArray[Any]
+    many: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+
+def choose(candidates: Candidates, rate: Fraction, bits: Bits) -> NDArray[np.int64]:
+    """For every choice independently a run, with probability in proportion to many · e^(-rate · loss): int64, its position.
+
+    Args:
+        candidates: what is chosen from.
+        rate: positive; what one unit of loss costs.
+        bits: independent uniform bits; one word for a choice, more with a probability of 2^-30 or so.
+    """
+    starts = np.concatenate([np.zeros(1, dtype=np.int64), candidates.ends[:-1]])
+    lengths = candidates.ends - starts
+    least = np.minimum.reduceat(candidates.loss, starts) if len(starts) else candidates.loss[:0]
+    above = candidates.loss - np.repeat(least, lengths)
+    weights = candidates.many * np.exp(-float(rate) * above.astype(np.float64))
+    drawn = bits.words(len(starts))
+    found = np.empty(len(starts), dtype=np.int64)
+    for rows, width in _rectangles(lengths):
+        place, sure = _place(weights, starts[rows], lengths[rows], width, drawn[rows])
+        for row in np.flatnonzero(~sure):
+            one = int(rows[row])
+            run = slice(int(starts[one]), int(starts[one] + lengths[one]))
+            place[row] = _certified(above[run], candidates.many[run], rate, int(drawn[one]), bits)
+        found[rows] = starts[rows] + place
+    return found
+
+
+def _rectangles(lengths: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.intp], int]]:
+    """The choices in heaps of similar length, each with the width that holds them."""
+    powers = np.ceil(np.log2(np.maximum(lengths, 1))).astype(np.int64)
+    for power in np.unique(powers):
+        rows = np.flatnonzero(powers == power)
+        once = max(1, _CHUNK >> int(power))
+        for start in range(0, len(rows), once):
+            part = rows[start : start + once]
+            yield part, int(lengths[part].max())
+
+
+def _place(
+    weights: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    width: int,
+    drawn: NDArray[np.uint64],
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The place of U among the cumulative weights of each choice, and whether no rounding can have moved it."""
+    columns = np.arange(width)
+    inside = columns < lengths[:, None]
+    sums = np.cumsum(np.where(inside, weights[np.minimum(starts[:, None] + columns, len(weights) - 1)], 0.0), axis=1)
+    total = sums[:, -1]
+    at = (drawn >> np.uint64(11)).astype(np.float64) * 2.0**-53 * total
+    place = np.minimum((sums <= at[:, None]).sum(axis=1), lengths - 1)
+    margin = total * (_WEIGHT_ERROR + width * _SUM_ERROR)
+    rows = np.arange(len(starts))
+    before = np.where(place > 0, sums[rows, np.maximum(place - 1, 0)] + margin, 0.0)
+    return place, (before <= at) & (at < sums[rows, place] - margin)
+
+
+def _certified(above: NDArray[Any], many: NDArray[np.int64], rate: Fraction, drawn: int, bits: Bits) -> int:
+    """The first run whose certain cumulative weight exceeds U times the sum of all, U beginning with the bits drawn."""
+    uniform = LazyUniform(bits, value=drawn, known=64)
+
+    def part(upto: int) -> Ball:
+        return _weight(above, many, rate, upto) / _weight(above, many, rate, len(many))
+
+    low, high = 0, len(many) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if uniform.below(partial(part, middle + 1)):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _weight(above: NDArray[Any], many: NDArray[np.int64], rate: Fraction, upto: int) -> Ball:
+    """The sum of the first `upto` weights, as a ball of the working precision."""
+    total = ball(0)
+    for loss, times in zip(above[:upto], many[:upto], strict=True):
+        total += int(times) * (-ball(rate * int(loss))).exp()
+    return total
+
+
+def below_each(bounds: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+    """Independent uniform integers in [0, bounds[i]), exactly, for 1 ≤ bounds[i] < 2**63."""
+    sizes = bounds.astype(np.uint64)
+    # The largest multiple of the size below 2**64, less one: (2**64 - size) mod size is 2**64 mod size.
+    beyond = np.uint64(2**64 - 1) - (np.uint64(2**64 - 1) - sizes + np.uint64(1)) % sizes
+    drawn = bits.words(len(sizes))
+    wrong = np.flatnonzero(drawn > beyond)
+    while wrong.size:
+        drawn[wrong] = bits.words(wrong.size)
+        wrong = wrong[drawn[wrong] > beyond[wrong]]
+    return np.asarray((drawn % sizes).astype(np.int64))
