@@ -229,7 +229,7 @@ def test_answers_have_the_joint_law_of_the_rows(relation, resize, monkeypatch):
     table = dp.Table(SCHEMA, neighbours).impute({"a": dp.Weights({"x": 1, "y": 2}), "b": dp.Uniform()}).clamp({"b": (0, 1)})
     if resize is not None:
         table = table.resize(resize[0], proportion=resize[1])
-    plan = table.group_by("a").agg(dp.std("b"), dp.median("b"), dp.histogram("b", [1, 2]))
+    plan = table.group_by("a").agg(dp.std("b"), dp.median("b", interval=1), dp.histogram("b", [1, 2]))
     asked = quote(plan, dp.PureDP(1))
     queries = [one.query for one in asked.measured]
     assert {type(query) for query in queries} == {RowCount, WeightedSum, Squares, LevelCounts, TableCounts}

@@ -6,9 +6,10 @@ So requests are drawn at random over everything that can be combined, and answer
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, pairwise, product
+from itertools import chain, combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -24,7 +25,17 @@ from discreet.evaluate import exact_answers, noisy_answers
 from discreet.groups import group_labels
 from discreet.noise.bits import system_bits
 from discreet.plan import Plan, layout, table_facts
-from discreet.queries import LevelCounts, NonNullCount, Query, RowCount, Squares, TableCounts, widths
+from discreet.queries import (
+    Dispersion,
+    LevelCounts,
+    NonNullCount,
+    QuantileCodes,
+    Query,
+    RowCount,
+    Squares,
+    TableCounts,
+    widths,
+)
 
 SCHEMA = dp.Schema(
     s=dp.Category(["x", "y", "z"]), b=dp.Category([True, False]), v=dp.Number(-2, 4), w=dp.Number("0.5", "2", "0.5")
@@ -123,6 +134,7 @@ def cases(*, imputed):
 
 IMPUTED_CATEGORY = Case((("impute", "s"),), asked=(("count", "s"), ("sum", "v")))
 NULLABLE_AGAIN = Case((("impute", "s"), ("clamp", "s")), asked=(("count", "s"), ("mean", "v"), ("sum", "w")))
+VARIANCE = Case((("impute", "v"),), asked=(("variance", "v"),))
 ONE_COLUMN = Case((("impute", "v"),), ("v",), ("v",), (("count", "v"), ("mean", "v"), ("sum", "w")))
 
 
@@ -215,7 +227,24 @@ def in_units(value, quoted, part, query):
     return int(found)
 
 
+def code_in(column, value):
+    return int((Fraction(value) - SCHEMA[column].lower) / SCHEMA[column].step)
+
+
+def expected_choice(query, kept, quoted):
+    """The cells, codes and counts that quantiles are chosen from, one after the other."""
+    brought = layout(quoted.plan)
+    placed = [(cell_of(row, quoted.plan.group_by, brought.labels), row[query.column]) for row in kept]
+    found = Counter((cell, code_in(query.column, value) - query.low) for cell, value in placed if None not in (cell, value))
+    return [[*key, times] for key, times in sorted(found.items())]
+
+
 def expected_answer(query, kept, quoted):
+    if isinstance(query, QuantileCodes):
+        return expected_choice(query, kept, quoted)
+    if isinstance(query, Dispersion):
+        codes = [code_in(query.column, row[query.column]) for row in kept]
+        return [sum((one - other) ** 2 for one, other in combinations(codes, 2)) // query.coarse]
     brought = layout(quoted.plan)
     levels = [[0] * (brought.cells * width) for width in widths(query)]
     for row in kept:
@@ -232,6 +261,7 @@ def test_exact_answers_are_those_of_a_loop_over_the_rows(resize):
     @example([(None, None, None, None)], IMPUTED_CATEGORY)
     @example([("z", None, 1, 1.0)], NULLABLE_AGAIN)
     @example([("x", True, 1, 1.0)], ONE_COLUMN)
+    @example([("x", True, 1, 1.0), ("x", True, 4, 1.0), ("x", True, None, 0.5)], VARIANCE)
     def check(data, case):
         quoted = case.quoted(dp.Table(SCHEMA, dp.ReplaceOne(rows=len(data))), LAWS, resize)
         if quoted is None:

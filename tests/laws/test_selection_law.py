@@ -78,8 +78,8 @@ def law_of(table, low, high, at, reach, span=(Fraction(0), Fraction(1)), s=None)
     return found
 
 
-def kept_away(law: ExponentialQuantiles) -> int:
-    return int(np.ceil(np.log(law.size) * 2 / float(law.reach)))
+def kept_away(law: ExponentialQuantiles) -> Fraction:
+    return Fraction(int(np.ceil(4 * np.log(law.size) / float(law.reach))), 2)
 
 
 def literal(table, law: ExponentialQuantiles):

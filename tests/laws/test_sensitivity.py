@@ -44,13 +44,13 @@ COLUMNS = [number(0, 3), number(-2, 1), number(0, 7), number("-1.5", "1.5", "1.5
 def statistics(column):
     """Sets of statistics: each kind alone or with others, with equal and other weights."""
     lower, middle, upper = column.value(0), column.value(column.size // 2), column.upper
-    mean, spread, tree = dp.mean("v", **SKIP), dp.std("v", **SKIP), dp.median("v", **SKIP)
+    mean, spread, tree = dp.mean("v", **SKIP), dp.std("v", **SKIP), dp.median("v", **SKIP, interval=1)
     yield dp.count("v"), dp.sum("v", **SKIP)
     yield dp.count(), mean
     yield dp.share(weight=3), dp.variance("v", **SKIP), dp.sum("v", weight="0.5", **SKIP)
     yield (spread,)
     yield dp.count(), tree
-    yield mean, dp.quantiles("v", ["0", "0.3", 1], weight=5, **SKIP)
+    yield mean, dp.quantiles("v", ["0", "0.3", 1], weight=5, **SKIP, interval=1)
     if column.size > 2:
         halves, part = dp.histogram("v", [lower, middle, upper]), dp.histogram("v", [middle, upper]).alias("part")
         yield (part,)
@@ -189,7 +189,7 @@ def test_no_request_loses_more_than_its_spend(column, neighbours):
 
 
 TABLE = dp.Table(dp.Schema(g=GROUPS, v=number(0, 7)), dp.ReplaceOne(rows=2))
-COUNT, MEAN, TREE, PART = dp.count(), dp.mean("v", **SKIP), dp.median("v", **SKIP), dp.histogram("v", [0, 4])
+COUNT, MEAN, TREE, PART = dp.count(), dp.mean("v", **SKIP), dp.median("v", **SKIP, interval=1), dp.histogram("v", [0, 4])
 X = TABLE.where({"g": ["x"]})
 TOGETHER = {
     "stays": X.impute({"v": dp.Uniform()}).agg(MEAN, TREE, PART, dp.histogram("v", [0, 4, 7]).alias("halves")),

@@ -27,7 +27,7 @@ HEADER = {"a": ColumnType("text", "text"), "b": ColumnType("text", "text"), "v":
 LEVELS = {"a": ["x", "y", None], "b": ["p", "q", None]}
 TABLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=ROWS))
 PART, HALVES = dp.histogram("v", [4, 7]), dp.histogram("v", [0, 4, 7]).alias("halves")
-SPREAD, TREE = dp.std("v", nulls="skip"), dp.median("v", nulls="skip")
+SPREAD, TREE = dp.std("v", nulls="skip"), dp.median("v", nulls="skip", interval=1)
 
 INVARIANTS = {
     "a partition": dp.Totals("a"),

@@ -18,7 +18,8 @@ import discreet as dp
 from discreet.allocate import quote
 from discreet.assemble import estimated, frames
 from discreet.plan import layout, plan_json
-from discreet.queries import widths
+from discreet.queries import QuantileCodes, widths
+from discreet.quotes import interval_ranks
 from discreet.statistics import outputs
 
 SCHEMA = dp.Schema(
@@ -47,7 +48,7 @@ EVERY = [
     dp.variance("v", **SKIP),
     dp.std("w", **SKIP),
     dp.median("w", **SKIP),
-    dp.quantiles("v", ["0", "1/4", "0.5", "0.9", "1"], **SKIP),
+    dp.quantiles("v", ["0", "1/4", "0.5", "0.9", "1"], **SKIP, interval=1),
     dp.histogram("v", [-1, 0, "3.5", 8]),
 ]
 
@@ -165,6 +166,7 @@ def test_whatever_the_noise_is_values_are_possible_and_within_their_intervals(na
     @given(st.tuples(*(st.lists(number, min_size=size, max_size=size) for size in map(min, sizes, [40] * len(sizes)))))
     def check(drawn):
         noisy = [np.resize(np.array(part, dtype=np.int64), size) for part, size in zip(drawn, sizes, strict=True)]
+        noisy = [as_chosen(part, one.query) for part, one in zip(noisy, asked.measured, strict=True)]
         found = {columns.name: columns.estimate for columns in estimated(asked, noisy)}
         for one in [*found.values(), *(frame.counts.estimate for frame in frames(asked, noisy))]:
             ends = np.array([one.low, one.value, one.high], dtype=float)
@@ -180,6 +182,13 @@ def test_whatever_the_noise_is_values_are_possible_and_within_their_intervals(na
             assert (lower.value <= higher.value).all()
 
     check()
+
+
+def as_chosen(drawn, query):
+    """Chosen codes lie on the grid, those of a cell ascending."""
+    if not isinstance(query, QuantileCodes):
+        return drawn
+    return np.sort((drawn % query.size).reshape(-1, len(query.at)), axis=1).ravel()
 
 
 def possible(name):
@@ -206,7 +215,48 @@ def test_a_median_is_the_half_quantile():
     for end in ("", "_low", "_high"):
         assert table[f"median_w{end}"].to_list() == table[f"w_p50{end}"].to_list()
     asked = quote(TABLE.agg(dp.median("w", **SKIP), dp.quantiles("w", ["0", "1"], **SKIP)), dp.PureDP(1))
-    assert len(asked.measured) == 1, "all quantiles of a column share one tree"
+    assert len(asked.measured) == 2, "all quantiles of a column share one choice and one tree"
+
+
+@pytest.mark.parametrize("by", [[], ["g"]], ids=["whole", "groups"])
+def test_without_noise_chosen_quantiles_are_those_of_a_rank_next_to_theirs(by):
+    at = ["0", "1/4", "0.5", "0.9", "1"]
+    frame = pl.DataFrame({"g": ["x", "y"] * 40, "w": [i % 21 for i in range(80)]})
+    chosen = dp.quantiles("w", at, interval="1e-6", **SKIP)
+    schema = dp.Schema(g=dp.Category(["x", "y"]), w=dp.Number(0, 20))
+    for name, *found in released(chosen, by=by, frame=frame, schema=schema).table.rows():
+        group = frame if not by else frame.filter(pl.col("g").eq_missing(name))
+        values = sorted(group["w"].to_list())
+        if not by:
+            found = [name, *found]
+        if values:
+            for q, value in zip(map(Fraction, at), found[::3], strict=True):
+                rank = min(max(int(q * len(values)), 1), len(values)) - 1
+                assert values[max(rank - 2, 0)] <= value <= values[min(rank + 2, len(values) - 1)]
+
+
+def test_a_chosen_quantile_stays_in_its_interval_and_a_free_one_has_the_whole_range():
+    whole = released(dp.median("w", interval=0, **SKIP), spend="0.01").table
+    assert whole.select("median_w_low", "median_w_high").rows() == [(0, 20)]
+    mixed = released(dp.median("w", **SKIP), dp.quantiles("w", ["0.1"], interval=0, **SKIP), spend="2").table
+    assert mixed.select("w_p10_low", "w_p10_high").rows() == [(0, 20)]
+    low, value, high = mixed.select("median_w_low", "median_w", "median_w_high").row(0)
+    assert low <= value <= high
+
+
+def test_more_spend_for_intervals_means_less_for_values():
+    at_once = {part: quote(TABLE.agg(dp.median("w", interval=part, **SKIP)), dp.PureDP(1)) for part in ("0.1", "0.5")}
+    ranges = {part: asked.measured[0].law.reach for part, asked in at_once.items()}
+    assert ranges == {"0.1": Fraction(9, 10), "0.5": Fraction(1, 2)}
+    reached = {part: interval_ranks(asked, asked.lines[0]) for part, asked in at_once.items()}
+    assert reached["0.5"] < reached["0.1"] / 3
+
+
+@pytest.mark.parametrize("wrong", ["-0.1", "1.01", "nan", True, "much"])
+def test_a_part_for_intervals_outside_0_and_1_is_refused(wrong):
+    for make in (lambda: dp.median("w", interval=wrong), lambda: dp.quantiles("w", ["0.5"], interval=wrong)):
+        with pytest.raises(dp.ArgumentError, match="interval"):
+            make()
 
 
 def test_quantiles_beyond_64_bits_are_doubles():
@@ -318,7 +368,7 @@ def test_every_part_of_a_statistic_is_in_the_digest():
     digests = [TABLE.agg(one).digest for one in different]
     digests += [TABLE.agg(dp.tables(["g"], *more)).digest for more in ([], [["w", "g"]] * 0, [[dp.bins("w", [0, 1])]])][1:]
     assert len(set(digests)) == len(digests)
-    same = dp.quantiles("v", [1, 0.9, Fraction(1, 4), "0.50", 0], **SKIP)
+    same = dp.quantiles("v", [1, 0.9, Fraction(1, 4), "0.50", 0], **SKIP, interval="1.0")
     assert TABLE.agg(same).digest == TABLE.agg(EVERY[8]).digest, "order and form of the levels do not matter"
 
 

@@ -151,7 +151,7 @@ def _nodes(law: ExponentialQuantiles) -> Iterator[Node]:
         if unit == 1:
             # With min(s, N/2) in place of 0, and N less that in place of N: still changed by at most 1 by a record.
             over, unit = 2 * over, 2
-        end = 2 * min(ceil(log(law.size) * 2 / float(law.reach)), _MANY) if over in (0, unit) else 0
+        end = min(ceil(4 * log(law.size) / float(law.reach)), _MANY) if over in (0, unit) else 0
         yield Node(first, last, place, over, unit, end)
         todo += [(first, place, low, q), (place + 1, last, q, high)]
 
