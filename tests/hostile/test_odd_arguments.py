@@ -216,8 +216,9 @@ MADE_UP = {
 
 @pytest.mark.parametrize("what", MADE_UP)
 def test_a_made_up_document_with_a_fitting_digest_is_refused_and_leaves_no_file(tmp_path, what):
-    with session() as one:
-        document = one.release(COUNT, name="r").document
+    schema = dp.Schema(s=dp.Category(["x", "y"]))
+    with dp.Session(FRAME, schema, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=dp.AddRemove()) as one:
+        document = one.release(one.table.agg(dp.count()), name="r").document
     part, *within, new = MADE_UP[what]
     document[part] = {**document[part], within[0]: new} if within else new
     del document["digest"]
