@@ -1,0 +1,321 @@
+"""Data sets to tell apart: neighbours, or semi-adjacent tables beside exact totals, whose answers lie far apart.
+
+Every pair is a true pair of neighbours of the plan, whatever the quote says of sensitivities: these are under test. Among
+rows made of ends, middles, cuts and nulls those are taken that move one query the furthest, all of them together, null
+against a value, and whatever leads out of the lattice on which a noise lies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from discreet.audit.draws import Kernel
+from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
+from discreet.invariants.beside import Beside
+from discreet.invariants.levels import Cell, label_of, shape_of
+from discreet.invariants.parts import ImpossiblePart, LinearPart, TotalsPart
+from discreet.invariants.totals import totals_of_counts
+from discreet.mechanisms.lattice import LATTICE_LAWS, HeldCells, LatticeGaussian, LatticeLaw
+from discreet.neighbours import AddRemove, ReplaceOne
+from discreet.noise.bits import Bits
+from discreet.noise.laws import DiscreteGaussian, Law, RoundedGaussian
+from discreet.plan import resize_of
+from discreet.quotes import Quote
+from discreet.schema import Schema
+
+__all__ = ["Pair", "is_gaussian", "neighbouring_tables"]
+
+_MOST_ROWS = 400
+_MOST_BESIDE = {1: 120, 2: 40, 3: 30, 4: 16}
+_MOST_DENSE = 2000
+_MOST_GROUP = 300
+_MOST_SPANNED = 300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Two tables that the guarantee compares.
+
+    Args:
+        what: how they differ, in words.
+        columns: what the codes of the rows are of.
+        first: a table.
+        second: the other one.
+        moves: for each measured query what the second answer has more than the first, before any resize; None where
+            imputation makes it random.
+    """
+
+    what: str
+    columns: tuple[str, ...]
+    first: Table
+    second: Table
+    moves: tuple[NDArray[np.float64], ...] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """Rows that the first table has, rows that the second has instead, and the difference that they make."""
+
+    before: tuple[Row, ...]
+    after: tuple[Row, ...]
+    moves: tuple[NDArray[np.float64], ...] | None
+
+
+def is_gaussian(law: Law | LatticeLaw) -> bool:
+    """Whether distances count squared under this noise."""
+    inner = law.law if isinstance(law, HeldCells) else law
+    return isinstance(inner, RoundedGaussian | DiscreteGaussian | LatticeGaussian)
+
+
+def neighbouring_tables(kernel: Kernel, quote: Quote, bits: Bits) -> list[Pair]:
+    """Pairs of tables worth attacking, the most promising ones first."""
+    columns = columns_of_plan(quote)
+    if quote.beside is None:
+        changes = _changes(kernel, quote, columns)
+    else:
+        changes = _exchanges(kernel, quote, columns, quote.beside, bits)
+    pairs = [pair for change in changes for pair in _pairs(quote, columns, change)]
+    return list({(pair.first, pair.second): pair for pair in reversed(pairs)}.values())[::-1]
+
+
+# One person's rows ----------------------------------------------------------------------------------------------------
+
+
+def _changes(kernel: Kernel, quote: Quote, columns: tuple[str, ...]) -> Iterator[_Change]:
+    """One row more, or one row replaced by another, for those that move the answers furthest."""
+    rows = candidates(quote, columns, _MOST_ROWS)
+    found = effects(kernel, quote, columns, rows)
+    known = [(row, effect) for row, effect in zip(rows, found, strict=True) if effect is not None]
+    appears = isinstance(quote.plan.neighbours, AddRemove)
+    nothing = [np.zeros_like(values) for values in known[0][1]]
+    # With a row appearing, the other side is always the table without it; it stands at place 0, as no row.
+    options: list[tuple[tuple[Row, ...], list[NDArray[Any]]]] = [((row,), effect) for row, effect in known]
+    if appears:
+        options = [((), nothing), *options]
+    spread = _distances(quote, [effect for _, effect in options])
+    if appears:
+        allowed = np.zeros(spread.shape[1:], dtype=bool)
+        allowed[0] = True
+    else:
+        allowed = np.ones(spread.shape[1:], dtype=bool)
+    null = np.array([any(None in row for row in taken) for taken, _ in options])
+    for one, other in _furthest(spread, allowed, null):
+        (before, less), (after, more) = options[one], options[other]
+        yield _Change(before, after, tuple(np.subtract(b, a).astype(np.float64) for a, b in zip(less, more, strict=True)))
+    if len(known) < len(rows):
+        missing = rows[next(i for i, effect in enumerate(found) if effect is None)]
+        yield _Change(() if appears else known[0][0:1], (missing,), None)
+
+
+def _distances(quote: Quote, vectors: list[list[NDArray[Any]]]) -> NDArray[np.float64]:
+    """For each measured query how far each pair of vectors lies apart, in the measure of its noise."""
+    found = []
+    for place, one in enumerate(quote.measured):
+        matrix = _matrix([vector[place] for vector in vectors])
+        metric = "sqeuclidean" if is_gaussian(one.law) else "cityblock"
+        found.append(
+            cdist(matrix, matrix, metric) / max(one.law.variance(), 1e-300) ** (1.0 if is_gaussian(one.law) else 0.5)
+        )
+    return np.stack(found)
+
+
+def _matrix(vectors: list[NDArray[Any]]) -> NDArray[np.float64]:
+    """The vectors as rows; of long ones only the places where some is not 0."""
+    if len(vectors[0]) <= _MOST_DENSE:
+        return np.stack([vector.astype(np.float64) for vector in vectors])
+    places = np.unique(np.concatenate([np.flatnonzero(vector) for vector in vectors]))
+    places = places if len(places) else np.zeros(1, dtype=np.int64)
+    return np.stack([vector[places].astype(np.float64) for vector in vectors])
+
+
+def _furthest(spread: NDArray[np.float64], allowed: NDArray[np.bool_], null: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Places of the pairs: furthest over all queries, over each of them, and of a null against a value."""
+    found = []
+
+    def take(values: NDArray[np.float64]) -> None:
+        place = int(np.argmax(np.where(allowed, values, -1.0)))
+        one, other = np.unravel_index(place, values.shape)
+        if values[one, other] > 0:
+            found.append((int(one), int(other)))
+
+    together = spread.sum(axis=0)
+    take(together)
+    for each in spread:
+        if not found or each[found[0]] < each[allowed].max():
+            take(each)
+    take(np.where(null[:, None] ^ null[None, :], together, -1.0))
+    return list(dict.fromkeys(found))
+
+
+# Beside exact totals ---------------------------------------------------------------------------------------------------
+
+
+def _exchanges(kernel: Kernel, quote: Quote, columns: tuple[str, ...], beside: Beside, bits: Bits) -> Iterator[_Change]:
+    """A few rows replaced by as many others, so that all totals stay what they are."""
+    known_rows = quote.plan.neighbours.rows if isinstance(quote.plan.neighbours, ReplaceOne) else 1
+    size = min(beside.adjacency.a, max(_MOST_BESIDE), known_rows)
+    rows = [row for row in candidates(quote, columns, _MOST_BESIDE[size]) if _possible(beside, quote, columns, row)]
+    found = effects(kernel, quote, columns, rows)
+    known = [(row, effect) for row, effect in zip(rows, found, strict=True) if effect is not None]
+    groups = _groups(beside, quote.plan.schema, columns, [row for row, _ in known], size)
+    spans = [_span(one.law, len(values), bits) for one, values in zip(quote.measured, known[0][1], strict=True)]
+    best: dict[object, tuple[float, tuple[int, ...], tuple[int, ...]]] = {}
+    for members in groups:
+        sums = [
+            [
+                sum((known[i][1][place] for i in chosen), np.zeros_like(known[0][1][place]))
+                for place in range(len(quote.measured))
+            ]
+            for chosen in members
+        ]
+        spread = _distances(quote, sums)
+        null = np.array([any(None in known[i][0] for i in chosen) for chosen in members])
+        together = spread.sum(axis=0)
+        aims = [("all", together), *enumerate(spread), ("null", np.where(null[:, None] ^ null[None, :], together, 0.0))]
+        aims += [(("lattice", place), _outside(span, [one[place] for one in sums])) for place, span in enumerate(spans)]
+        for name, values in aims:
+            one, other = np.unravel_index(int(values.argmax()), values.shape)
+            if values[one, other] > max(1e-6, best[name][0] * (1 + 1e-9) if name in best else 0.0):
+                best[name] = (float(values[one, other]), members[one], members[other])
+    for _, before, after in best.values():
+        moves = tuple(
+            sum((known[i][1][place] for i in after), np.zeros(1)) - sum((known[i][1][place] for i in before), np.zeros(1))
+            for place in range(len(quote.measured))
+        )
+        yield _Change(tuple(known[i][0] for i in before), tuple(known[i][0] for i in after), moves)
+
+
+def _groups(
+    beside: Beside, schema: Schema, columns: tuple[str, ...], rows: list[Row], size: int
+) -> list[list[tuple[int, ...]]]:
+    """Choices of `size` rows, in groups of equal totals."""
+    marks = [_marks(beside, schema, columns, row) for row in rows]
+    groups: dict[object, list[tuple[int, ...]]] = defaultdict(list)
+    for chosen in combinations_with_replacement(range(len(rows)), size):
+        total: Counter[object] = Counter()
+        for place in chosen:
+            total.update(marks[place])
+        groups[frozenset((key, count) for key, count in total.items() if count)].append(chosen)
+    return [members[:_MOST_GROUP] for members in groups.values() if len(members) > 1]
+
+
+def _marks(beside: Beside, schema: Schema, columns: tuple[str, ...], row: Row) -> dict[object, int]:
+    """What a row adds to each published number."""
+    found: dict[object, int] = {}
+    for number, part in enumerate(beside.invariants.parts):
+        cell = _cell(schema, columns, row, part.columns)
+        if isinstance(part, TotalsPart) and (part.only is None or cell in part.only):
+            found[number, cell] = 1
+        if isinstance(part, LinearPart):
+            for name, weights in zip(part.names, part.rows, strict=True):
+                found[number, name] = dict(weights).get(cell, 0)
+    return found
+
+
+def _cell(schema: Schema, columns: tuple[str, ...], row: Row, of: tuple[str, ...]) -> Cell:
+    codes = dict(zip(columns, row, strict=True))
+    return tuple(label_of(schema[name], _level(schema, name, codes[name])) for name in of)
+
+
+def _level(schema: Schema, name: str, code: int | None) -> int:
+    return schema[name].size if code is None else code
+
+
+def _possible(beside: Beside, quote: Quote, columns: tuple[str, ...], row: Row) -> bool:
+    parts = [part for part in beside.invariants.parts if isinstance(part, ImpossiblePart)]
+    return not any(_cell(quote.plan.schema, columns, row, part.columns) in part.cells for part in parts)
+
+
+def _span(law: Law | LatticeLaw, size: int, bits: Bits) -> NDArray[np.float64] | None:
+    """An orthonormal basis of all that noise on a lattice was seen to move; None for noise that moves everything."""
+    if not isinstance(law, LATTICE_LAWS) or size > _MOST_SPANNED:
+        return None
+    drawn = np.stack([law.sample(bits).astype(np.float64) for _ in range(2 * size + 50)])
+    _, values, basis = np.linalg.svd(drawn, full_matrices=False)
+    return np.asarray(basis[values > 1e-9 * max(values.max(initial=0.0), 1.0)])
+
+
+def _outside(span: NDArray[np.float64] | None, vectors: list[NDArray[Any]]) -> NDArray[np.float64]:
+    """How far each pair of vectors lies apart beside the span."""
+    matrix = np.stack([vector.astype(np.float64) for vector in vectors])
+    if span is None:
+        return np.zeros((len(matrix), len(matrix)))
+    rest = matrix - matrix @ span.T @ span
+    return np.asarray(cdist(rest, rest))
+
+
+# From a change to two tables -------------------------------------------------------------------------------------------
+
+
+def _pairs(quote: Quote, columns: tuple[str, ...], change: _Change) -> Iterator[Pair]:
+    """The change of all rows of a person, in the tables around it that are allowed and worth trying."""
+    plan = quote.plan
+    times = plan.neighbours.rows_per_person
+    moves = None if change.moves is None else tuple(times * move for move in change.moves)
+    before, after = (Counter({row: times * n for row, n in Counter(rows).items()}) for rows in (change.before, change.after))
+    words = _words(quote, columns, change, times)
+    for others in _surroundings(quote, columns, change, times):
+        first, second = (tuple(sorted((others + part).items(), key=repr)) for part in (before, after))
+        pair = Pair(words, columns, first, second, moves)
+        if quote.beside is None or _same_totals(quote.beside, plan.schema, pair):
+            yield pair
+
+
+def _surroundings(quote: Quote, columns: tuple[str, ...], change: _Change, times: int) -> Iterator[Counter[Row]]:
+    """The rows that both tables have."""
+    plan = quote.plan
+    row = (change.before or change.after)[0]
+    if isinstance(plan.neighbours, ReplaceOne):
+        rest = plan.neighbours.rows - times * len(change.before)
+        if quote.beside is None:
+            if rest >= 0:
+                yield Counter({row: rest})
+            return
+        shown = list(dict.fromkeys([*change.before, *change.after]))
+        every = Counter(shown if rest >= len(shown) else ())
+        yield every + Counter({row: rest - every.total()})
+        return
+    yield Counter()
+    resize = resize_of(plan)
+    if resize is not None:
+        other = next((one for one in candidates(quote, columns, _MOST_ROWS) if one != row and None not in one), row)
+        yield Counter({other: ceil(resize.rows / resize.proportion)})
+
+
+def _same_totals(beside: Beside, schema: Schema, pair: Pair) -> bool:
+    """Whether both tables have the same published numbers, worked out as a release would."""
+    names = beside.invariants.columns
+    shape = shape_of(names, schema)
+    published = []
+    for table in (pair.first, pair.second):
+        keys = [[_level(schema, name, row[pair.columns.index(name)]) for name in names] for row, _ in table]
+        counts = np.array([times for _, times in table], dtype=np.int64)
+        published.append(totals_of_counts(beside.invariants, schema, (np.array(keys).reshape(-1, len(shape)), counts)))
+    return published[0] == published[1] and beside.totals in (None, published[0])
+
+
+def _words(quote: Quote, columns: tuple[str, ...], change: _Change, times: int) -> str:
+    """The change for people."""
+    before, after = (Counter(rows) for rows in (change.before, change.after))
+    lost, won = before - after, after - before
+    shown = [_listed(quote, columns, part, times) for part in (lost, won)]
+    return f"{shown[1]} added" if not lost else f"{shown[0]} replaced by {shown[1]}"
+
+
+def _listed(quote: Quote, columns: tuple[str, ...], rows: Counter[Row], times: int) -> str:
+    parts = [
+        f"{count * times} x {described(quote.plan, columns, row)}"
+        if count * times > 1
+        else described(quote.plan, columns, row)
+        for row, count in rows.items()
+    ]
+    return " and ".join(parts)
