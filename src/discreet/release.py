@@ -239,7 +239,8 @@ def _as_written(part: str) -> Iterator[None]:
 def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
     """The guarantee of the document."""
     change = stated.get("semi_adjacency")
-    if not all(isinstance(one, int | float) for one in (stated["rows_per_person"], stated["epsilon"], change or 1)):
+    numbers = (stated["rows_per_person"], stated["epsilon"], 1 if change is None else change)
+    if not all(isinstance(one, int | float) for one in numbers):
         raise TypeError
     return Guarantee(
         _budget(stated["measure"]),
@@ -269,6 +270,8 @@ def _frames(document: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
         name = "_".join([part["part"], *(_file_name(column) for column in part["columns"])])
         times = sum(other == name or other.startswith(f"{name}.") for other in frames)
         frames[f"{name}.{times + 1}" if times else name] = _totals_frame(part, schema)
+    if not all(isinstance(name, str) for name in frames):
+        raise TypeError
     return frames
 
 

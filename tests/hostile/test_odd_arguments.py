@@ -205,6 +205,8 @@ def column(name, values):
 MADE_UP = {
     "no guarantee": ("guarantee", {}),
     "an epsilon in words": ("guarantee", "epsilon", "much"),
+    "a number of rows that change in words": ("guarantee", "semi_adjacency", ""),
+    "a frame called by a number": ("frames", [{"name": 7, "columns": [column("a", [1])]}]),
     "a measure that is no budget": ("guarantee", "measure", {"measure": "none"}),
     "columns that are no list": ("columns", 7),
     "columns of unequal length": ("columns", [column("a", [1]), column("b", [1, 2])]),
