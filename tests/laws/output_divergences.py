@@ -36,7 +36,9 @@ def fraction(value: Fraction | int) -> arb:
 
 
 # Noise that can be asked ------------------------------------------------------------------------------------------------
-# Another mechanism on the answers needs a case in `masses` (its law around an exact answer, on a box) and in `reach`.
+# Another noise needs a case in `masses` and in `far`. A mechanism that adds no noise, such as a choice among values, needs
+# a `Noisy` of its own: for each of the two laws Σ chance · P(outcome | answer) over the answers, for every outcome; all
+# divergences work on that.
 
 
 @cache
