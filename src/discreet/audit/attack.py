@@ -24,6 +24,7 @@ __all__ = ["SLOWER", "Aim", "Found", "attacked"]
 SLOWER = 100
 """By how much fewer runs there are where each one draws a table anew, or a noise that cannot be drawn many at a time."""
 
+_TYPICAL = 25
 _Floats = NDArray[np.float64]
 
 
@@ -135,7 +136,8 @@ def _statistics(
         exact = [_side_by_side(side.answers or (), windows) for side in sides]
         return constant_statistics(quote.measured, widths, (exact[0], exact[1]), pilots[0])
     hint = None if pair.moves is None else _side_by_side(pair.moves, windows)
-    return drawn_statistics(quote.measured, widths, hint, pilots)
+    several = [_side_by_side(sides[0].draw(), windows) for _ in range(_TYPICAL)]
+    return drawn_statistics(quote.measured, widths, np.median(np.stack(several), axis=0), hint, pilots)
 
 
 def _side_by_side(answers: Sequence[NDArray[Any]], windows: Sequence[NDArray[np.int64]]) -> _Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -18,6 +18,7 @@ from discreet.exact import Amount, exact, text
 from discreet.invariants.beside import beside
 from discreet.invariants.checking import checked_invariants
 from discreet.invariants.description import Invariants
+from discreet.invariants.totals import PublishedTotals, read_totals
 from discreet.mechanisms.lattice import LATTICE_LAWS
 from discreet.neighbours import ReplaceOne, whole_number
 from discreet.noise.bits import Bits, system_bits
@@ -34,6 +35,7 @@ RUNS = 1_000_000
 ERROR = Fraction(1, 10**9)
 """The chance that an audit says anything false: all attacks, both directions, all events together."""
 
+_MOST_RUNS = 20_000_000
 _LEAST_EPSILON = Fraction(1, 2)
 _DELTA = Fraction(1, 100)
 """Where ε is stated for measures without a δ of their own: some hundred thousand runs show nothing near 1e-9."""
@@ -136,6 +138,7 @@ def audit(
     spend: Budget,
     *,
     invariants: Invariants | None = None,
+    totals: PublishedTotals | Mapping[object, object] | None = None,
     runs: int = RUNS,
     epsilons: Sequence[Amount] | None = None,
 ) -> Audit:
@@ -147,7 +150,8 @@ def audit(
     Args:
         request: made with `agg`.
         spend: what the request would cost: PureDP, ApproxDP, ZCDP or GDP.
-        invariants: what is published exactly beside it; the noise is then that from before these totals are known.
+        invariants: what is published exactly beside it.
+        totals: the published numbers, such as `session.totals`; without them the noise is that from before they are known.
         runs: how often the kernel runs for each data set; a hundredth of it where each run draws a table anew.
         epsilons: where the privacy profile is tested, each at least 1/2; chosen from the claim if left out.
 
@@ -161,21 +165,25 @@ def audit(
     checked_runs(runs)
     grid = None if epsilons is None else checked_epsilons(epsilons)
     declared = checked_invariants(invariants, request.schema, request.neighbours)
-    totals = None
+    stands = None
     if declared is not None and isinstance(request.neighbours, ReplaceOne):
-        totals = beside(declared, request.schema, None, request.neighbours.rows)
-    return audit_quote(quote(request, spend, totals), runs=runs, epsilons=grid)
+        rows = request.neighbours.rows
+        known = None if totals is None else read_totals(declared, request.schema, totals, rows)
+        stands = beside(declared, request.schema, known, rows)
+    elif totals is not None:
+        raise ArgumentError("totals: are published, but no invariants are given; say which ones they are of")
+    return audit_quote(quote(request, spend, stands), runs=runs, epsilons=grid)
 
 
 def checked_runs(runs: object) -> int:
     """The number of runs itself.
 
     Raises:
-        ArgumentError: no whole number, fewer than 1,000 or more than 1e9.
+        ArgumentError: no whole number, fewer than 1,000 or more than 20 million.
     """
     number = whole_number(runs, "runs", least=1000)
-    if number > 10**9:
-        raise ArgumentError(f"runs={number}: must be at most 1000000000, which takes an hour and more")
+    if number > _MOST_RUNS:
+        raise ArgumentError(f"runs={number}: must be at most {_MOST_RUNS}, which are kept in memory")
     return number
 
 

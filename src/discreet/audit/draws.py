@@ -134,8 +134,8 @@ def window_of(law: Law | LatticeLaw, moved: NDArray[np.int64], size: int) -> NDA
     wanted[np.flatnonzero(~wanted)[: max(0, _FEW - int(wanted.sum()))]] = True
     structure = getattr(law, "structure", None)
     if isinstance(structure, Blocks):
-        for members in np.split(structure.order, np.cumsum(structure.sizes)[:-1]):
-            wanted[members] |= bool(wanted[members].any())
+        block = np.repeat(np.arange(len(structure.sizes)), structure.sizes)
+        wanted[structure.order] = np.isin(block, block[wanted[structure.order]])
     elif isinstance(structure, Tables):
         for table in structure.tables:
             wanted[table.order] |= bool(wanted[table.order].any())
@@ -164,11 +164,11 @@ def _copied(law: Law | LatticeLaw, window: NDArray[np.int64], copies: int) -> La
 
 
 def _copied_blocks(blocks: Blocks, window: NDArray[np.int64], copies: int) -> Blocks:
-    kept = [members for members in np.split(blocks.order, np.cumsum(blocks.sizes)[:-1]) if np.isin(members, window).all()]
-    order = np.concatenate([np.zeros(0, dtype=np.int64), *kept])
-    sizes = np.array([len(members) for members in kept], dtype=np.int64)
+    block = np.repeat(np.arange(len(blocks.sizes)), blocks.sizes)
+    kept = np.unique(block[np.isin(blocks.order, window)])  # a window holds all of a block or nothing of it
+    order = _found(blocks.order, window)
     width = len(window)
-    return Blocks(copies * width, _shifted(_found(order, window), width, copies), np.tile(sizes, copies), None)
+    return Blocks(copies * width, _shifted(order, width, copies), np.tile(blocks.sizes[kept], copies), None)
 
 
 def _copied_tables(tables: Tables, window: NDArray[np.int64], copies: int) -> Tables:

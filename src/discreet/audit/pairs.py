@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from discreet.audit.draws import Kernel
+from discreet.audit.fitting import fitted
 from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
-from discreet.invariants.beside import Beside
+from discreet.invariants.beside import Beside, alive_cells
 from discreet.invariants.levels import Cell, label_of, shape_of
-from discreet.invariants.parts import ImpossiblePart, LinearPart, TotalsPart
+from discreet.invariants.parts import LinearPart, TotalsPart
 from discreet.invariants.totals import totals_of_counts
 from discreet.mechanisms.lattice import LATTICE_LAWS, HeldCells, LatticeGaussian, LatticeLaw
 from discreet.neighbours import AddRemove, ReplaceOne
@@ -33,6 +34,9 @@ from discreet.quotes import Quote
 from discreet.schema import Schema
 
 __all__ = ["Pair", "is_gaussian", "neighbouring_tables"]
+
+_Choice = tuple[int, ...]
+_Effect = tuple[Row, list[NDArray[Any]]]
 
 _MOST_ROWS = 400
 _MOST_BESIDE = {1: 120, 2: 40, 3: 30, 4: 16}
@@ -63,10 +67,14 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Change:
-    """Rows that the first table has, rows that the second has instead, and the difference that they make."""
+    """Rows that the first table has, rows that the second has instead, and the difference that they make.
+
+    `around` is what the other rows of both tables are where a resize draws from them.
+    """
 
     before: tuple[Row, ...]
     after: tuple[Row, ...]
+    around: Row
     moves: tuple[NDArray[np.float64], ...] | None
 
 
@@ -93,8 +101,9 @@ def neighbouring_tables(kernel: Kernel, quote: Quote, bits: Bits) -> list[Pair]:
 def _changes(kernel: Kernel, quote: Quote, columns: tuple[str, ...]) -> Iterator[_Change]:
     """One row more, or one row replaced by another, for those that move the answers furthest."""
     rows = candidates(quote, columns, _MOST_ROWS)
-    found = effects(kernel, quote, columns, rows)
-    known = [(row, effect) for row, effect in zip(rows, found, strict=True) if effect is not None]
+    known = _effects(kernel, quote, columns, rows)
+    if not known:
+        return
     appears = isinstance(quote.plan.neighbours, AddRemove)
     nothing = [np.zeros_like(values) for values in known[0][1]]
     # With a row appearing, the other side is always the table without it; it stands at place 0, as no row.
@@ -108,12 +117,23 @@ def _changes(kernel: Kernel, quote: Quote, columns: tuple[str, ...]) -> Iterator
     else:
         allowed = np.ones(spread.shape[1:], dtype=bool)
     null = np.array([any(None in row for row in taken) for taken, _ in options])
+    resized = resize_of(quote.plan) is not None
     for one, other in _furthest(spread, allowed, null):
-        (before, less), (after, more) = options[one], options[other]
-        yield _Change(before, after, tuple(np.subtract(b, a).astype(np.float64) for a, b in zip(less, more, strict=True)))
-    if len(known) < len(rows):
-        missing = rows[next(i for i, effect in enumerate(found) if effect is None)]
-        yield _Change(() if appears else known[0][0:1], (missing,), None)
+        # After a resize a row that appears takes the place of another one: of the one that is furthest from it.
+        place = appears + int(spread.sum(axis=0)[other, appears:].argmax()) if resized and appears else one
+        (before, _), (_, less), (after, more) = options[one], options[place], options[other]
+        around = (options[place][0] or after)[0]
+        moves = tuple(np.subtract(b, a).astype(np.float64) for a, b in zip(less, more, strict=True))
+        yield _Change(before, after, around, moves)
+    drawn = [row for row in rows if row not in dict(known)]
+    if drawn and not resized:
+        yield _Change(() if appears else known[0][0:1], tuple(drawn[:1]), known[0][0], None)
+
+
+def _effects(kernel: Kernel, quote: Quote, columns: tuple[str, ...], rows: list[Row]) -> list[_Effect]:
+    """The rows with what they add to the answers, without those that are imputed."""
+    found = effects(kernel, quote, columns, rows)
+    return [(row, effect) for row, effect in zip(rows, found, strict=True) if effect is not None]
 
 
 def _distances(quote: Quote, vectors: list[list[NDArray[Any]]]) -> NDArray[np.float64]:
@@ -161,45 +181,53 @@ def _furthest(spread: NDArray[np.float64], allowed: NDArray[np.bool_], null: NDA
 
 def _exchanges(kernel: Kernel, quote: Quote, columns: tuple[str, ...], beside: Beside, bits: Bits) -> Iterator[_Change]:
     """A few rows replaced by as many others, so that all totals stay what they are."""
-    known_rows = quote.plan.neighbours.rows if isinstance(quote.plan.neighbours, ReplaceOne) else 1
-    size = min(beside.adjacency.a, max(_MOST_BESIDE), known_rows)
+    rows_there = quote.plan.neighbours.rows if isinstance(quote.plan.neighbours, ReplaceOne) else 1
+    size = min(beside.adjacency.a, max(_MOST_BESIDE), rows_there)
     rows = [row for row in candidates(quote, columns, _MOST_BESIDE[size]) if _possible(beside, quote, columns, row)]
-    found = effects(kernel, quote, columns, rows)
-    known = [(row, effect) for row, effect in zip(rows, found, strict=True) if effect is not None]
-    groups = _groups(beside, quote.plan.schema, columns, [row for row, _ in known], size)
+    known = _effects(kernel, quote, columns, rows)
+    if not known:
+        return
     spans = [_span(one.law, len(values), bits) for one, values in zip(quote.measured, known[0][1], strict=True)]
-    best: dict[object, tuple[float, tuple[int, ...], tuple[int, ...]]] = {}
-    for members in groups:
-        sums = [
-            [
-                sum((known[i][1][place] for i in chosen), np.zeros_like(known[0][1][place]))
-                for place in range(len(quote.measured))
-            ]
-            for chosen in members
-        ]
-        spread = _distances(quote, sums)
-        null = np.array([any(None in known[i][0] for i in chosen) for chosen in members])
-        together = spread.sum(axis=0)
-        aims = [("all", together), *enumerate(spread), ("null", np.where(null[:, None] ^ null[None, :], together, 0.0))]
-        aims += [(("lattice", place), _outside(span, [one[place] for one in sums])) for place, span in enumerate(spans)]
-        for name, values in aims:
+    best: dict[str, tuple[float, _Choice, _Choice]] = {}
+    for members in _groups(beside, quote.plan.schema, columns, [row for row, _ in known], size):
+        for aim, values in _aims(quote, known, members, spans):
             one, other = np.unravel_index(int(values.argmax()), values.shape)
-            if values[one, other] > max(1e-6, best[name][0] * (1 + 1e-9) if name in best else 0.0):
-                best[name] = (float(values[one, other]), members[one], members[other])
+            so_far = best[aim][0] * (1 + 1e-9) if aim in best else 1e-6
+            if values[one, other] > so_far:
+                best[aim] = (float(values[one, other]), members[one], members[other])
     for _, before, after in best.values():
-        moves = tuple(
-            sum((known[i][1][place] for i in after), np.zeros(1)) - sum((known[i][1][place] for i in before), np.zeros(1))
-            for place in range(len(quote.measured))
-        )
-        yield _Change(tuple(known[i][0] for i in before), tuple(known[i][0] for i in after), moves)
+        less, more = (_sums(known, chosen) for chosen in (before, after))
+        moves = tuple(np.subtract(b, a).astype(np.float64) for a, b in zip(less, more, strict=True))
+        first, second = (tuple(known[place][0] for place in chosen) for chosen in (before, after))
+        yield _Change(first, second, first[0], moves)
 
 
-def _groups(
-    beside: Beside, schema: Schema, columns: tuple[str, ...], rows: list[Row], size: int
-) -> list[list[tuple[int, ...]]]:
+def _aims(
+    quote: Quote, known: list[_Effect], members: list[_Choice], spans: list[NDArray[np.float64] | None]
+) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """What an exchange may be good for, and how good each pair of choices is."""
+    sums = [_sums(known, chosen) for chosen in members]
+    spread = _distances(quote, sums)
+    together = spread.sum(axis=0)
+    yield "all", together
+    for place, each in enumerate(spread):
+        yield f"query {place}", each
+    null = np.array([any(None in known[place][0] for place in chosen) for chosen in members])
+    yield "null", np.where(null[:, None] ^ null[None, :], together, 0.0)
+    for place, span in enumerate(spans):
+        if span is not None:
+            yield f"lattice {place}", _outside(span, [one[place] for one in sums])
+
+
+def _sums(known: list[_Effect], chosen: _Choice) -> list[NDArray[Any]]:
+    """What the chosen rows add to each answer."""
+    return [np.sum([known[place][1][query] for place in chosen], axis=0) for query in range(len(known[0][1]))]
+
+
+def _groups(beside: Beside, schema: Schema, columns: tuple[str, ...], rows: list[Row], size: int) -> list[list[_Choice]]:
     """Choices of `size` rows, in groups of equal totals."""
     marks = [_marks(beside, schema, columns, row) for row in rows]
-    groups: dict[object, list[tuple[int, ...]]] = defaultdict(list)
+    groups: dict[object, list[_Choice]] = defaultdict(list)
     for chosen in combinations_with_replacement(range(len(rows)), size):
         total: Counter[object] = Counter()
         for place in chosen:
@@ -231,8 +259,9 @@ def _level(schema: Schema, name: str, code: int | None) -> int:
 
 
 def _possible(beside: Beside, quote: Quote, columns: tuple[str, ...], row: Row) -> bool:
-    parts = [part for part in beside.invariants.parts if isinstance(part, ImpossiblePart)]
-    return not any(_cell(quote.plan.schema, columns, row, part.columns) in part.cells for part in parts)
+    schema, names = quote.plan.schema, beside.invariants.columns
+    levels = tuple(_level(schema, name, row[columns.index(name)]) for name in names)
+    return bool(alive_cells(beside, schema)[levels])
 
 
 def _span(law: Law | LatticeLaw, size: int, bits: Bits) -> NDArray[np.float64] | None:
@@ -244,11 +273,9 @@ def _span(law: Law | LatticeLaw, size: int, bits: Bits) -> NDArray[np.float64] |
     return np.asarray(basis[values > 1e-9 * max(values.max(initial=0.0), 1.0)])
 
 
-def _outside(span: NDArray[np.float64] | None, vectors: list[NDArray[Any]]) -> NDArray[np.float64]:
+def _outside(span: NDArray[np.float64], vectors: list[NDArray[Any]]) -> NDArray[np.float64]:
     """How far each pair of vectors lies apart beside the span."""
     matrix = np.stack([vector.astype(np.float64) for vector in vectors])
-    if span is None:
-        return np.zeros((len(matrix), len(matrix)))
     rest = matrix - matrix @ span.T @ span
     return np.asarray(cdist(rest, rest))
 
@@ -273,22 +300,43 @@ def _pairs(quote: Quote, columns: tuple[str, ...], change: _Change) -> Iterator[
 def _surroundings(quote: Quote, columns: tuple[str, ...], change: _Change, times: int) -> Iterator[Counter[Row]]:
     """The rows that both tables have."""
     plan = quote.plan
-    row = (change.before or change.after)[0]
+    row = change.around
     if isinstance(plan.neighbours, ReplaceOne):
         rest = plan.neighbours.rows - times * len(change.before)
         if quote.beside is None:
             if rest >= 0:
                 yield Counter({row: rest})
             return
+        if quote.beside.totals is not None:
+            yield from _fitting(quote, columns, change, quote.beside)
+            return
         shown = list(dict.fromkeys([*change.before, *change.after]))
         every = Counter(shown if rest >= len(shown) else ())
         yield every + Counter({row: rest - every.total()})
         return
-    yield Counter()
     resize = resize_of(plan)
-    if resize is not None:
-        other = next((one for one in candidates(quote, columns, _MOST_ROWS) if one != row and None not in one), row)
-        yield Counter({other: ceil(resize.rows / resize.proportion)})
+    # So many rows that hardly any place is left to be filled, whose fill would hide the change.
+    yield Counter() if resize is None else Counter({row: ceil(resize.rows / resize.proportion)})
+
+
+def _fitting(quote: Quote, columns: tuple[str, ...], change: _Change, beside: Beside) -> Iterator[Counter[Row]]:
+    """The other rows of a table that has the rows `before` and the published totals, where one is found."""
+    schema, names = quote.plan.schema, beside.invariants.columns
+    shape = shape_of(names, schema)
+    places = [columns.index(name) for name in names]
+    least = np.zeros(shape, dtype=np.int64)
+    for row in change.before:
+        least[tuple(_level(schema, name, row[place]) for name, place in zip(names, places, strict=True))] += 1
+    found = fitted(beside, schema, least.ravel())
+    if found is None:
+        return
+    others: Counter[Row] = Counter()
+    for levels in np.argwhere(found.reshape(shape) > least).tolist():
+        codes = list(change.around)
+        for name, place, level in zip(names, places, levels, strict=True):
+            codes[place] = None if level == schema[name].size else level
+        others[tuple(codes)] += int(found.reshape(shape)[tuple(levels)] - least[tuple(levels)])
+    yield others
 
 
 def _same_totals(beside: Beside, schema: Schema, pair: Pair) -> bool:

@@ -52,20 +52,27 @@ def constant_statistics(
 
 
 def drawn_statistics(
-    measured: Sequence[Measured], widths: Sequence[int], hint: _Floats | None, pilots: tuple[_Floats, _Floats]
+    measured: Sequence[Measured],
+    widths: Sequence[int],
+    typical: _Floats,
+    hint: _Floats | None,
+    pilots: tuple[_Floats, _Floats],
 ) -> list[Statistic]:
     """The statistics for data sets that are resampled or imputed anew in every run.
 
     Args:
         measured: the queries, with their declared noises.
         widths: how many cells of each query are looked at.
-        hint: the direction in which the answers should differ, if it is known.
+        typical: what the exact answers of the first data set often are.
+        hint: by how much a row should change the answers, if it is known.
         pilots: some noisy answers of both.
     """
     centre = pilots[0].mean(axis=0)
     weights = _weights(measured, widths)
     found: list[Statistic] = [("mean", _linear(centre, (pilots[1].mean(axis=0) - centre) * weights))]
-    return found if hint is None else [*found, ("linear", _linear(centre, hint * weights))]
+    if hint is None:
+        return found
+    return [*found, ("linear", _linear(centre, hint * weights)), ("loss", _loss(measured, widths, typical, hint))]
 
 
 def _linear(centre: _Floats, direction: _Floats) -> Callable[[_Floats], _Floats]:

@@ -10,14 +10,17 @@ from itertools import product
 from math import prod
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.draws import NOTHING, Kernel, Randomness
 from discreet.cube import Cube, empty_cube, joined
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
+from discreet.invariants.beside import alive_cells
 from discreet.neighbours import AddRemove
 from discreet.plan import Plan, layout, table_facts
+from discreet.queries import widths
 from discreet.quotes import Quote
 from discreet.schema import Category, Column, Number
 from discreet.steps import CategoryFacts, Resize, Where
@@ -29,6 +32,7 @@ Table = tuple[tuple[Row, int], ...]
 """Rows, each with how often it is there."""
 
 _ANY = ColumnType("text", "VARCHAR")
+_MOST_NUMBERS = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,8 +86,10 @@ def _shown(column: Column, code: int | None) -> str:
 
 def candidates(quote: Quote, columns: tuple[str, ...], most: int) -> list[Row]:
     """Rows worth trying, at most about `most`: ends and middle of every range, both sides of every cut, null."""
+    size = layout(quote.plan).cells * sum(sum(widths(one.query)) for one in quote.measured)
+    most = min(most, max(4, _MOST_NUMBERS // size))  # every row is tried, with all that it adds to
     first = () if quote.beside is None else quote.beside.invariants.columns
-    asked = {name: _Asked(name, _codes(quote.plan, name)) for name in columns}
+    asked = {name: _Asked(name, _codes(quote.plan, name)) for name in columns} | _known_to_occur(quote)
     while prod(len(one.codes) for one in asked.values()) > most:
         # Columns of the totals are thinned last: exchanges need several of their levels.
         widest = max(asked.values(), key=lambda one: (len(one.codes) > 2, one.name not in first, len(one.codes)))
@@ -91,6 +97,21 @@ def candidates(quote: Quote, columns: tuple[str, ...], most: int) -> list[Row]:
             break
         asked[widest.name] = _Asked(widest.name, widest.codes[:-1])
     return list(product(*(asked[name].codes for name in columns)))[:most]
+
+
+def _known_to_occur(quote: Quote) -> dict[str, _Asked]:
+    """Levels of the columns of published totals that some row may have, the first, the last and some between."""
+    found: dict[str, _Asked] = {}
+    if quote.beside is None or quote.beside.totals is None:
+        return found
+    alive = alive_cells(quote.beside, quote.plan.schema)
+    for axis, name in enumerate(quote.beside.invariants.columns):
+        others = tuple(other for other in range(alive.ndim) if other != axis)
+        levels = np.flatnonzero(alive.any(axis=others)).tolist()
+        size = quote.plan.schema[name].size
+        codes = [None if level == size else level for level in (*levels[:1], *levels[-1:], *levels[1:5])]
+        found[name] = _Asked(name, tuple(dict.fromkeys(codes)))
+    return found
 
 
 def _codes(plan: Plan, name: str) -> tuple[int | None, ...]:
