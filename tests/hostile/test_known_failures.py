@@ -355,3 +355,47 @@ def test_no_environment_variable_fixes_the_noise(monkeypatch):
     assert len(drawn) == 3
     sources = Path(sys.modules["discreet"].__file__).parent.rglob("*.py")
     assert not [path.name for path in sources if "environ" in path.read_text(encoding="utf-8") and path.parent.name != "cli"]
+
+
+def calls_of(action):
+    """How many functions were called, of Python and of C: a clock that other processes do not disturb."""
+    calls = 0
+
+    def count(_frame, event, _argument):
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_reading_and_charging_do_not_get_slower_with_every_charge(tmp_path):
+    """T2: twice the entries take twice the work to verify, and the next charge takes as much as the first."""
+    from discreet.ledger import Identity, Ledger, Reservation
+
+    identity = Identity("d", "{}", "pure-dp", (Fraction(10**6),))
+    numbers = itertools.count()
+
+    def charge(ledger, times):
+        ledger.reserve(
+            identity,
+            [Reservation(f"r{next(numbers)}", (Fraction(1, 1000),), "digest", "source", "{}") for _ in range(times)],
+        )
+
+    with Ledger.open(tmp_path / "l.db") as ledger:
+        charge(ledger, 1)
+        early = calls_of(lambda: charge(ledger, 1))
+        charge(ledger, 300)
+        with Ledger.open(tmp_path / "l.db") as other:
+            fewer = calls_of(other.verify)
+        charge(ledger, 300)
+        with Ledger.open(tmp_path / "l.db") as other:
+            more = calls_of(other.verify)
+        charge(ledger, 1)  # follows the entries that were just written
+        late = calls_of(lambda: charge(ledger, 1))
+    assert 1.5 * fewer < more < 2.2 * fewer
+    assert late < 2 * early
