@@ -37,17 +37,18 @@ def rows_of(page: str, heading: str) -> list[Row]:
 
 
 @cache
-def collected(path: str) -> frozenset[str]:
-    """The names of the tests of a file that pytest collects: functions of the module, and methods of its test classes."""
+def collected(path: str) -> dict[str, bool]:
+    """The tests of a file that pytest collects, and whether each is run by default, without data beside the checkout."""
+    if not (ROOT / path).is_file():
+        return {}
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    inside = [
-        node for one in tree.body if isinstance(one, ast.ClassDef) and one.name.startswith("Test") for node in one.body
-    ]
-    return frozenset(node.name for node in [*tree.body, *inside] if isinstance(node, ast.FunctionDef))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    marks = {node.name: {ast.unparse(one) for one in node.decorator_list} for node in functions}
+    return {name: not found & {"pytest.mark.slow", "pytest.mark.shared"} for name, found in marks.items()}
 
 
 def missing(page: str) -> list[str]:
-    """What is wrong with the page: tests that are not there, rows of which none is run by default and that give no reason."""
+    """What is wrong with the page: tests that are not there, rows without one that is run by default or a reason."""
     named = [f"{path}::{test}" for path, test in NAMED.findall(page) if test not in collected(path)]
     rows = [*rows_of(page, "Bad inputs"), *rows_of(page, "Failures")]
     untried = [row for row in rows if not any(collected(path).get(test) for path, test in NAMED.findall(row.text))]
