@@ -77,15 +77,22 @@ PLAIN = {
 }
 # With laws that draw one end of the range, rows that fill the table up are as far as can be from those that are real.
 ENDS = {"g": dp.Weights({"x": 1}), "v": dp.Uniform(0, 0)}
+DRAWN = {
+    "imputed": lambda t: t.impute(LAWS),
+    "at an end": lambda t: t.impute(ENDS),
+    "clamped again": lambda t: t.impute(LAWS).clamp({"g": ["x"], "v": (1, 2)}),
+}
 RESIZED = {
-    "counts": (LAWS, lambda t: t.group_by("g").agg(dp.count())),
-    "counts of zeros": (ENDS, lambda t: t.group_by("g").agg(dp.count())),
-    "a condition": (LAWS, lambda t: t.where({"v": (1, 2)}).group_by("g").agg(dp.count())),
-    "a sum": (LAWS, lambda t: t.agg(dp.sum("v"))),
-    "a sum of zeros": (ENDS, lambda t: t.agg(dp.sum("v"))),
-    "a mean of some": (LAWS, lambda t: t.where({"v": (2, 3)}).agg(dp.mean("v"))),
-    "a median": (LAWS, lambda t: t.agg(dp.median("v"))),
-    "a histogram and a sum": (LAWS, lambda t: t.agg(dp.histogram("v", [0, 2, 3]), dp.sum("v"))),
+    "counts": ("imputed", lambda t: t.group_by("g").agg(dp.count())),
+    "counts of zeros": ("at an end", lambda t: t.group_by("g").agg(dp.count())),
+    "counts and nulls": ("clamped again", lambda t: t.group_by("g").agg(dp.count())),
+    "a condition": ("imputed", lambda t: t.where({"v": (1, 2)}).group_by("g").agg(dp.count())),
+    "a sum": ("imputed", lambda t: t.agg(dp.sum("v"))),
+    "a sum of zeros": ("at an end", lambda t: t.agg(dp.sum("v"))),
+    "a mean of some": ("imputed", lambda t: t.where({"v": (2, 3)}).agg(dp.mean("v"))),
+    "a variance": ("clamped again", lambda t: t.agg(dp.variance("v"))),
+    "a median": ("imputed", lambda t: t.agg(dp.median("v"))),
+    "a histogram and a sum": ("imputed", lambda t: t.agg(dp.histogram("v", [0, 2, 3]), dp.sum("v"))),
 }
 RESIZES = [(2, "1/2"), (2, "3/4"), (3, 1), (2, "3/2"), (3, 2)]
 RELATIONS = [dp.ReplaceOne(rows=2), dp.AddRemove()]
@@ -110,8 +117,8 @@ class Case:
         table = dp.Table(SCHEMA, self.neighbours)
         if self.resize is None:
             return PLAIN[self.name](table)
-        laws, request = RESIZED[self.name]
-        return request(table.impute(laws).resize(self.resize[0], proportion=self.resize[1]))
+        prepared, request = RESIZED[self.name]
+        return request(DRAWN[prepared](table).resize(self.resize[0], proportion=self.resize[1]))
 
     def quoted(self, spend):
         return allocate.quote(self.plan, spend)
@@ -196,9 +203,20 @@ def kept(quoted, tables: Tables, most: float = float("inf")) -> Compared:
         for epsilon in epsilons:
             assert hockey_stick(both, epsilon) <= delta(epsilon) * TIGHT + ADDED
         if isinstance(quoted.spend, dp.ZCDP) and len(pair.coordinates) <= 2:
-            for order in ORDERS:
-                assert renyi(pair, noises, order, shifts) <= float(quoted.spend.rho) * order * TIGHT
+            for order, most_at in curve_of(quoted):
+                assert renyi(pair, noises, order, shifts) <= most_at * TIGHT
     return Compared(sum(found.values()), len(found), int(points))
+
+
+def curve_of(quoted) -> list[tuple[int, float]]:
+    """D_α that the quote allows for at some orders: ρα, and where it samples that of Theorem Y1."""
+    line = [float(quoted.spend.rho * order) for order in ORDERS]
+    sampled = resampling_of(quoted.plan)
+    if sampled is None:
+        return list(zip(ORDERS, line, strict=True))
+    inner = quoted.joint * sum(one.guarantee.rho for one in quoted.measured)
+    curve = sampled.renyi(dp.ZCDP(inner), ORDERS).curve
+    return [(order, min(one, float(tau))) for order, one, (_, tau) in zip(ORDERS, line, curve, strict=True)]
 
 
 def noises_of(quoted) -> list:

@@ -29,7 +29,6 @@ from .output_law_cases import (
     PLAIN,
     RECORDS,
     RESIZED,
-    RESIZES,
     SPENDS,
     Case,
     answers_on_the_cube,
@@ -165,7 +164,7 @@ def some_tables(tables: Tables, most: int) -> range:
 ON_CUBE = [*ALL_PLAIN, *ALL_RESIZED, *PERSON_CASES[:8]]
 
 
-@pytest.mark.parametrize("case", [case for case in ON_CUBE if case.resize in (None, *RESIZES[1:4:2])], ids=str)
+@pytest.mark.parametrize("case", [case for case in ON_CUBE if case.resize in (None, (2, "3/2"))], ids=str)
 def test_answers_on_the_cube_have_the_law_of_the_rows(case, monkeypatch):
     spend = dp.PureDP("0.75")
     tables = tables_of(case, spend, 2)
@@ -179,6 +178,6 @@ def test_answers_on_the_cube_have_the_law_of_the_rows(case, monkeypatch):
 def test_answers_on_the_cube_have_the_law_of_the_rows_of_many_tables(case, monkeypatch):
     for spend in (dp.PureDP("0.75"), dp.ZCDP(2)):
         tables = tables_of(case, spend, 2)
-        for table in some_tables(tables, 40):
+        for table in some_tables(tables, 15):
             found = answers_on_the_cube(quote_of(case, spend), tables.source(table), monkeypatch)
             assert found == tables.laws[table]
