@@ -337,6 +337,8 @@ def _digest(body: Mapping[str, Any]) -> str:
         return digest(body)
     except ValueError:
         raise ArgumentError("release: holds a number that is not finite") from None
+    except RecursionError:
+        raise ArgumentError("release: is nested too deeply; it is no document that discreet wrote") from None
 
 
 def _replace(path: Path, write: Any) -> None:

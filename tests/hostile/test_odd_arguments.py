@@ -231,3 +231,13 @@ def test_a_made_up_document_with_a_fitting_digest_is_refused_and_leaves_no_file(
         with pytest.raises(dp.ArgumentError, match="no document that discreet wrote"):
             made_up.save(tmp_path / "out")
         assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("around", [900, 1000])
+def test_a_document_nested_as_deep_as_python_reads_is_no_release(around):
+    """Reading goes a little deeper than writing: every depth about the limit is tried."""
+    for depth in range(around - 100, around + 100):
+        for opening, closing in (("[", "]"), ('{"a":', "}")):
+            document = f'{{"format":1,"digest":"x","a":{opening * depth}1{closing * depth}}}'
+            with pytest.raises(dp.ArgumentError, match="release: "):
+                dp.Release(document.encode())
