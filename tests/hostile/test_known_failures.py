@@ -399,3 +399,33 @@ def test_reading_and_charging_do_not_get_slower_with_every_charge(tmp_path):
         late = calls_of(lambda: charge(ledger, 1))
     assert 1.5 * fewer < more < 2.2 * fewer
     assert late < 2 * early
+
+
+def parquet_with_bytes(path):
+    """A text column that holds a byte which is no UTF-8."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    places = pa.py_buffer(np.array([0, 1, 2], dtype="<i4").tobytes())
+    pq.write_table(pa.table({"x": pa.StringArray.from_buffers(2, places, pa.py_buffer(b"\xffx"))}), path)
+    return dp.Category(["x"])
+
+
+def parquet_with_milliseconds(path):
+    """A timestamp that milliseconds can hold and microseconds cannot."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"x": pa.array([10**16, 0], pa.int64()).cast(pa.timestamp("ms"))}), path)
+    return dp.Date("2020-01-01", "2020-12-31")
+
+
+@pytest.mark.parametrize("write", [parquet_with_bytes, parquet_with_milliseconds])
+def test_the_two_cells_that_end_a_parquet_file_end_it_in_the_constant_words(tmp_path, write):
+    """C1: the exceptions of docs/security.md. A driver that reads such cells fails here, and makes the page shorter."""
+    column = write(tmp_path / "d.parquet")
+    with session(tmp_path / "d.parquet", dp.Schema(x=column)) as one:
+        with pytest.raises(dp.ReleaseFailed) as failed:
+            one.release(one.table.agg(dp.count("x")), name="r")
+        assert str(failed.value) == dp.ReleaseFailed.TEXT
+        assert failed.value.__context__ is None
