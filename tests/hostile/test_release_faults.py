@@ -250,6 +250,28 @@ def test_nothing_fallible_comes_between_the_reservation_and_the_data(folder: Pat
 # Faults ---------------------------------------------------------------------------------------------------------------
 
 
+def test_the_law_finds_a_session_that_breaks_it(folder: Path) -> None:
+    """A session that looks before it has paid, and one whose failures say what went wrong."""
+    caller = Caller(folder / "budget.db")
+    request = caller.request()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(caller.session, "_reserved", lambda reservations: (2,))
+        assert caller.release(request) is not None
+    with pytest.raises(AssertionError, match="before they were charged"):
+        caller.settle()
+    caller.engine.looks.clear()
+
+    def answered(order: Any, quoted: Any, sequence: int, snapshot: str) -> Any:
+        return dp.ReleaseFailed(SECRET)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(caller.session, "_answered", answered)
+        failure = caller.release(request)
+    assert failure is not None
+    with pytest.raises(AssertionError):
+        require_constant_text(failure)
+
+
 class LineFault:
     """The nth call or line of discreet's own code fails; `nth` < 0 only counts."""
 
@@ -779,8 +801,8 @@ def counts(folder: Path, number: int, bits: Bits | None = None) -> str:
     return str(release.document["columns"][1]["values"])
 
 
-def noise_after_a_draw(folder: Path, children: int) -> int:
-    """Children of a fork that go on with a stream that was drawn from, their parent, and two fresh processes all differ."""
+def noise_after_a_draw(folder: Path, children: int, fresh: int) -> int:
+    """Children of a fork that go on with a stream that was drawn from, their parent, and fresh processes all differ."""
     bits = system_bits()
     bits.read(1000)
     reading, writing = os.pipe()
@@ -795,17 +817,22 @@ def noise_after_a_draw(folder: Path, children: int) -> int:
     with os.fdopen(reading) as pipe:
         drawn = pipe.read().splitlines()
     drawn.append(counts(folder, children, bits))
-    drawn += [spawned(folder, "counts", children + 1 + number) for number in range(2)]
-    assert len(set(drawn)) == len(drawn) == children + 3, drawn
+    drawn += [spawned(folder, "counts", children + 1 + number) for number in range(fresh)]
+    assert len(set(drawn)) == len(drawn) == children + 1 + fresh, drawn
     return len(drawn)
+
+
+@pytest.mark.slow
+def test_children_of_a_fork_and_spawned_processes_draw_noise_of_their_own(folder: Path) -> None:
+    assert alone(folder, "noise_after_a_draw", 8, 4) == 13
 
 
 def few_of_each(folder: Path) -> int:
     """What the slow tests do many times, a few times, in one process."""
     assert small_disks(folder, 40_000) > 0
-    return killed_while_releasing(folder, 10, seed=0) + races_of_processes(folder, 2, 4) + noise_after_a_draw(folder, 2)
+    return killed_while_releasing(folder, 10, seed=0) + races_of_processes(folder, 2, 4) + noise_after_a_draw(folder, 2, 0)
 
 
 def test_sessions_are_killed_race_have_no_room_and_draw_after_a_fork(folder: Path, tally: Counter[str]) -> None:
-    assert alone(folder, "few_of_each") == 10 + 2 + 5
+    assert alone(folder, "few_of_each") == 10 + 2 + 3
     tally.update({"faults": 2, "kills": 10, "races": 2})
