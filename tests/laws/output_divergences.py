@@ -140,7 +140,7 @@ def noisy(pair: Pair, noises: Sequence[object], beyond: float) -> Noisy:
     own = [noises[coordinate] for coordinate in pair.coordinates]
     sizes = pair.hull + 1
     kernels = [kernel_of(law, int(size), far(law, beyond)) for law, size in zip(own, sizes, strict=True)]
-    missed = sum(beyond for law in own if far(law, beyond))
+    missed = beyond * sum(not isinstance(law, DiscreteLaplace) for law in own)
     return Noisy(spread(pair, kernels, np.zeros((2, *sizes))), missed)
 
 
