@@ -322,6 +322,20 @@ def test_semi_adjacent_tables_are_answered_alike():
     assert len({type(one.law) for quoted, _ in recorded for one in quoted.measured}) >= 3
 
 
+@pytest.mark.parametrize("spend", SPENDS, ids=str)
+def test_resized_tables_beside_totals_are_answered_alike(spend):
+    """Two persons change places where totals are published, and two copies of each: up to four rows."""
+    table = dp.Table(SCHEMA, dp.ReplaceOne(rows=6)).impute({"b": FREE["b"], "v": FREE["v"]})
+    plan = table.resize(5, proportion="3/2").group_by("b").agg(dp.count(), dp.sum("v"))
+    quoted = quote_of(plan, spend, beside(dp.Totals("s"), SCHEMA, None, 6))
+    assert quoted.group == 4
+    brought, (low, *_, high) = layout(plan), extreme_rows(plan)
+    for moved in (1, 2, 4):
+        tables = cube_of(brought, [low] * 5), cube_of(brought, [high] * moved + [low] * (5 - moved))
+        assert_replayed(quoted, tables, moved)
+        assert_noticed(quoted, tables, moved - 1)
+
+
 @pytest.mark.slow
 def test_many_semi_adjacent_tables_are_answered_alike():
     recorded = replay_beside_totals(2000)
@@ -359,9 +373,9 @@ def planted(name: str, neighbours=None):
     return allocate.quote(REQUESTS[name](dp.Table(SCHEMA, neighbours or dp.ReplaceOne(rows=3))), dp.PureDP("0.5"))
 
 
-def assert_noticed(quoted, tables, kernel=None):
+def assert_noticed(quoted, tables, moved=1, kernel=None):
     with pytest.raises(AssertionError):
-        assert_replayed(quoted, tables, 1, kernel)
+        assert_replayed(quoted, tables, moved, kernel)
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -433,7 +447,7 @@ def test_an_evaluation_that_depends_on_the_table_is_noticed(kernel):
     quoted = planted("counts")
     (tables,) = extreme_tables(quoted.plan)
     assert_replayed(quoted, tables, 1)
-    assert_noticed(quoted, tables, kernel)
+    assert_noticed(quoted, tables, kernel=kernel)
 
 
 def test_a_branch_in_the_library_is_noticed(monkeypatch):
