@@ -16,6 +16,7 @@ from discreet.audit.pairs import Pair
 from discreet.audit.statistics import Statistic, constant_statistics, drawn_statistics
 from discreet.audit.tables import cube_of
 from discreet.cube import Cube
+from discreet.mechanisms.lattice import LATTICE_LAWS
 from discreet.noise.bits import Bits
 from discreet.quotes import Quote
 
@@ -25,6 +26,11 @@ SLOWER = 100
 """By how much fewer runs there are where each one draws a table anew, or a noise that cannot be drawn many at a time."""
 
 _TYPICAL = 25
+_MOST_NUMBERS = 300_000_000
+"""What is drawn for one data set; where very many cells are tied together by totals there are fewer runs."""
+_TIED = 10
+"""By how much longer a number takes that is drawn on a lattice."""
+
 _Floats = NDArray[np.float64]
 
 
@@ -75,7 +81,8 @@ def attacked(kernel: Kernel, quote: Quote, pair: Pair, aim: Aim, bits: Bits) -> 
     constant = all(side.answers is not None for side in sides)
     windows = _windows(quote, pair, sides)
     together = drawer(kernel, quote, windows, 1).copies > 0
-    runs = aim.runs if constant and together else max(2, aim.runs // SLOWER)
+    runs = aim.runs if constant and together else aim.runs // SLOWER
+    runs = max(2, min(runs, _most_runs(quote, windows)))
     draw = drawer(kernel, quote, windows, runs // 2)
     halves = [[_drawn(draw, side, part, bits) for side in sides] for part in (runs // 2, runs - runs // 2)]
     choosing = [_until(half, 4000) for half in halves[0]]
@@ -109,6 +116,11 @@ def _windows(quote: Quote, pair: Pair, sides: Sequence[_Side]) -> list[NDArray[n
             moved = np.union1d(moved, np.flatnonzero(pair.moves[place]))
         windows.append(window_of(one.law, moved, len(first)))
     return windows
+
+
+def _most_runs(quote: Quote, windows: Sequence[NDArray[np.int64]]) -> int:
+    pairs = zip(quote.measured, windows, strict=True)
+    return _MOST_NUMBERS // sum(len(window) * (_TIED if isinstance(one.law, LATTICE_LAWS) else 1) for one, window in pairs)
 
 
 def _drawn(draw: Drawer, side: _Side, runs: int, bits: Bits) -> Iterator[_Floats]:

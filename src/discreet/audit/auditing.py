@@ -225,7 +225,7 @@ def audit_quote(
         PlanError: nothing of the request can be audited.
     """
     audited, left_out = _known(quoted)
-    claim = claim_of(quoted, [one.law for one in audited.measured])
+    claim = claim_of(quoted, audited.measured)
     stream = system_bits() if bits is None else bits
     pairs = neighbouring_tables(kernel, audited, stream)
     if not pairs:

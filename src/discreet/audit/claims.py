@@ -14,12 +14,12 @@ from math import inf
 from typing import Protocol
 
 from discreet.exact import sqrt_up
-from discreet.mechanisms.lattice import HeldCells, LatticeLaw
-from discreet.noise.laws import Law, RoundedGaussian
+from discreet.mechanisms.lattice import HeldCells
+from discreet.noise.laws import RoundedGaussian
 from discreet.plan import resize_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
 from discreet.privacy.amplify import Resampling
-from discreet.quotes import Quote
+from discreet.quotes import Measured, Quote
 
 __all__ = ["Claim", "Profile", "claim_of", "grid_of"]
 
@@ -54,14 +54,15 @@ class Claim:
         return min(self.spend.epsilon_at(delta), self.mechanism.epsilon_at(delta) if delta else inf)
 
 
-def claim_of(quote: Quote, laws: Sequence[Law | LatticeLaw]) -> Claim:
-    """The claim of a quote for those of its answers that have the noises `laws`.
+def claim_of(quote: Quote, measured: Sequence[Measured]) -> Claim:
+    """The claim of a quote for some of its queries, which have at most what all of them have together.
 
     It follows from the spend and the kind of the noise, not from scales and sensitivities: these are what is under test.
     """
-    gaussian = all(isinstance(law.law if isinstance(law, HeldCells) else law, RoundedGaussian) for law in laws)
+    laws = [one.law.law if isinstance(one.law, HeldCells) else one.law for one in measured]
+    gaussian = all(isinstance(law, RoundedGaussian) for law in laws)
     sampled = _resampling(quote)
-    inner = _inner(quote, sampled)
+    inner = _inner(quote, sampled, type(measured[0].guarantee))
     if gaussian and isinstance(inner, ZCDP):
         # Rounded Gaussians of Σ Δ²/(2σ²) ≤ ρ are GDP with μ = √(2ρ), which is more than ρ-zCDP says (soundness 15).
         inner = GDP(sqrt_up(2 * inner.rho))
@@ -76,10 +77,9 @@ def _resampling(quote: Quote) -> Resampling | None:
     return None if resize is None else Resampling(resize.rows, resize.proportion, quote.plan.neighbours, group)
 
 
-def _inner(quote: Quote, sampled: Resampling | None) -> PureDP | ZCDP | GDP:
+def _inner(quote: Quote, sampled: Resampling | None, kind: type[PureDP | ZCDP | GDP]) -> PureDP | ZCDP | GDP:
     """The guarantee of everything that reads the table that is asked, for all rows of a person together."""
     spend = quote.spend
-    kind = type(quote.measured[0].guarantee)
     if isinstance(spend, ApproxDP):
         if kind is PureDP:
             pure = PureDP(spend.epsilon)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import ceil
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from discreet.audit.draws import Kernel
+from discreet.audit.draws import Kernel, drawer
 from discreet.audit.fitting import fitted
 from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
 from discreet.invariants.beside import Beside, alive_cells
@@ -183,11 +183,11 @@ def _exchanges(kernel: Kernel, quote: Quote, columns: tuple[str, ...], beside: B
     """A few rows replaced by as many others, so that all totals stay what they are."""
     rows_there = quote.plan.neighbours.rows if isinstance(quote.plan.neighbours, ReplaceOne) else 1
     size = min(beside.adjacency.a, max(_MOST_BESIDE), rows_there)
-    rows = [row for row in candidates(quote, columns, _MOST_BESIDE[size]) if _possible(beside, quote, columns, row)]
+    rows = _possible(beside, quote.plan.schema, columns, candidates(quote, columns, _MOST_BESIDE[size]))
     known = _effects(kernel, quote, columns, rows)
     if not known:
         return
-    spans = [_span(one.law, len(values), bits) for one, values in zip(quote.measured, known[0][1], strict=True)]
+    spans = [_span(kernel, quote, place, len(values), bits) for place, values in enumerate(known[0][1])]
     best: dict[str, tuple[float, _Choice, _Choice]] = {}
     for members in _groups(beside, quote.plan.schema, columns, [row for row, _ in known], size):
         for aim, values in _aims(quote, known, members, spans):
@@ -258,17 +258,21 @@ def _level(schema: Schema, name: str, code: int | None) -> int:
     return schema[name].size if code is None else code
 
 
-def _possible(beside: Beside, quote: Quote, columns: tuple[str, ...], row: Row) -> bool:
-    schema, names = quote.plan.schema, beside.invariants.columns
-    levels = tuple(_level(schema, name, row[columns.index(name)]) for name in names)
-    return bool(alive_cells(beside, schema)[levels])
+def _possible(beside: Beside, schema: Schema, columns: tuple[str, ...], rows: list[Row]) -> list[Row]:
+    """The rows that a table with these totals can have, as far as the public numbers say."""
+    alive = alive_cells(beside, schema)
+    places = [(name, columns.index(name)) for name in beside.invariants.columns]
+    return [row for row in rows if alive[tuple(_level(schema, name, row[place]) for name, place in places)]]
 
 
-def _span(law: Law | LatticeLaw, size: int, bits: Bits) -> NDArray[np.float64] | None:
-    """An orthonormal basis of all that noise on a lattice was seen to move; None for noise that moves everything."""
-    if not isinstance(law, LATTICE_LAWS) or size > _MOST_SPANNED:
+def _span(kernel: Kernel, quote: Quote, place: int, size: int, bits: Bits) -> NDArray[np.float64] | None:
+    """An orthonormal basis of all that the noise of a query was seen to move; None where it is not tied to a lattice."""
+    one = quote.measured[place]
+    if not isinstance(one.law, LATTICE_LAWS) or size > _MOST_SPANNED:
         return None
-    drawn = np.stack([law.sample(bits).astype(np.float64) for _ in range(2 * size + 50)])
+    runs = 2 * size + 50
+    draw = drawer(kernel, replace(quote, measured=(one,)), [np.arange(size)], runs)
+    drawn = np.concatenate(list(draw.repeated([np.zeros(size, dtype=np.int64)], runs, bits)))
     _, values, basis = np.linalg.svd(drawn, full_matrices=False)
     return np.asarray(basis[values > 1e-9 * max(values.max(initial=0.0), 1.0)])
 

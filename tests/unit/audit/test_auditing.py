@@ -28,7 +28,7 @@ FILLED = {"g": dp.Weights({"x": 1, "y": 1})}
 
 def claim(request, spend, totals=None):
     asked = quote(request, spend, totals)
-    return claim_of(asked, [one.law for one in asked.measured])
+    return claim_of(asked, asked.measured)
 
 
 # Claims -----------------------------------------------------------------------------------------------------------------
