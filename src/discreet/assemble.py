@@ -22,7 +22,7 @@ from discreet.mechanisms.lattice import plain_law
 from discreet.noise.sums import SumOfNoises
 from discreet.plan import layout, table_facts, tables_of
 from discreet.queries import LevelCounts, Squares, TableCounts, reach, widths
-from discreet.quotes import Line, PublicCells, PublicCount, Quote, half_widths
+from discreet.quotes import Line, PublicCells, PublicCount, Quote, half_widths, sum_half_widths
 from discreet.schema import Number
 from discreet.statistics import Count, Mean, Share, Std, Sum, Variance, levels_of, outputs
 from discreet.steps import NumberFacts
@@ -142,7 +142,8 @@ def _estimate(quote: Quote, line: Line, noisy: Noisy, cells: int) -> Estimate:
         return share_estimate(counts, _all_rows(quote, line, counts[0]))
     sums = _part(quote, line.total, line.level, noisy, cells)
     if isinstance(kind, Sum):
-        return sum_estimate(*sums, *counts, unit=line.unit, origin=line.origin)
+        half = _every(sum_half_widths(quote.measured, line), cells)
+        return sum_estimate(sums[0], counts[0], half, unit=line.unit, origin=line.origin)
     if isinstance(kind, Mean):
         return mean_estimate(*sums, *counts, unit=line.unit, origin=line.origin, bounds=_bounds(quote, line))
     if not isinstance(kind, Variance | Std):

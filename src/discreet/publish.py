@@ -64,7 +64,7 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
             "joint": text(quote.joint),
             "noise": noise_json(quote),
             "statistics": [_statistic_line(quote, line) for line in quote.lines],
-            "interval": {"level": text(LEVEL), "covers": COVERS},
+            "interval": {"level": text(LEVEL), "hold": quote.plan.intervals, "covers": COVERS},
             "columns": columns,
             "frames": beside,
         }
