@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-__all__ = ["FORMAT", "Guarantee", "Release", "column_json", "guarantee_json", "make_release"]
+__all__ = ["FORMAT", "Guarantee", "Release", "RowEstimate", "column_json", "guarantee_json", "make_release"]
 
 FORMAT = 1
 """The version of the release file. Readers refuse what is newer."""
@@ -185,6 +185,19 @@ class Release:
                 f"load({shown}): no release.json there; name the folder that a release was saved to"
             ) from None
         return Release(payload)
+
+
+@dataclass(frozen=True, slots=True)
+class RowEstimate:
+    """A noisy number of rows with its 95 % interval. `rows` is at least 1 and may be the n of a resize."""
+
+    rows: int
+    low: int
+    high: int
+    release: Release
+
+    def __index__(self) -> int:
+        return self.rows
 
 
 def make_release(content: Mapping[str, Any]) -> Release:
