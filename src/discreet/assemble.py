@@ -31,7 +31,7 @@ __all__ = ["Columns", "Frame", "estimated", "frames", "group_columns"]
 
 Noisy = Sequence[NDArray[Any]]
 
-_COUNT_COLUMNS = ("count", "count_low", "count_high", "count_consistent")
+_COUNT_COLUMNS = ("count", "count_low", "count_high", "count_consistent", "count_whole")
 _LARGEST = 2**63
 _LEAST_VARIANCE = 1e-200
 

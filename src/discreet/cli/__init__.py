@@ -121,9 +121,9 @@ def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder 
 @app.command()
 def consistent(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results of `release`.")],
-    statistic: Annotated[str | None, typer.Option(metavar="NAME", help="Which count of rows; the first one.")] = None,
+    statistic: Annotated[str | None, typer.Option(metavar="NAME", help="Which count, share, histogram or table.")] = None,
 ) -> None:
-    """Write consistent.csv: counts as non-negative integers that add up to the exact totals. Biased; for readers only."""
+    """Write consistent.csv: counts as non-negative integers that add up to what is public. Biased; for readers only."""
     with exits():
         consistent_folder(folder, statistic)
 
