@@ -190,7 +190,11 @@ def _values(quote: Quote, line: Line, low: int, codes: Estimate) -> Estimate:
     whole = column.lower.denominator == column.step.denominator == 1 and -_LARGEST <= column.lower <= column.upper < _LARGEST
 
     def values(part: NDArray[Any]) -> NDArray[Any]:
-        distinct, place = np.unique(part, return_inverse=True)
+        least = int(part.min())
+        if int(part.max()) - least < len(part):  # one value for each code is less work than to sort
+            distinct, place = np.arange(least, int(part.max()) + 1), part - least
+        else:
+            distinct, place = np.unique(part, return_inverse=True)
         exact = [column.value(low + int(code)) for code in distinct]
         shown = np.array([int(value) for value in exact] if whole else [float(value) for value in exact])
         return np.asarray(shown[place])

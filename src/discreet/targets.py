@@ -11,7 +11,7 @@ from discreet.exact import Amount, exact, text
 from discreet.invariants.beside import Beside
 from discreet.plan import Plan
 from discreet.privacy.coordinates import Budget
-from discreet.quotes import Quote
+from discreet.quotes import Quote, expected_error
 from discreet.spend import spend_of
 
 __all__ = ["checked_errors", "quote_for"]
@@ -78,5 +78,6 @@ def _met(plan: Plan, place: int, targets: Mapping[str, Fraction], budget: Budget
         if place < 900 * (_MOST - 1):
             return None  # too little for any noise; what is wrong with the request itself shows at the largest spend
         raise
-    expected = dict(found.expected)
-    return found if all(expected[name] <= target for name, target in targets.items()) else None
+    asked = [line for line in found.lines if line.statistic.name in targets]
+    met = all(expected_error(found, line, rows=1000) <= targets[line.statistic.name] for line in asked)
+    return found if met else None

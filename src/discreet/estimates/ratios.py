@@ -57,10 +57,16 @@ def sum_estimate(
     """
     scale = common_denominator([unit, origin])
     step, middle = int(unit * scale), int(origin * scale)
-    scaled = total.astype(np.object_) * step + count.astype(np.object_) * middle
-    reach = half.astype(np.object_)
+    largest = _largest(total) * abs(step) + _largest(count) * abs(middle) + _largest(half)
+    kind: Any = np.int64 if largest < 2**62 and max(abs(step), abs(middle)) < 2**62 else np.object_
+    scaled = total.astype(kind) * step + count.astype(kind) * middle
+    reach = half.astype(kind)
     ends = [_outward(scaled - reach, scale, -np.inf), _outward(scaled + reach, scale, np.inf)]
     return Estimate(scaled.astype(np.float64) / scale, *ends)
+
+
+def _largest(values: NDArray[Any]) -> int:
+    return max(int(values.max(initial=0)), -int(values.min(initial=0)))
 
 
 def mean_estimate(
@@ -102,7 +108,7 @@ def quotient_range(
     return least / np.where(least < 0, fewest, most), greatest / np.where(greatest < 0, most, fewest)
 
 
-def _outward(scaled: NDArray[np.object_], scale: int, towards: float) -> NDArray[np.float64]:
+def _outward(scaled: NDArray[Any], scale: int, towards: float) -> NDArray[np.float64]:
     """scaled/scale as doubles: exact where both are sure to be, else three steps outwards (three roundings, one each)."""
     within = scaled.min(initial=0) >= -(2**53) and scaled.max(initial=0) <= 2**53
     if scale & (scale - 1) == 0 and scale <= 2**53 and within:
