@@ -54,8 +54,10 @@ def sums_of_counts(plan: Plan, beside: Beside | None) -> PublicSums:
     exact = _exact(plan, beside)
     if counts_every_row(plan):
         return PublicSums(exact, ())
-    steps = tuple(step for step in plan.steps if not isinstance(step, Where | WhereIn))
-    most = _exact(replace(plan, steps=steps), beside)
+    most: tuple[Sums, ...] = ()
+    with suppress(PlanError):  # what cannot be asked has no sums that are worked out
+        steps = tuple(step for step in plan.steps if not isinstance(step, Where | WhereIn))
+        most = _exact(replace(plan, steps=steps), beside)
     rows = _rows(plan)
     return PublicSums(exact, most if rows is None else _merged(most, (rows,)))
 
