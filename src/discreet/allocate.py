@@ -18,6 +18,7 @@ from discreet.exact import decimal_text, sqrt_down
 from discreet.invariants.beside import Beside
 from discreet.invariants.space import Space, space_of
 from discreet.invariants.view import counts_every_row
+from discreet.levels import levelled
 from discreet.mechanisms import (
     Change,
     Sensitivity,
@@ -63,7 +64,7 @@ def quote(plan: Plan, spend: Budget, beside: Beside | None = None) -> Quote:
     if not targets:
         raise PlanError("spend: is nothing; spend more than 0")
     measured, joint = min((_measured(asked, target) for target in targets), key=lambda one: _spread(one[0]))
-    lines = tuple(line_of(asked, statistic, measured) for statistic in plan.statistics)
+    lines = levelled(plan, [line_of(asked, statistic, measured) for statistic in plan.statistics], measured)
     advertised = spend if beside is None else _advertised(plan, spend, measured, joint)
     return Quote(plan, spend, _moved_rows(plan, beside), measured, lines, beside, advertised, joint)
 

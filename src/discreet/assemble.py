@@ -23,7 +23,7 @@ from discreet.mechanisms.lattice import plain_law
 from discreet.noise.sums import SumOfNoises
 from discreet.plan import layout, table_facts, tables_of
 from discreet.queries import Dispersion, LevelCounts, QuantileCodes, Squares, TableCounts, reach, widths
-from discreet.quotes import Line, PublicCells, PublicCount, Quote, half_widths
+from discreet.quotes import Line, PublicCells, PublicCount, Quote, half_widths, sum_half_widths
 from discreet.schema import Number
 from discreet.statistics import Count, Mean, Share, Std, Sum, Variance, levels_of, outputs
 from discreet.steps import NumberFacts
@@ -32,7 +32,7 @@ __all__ = ["Columns", "Frame", "estimated", "frames", "group_columns"]
 
 Noisy = Sequence[NDArray[Any]]
 
-_COUNT_COLUMNS = ("count", "count_low", "count_high", "count_consistent")
+_COUNT_COLUMNS = ("count", "count_low", "count_high", "count_consistent", "count_whole")
 _LARGEST = 2**63
 _LEAST_VARIANCE = 1e-200
 
@@ -143,7 +143,8 @@ def _estimate(quote: Quote, line: Line, noisy: Noisy, cells: int) -> Estimate:
         return share_estimate(counts, _all_rows(quote, line, counts[0]))
     sums = _part(quote, line.total, line.level, noisy, cells)
     if isinstance(kind, Sum):
-        return sum_estimate(*sums, *counts, unit=line.unit, origin=line.origin)
+        half = _every(sum_half_widths(quote.measured, line), cells)
+        return sum_estimate(sums[0], counts[0], half, unit=line.unit, origin=line.origin)
     if isinstance(kind, Mean):
         return mean_estimate(*sums, *counts, unit=line.unit, origin=line.origin, bounds=_bounds(quote, line))
     if not isinstance(kind, Variance | Std):
@@ -223,7 +224,11 @@ def _values(quote: Quote, line: Line, low: int, codes: Estimate) -> Estimate:
     whole = column.lower.denominator == column.step.denominator == 1 and -_LARGEST <= column.lower <= column.upper < _LARGEST
 
     def values(part: NDArray[Any]) -> NDArray[Any]:
-        distinct, place = np.unique(part, return_inverse=True)
+        least = int(part.min())
+        if int(part.max()) - least < len(part):  # one value for each code is less work than to sort
+            distinct, place = np.arange(least, int(part.max()) + 1), part - least
+        else:
+            distinct, place = np.unique(part, return_inverse=True)
         exact = [column.value(low + int(code)) for code in distinct]
         shown = np.array([int(value) for value in exact] if whole else [float(value) for value in exact])
         return np.asarray(shown[place])

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
+from typing import Literal, get_args
 
-from discreet.errors import InternalError, PlanError
+from discreet.errors import InternalError, PlanError, printed
 from discreet.groups import BinGroup, CategoryGroup, Group, Label, group_json, group_labels
 from discreet.neighbours import Neighbours
 from discreet.paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
@@ -31,7 +32,24 @@ from discreet.statistics import (
 )
 from discreet.steps import NumberFacts, Resize, Step, TableFacts, Where, WhereIn, after, facts_of, step_json
 
-__all__ = ["Layout", "Plan", "canonical", "digest", "layout", "plan_json", "resize_of", "table_facts", "tables_of"]
+__all__ = [
+    "INTERVALS",
+    "Layout",
+    "Plan",
+    "canonical",
+    "digest",
+    "layout",
+    "plan_json",
+    "resize_of",
+    "table_facts",
+    "tables_of",
+]
+
+Intervals = Literal["each", "simultaneous"]
+"""What holds with probability 95 %: each interval by itself, or all intervals of a release together."""
+
+INTERVALS: tuple[str, ...] = get_args(Intervals)
+"""The words for it."""
 
 _MAX_RELEASE_CELLS = 10_000_000
 _MAX_CUBE_CELLS = 20_000_000
@@ -40,6 +58,8 @@ _MAX_CUBE_CELLS = 20_000_000
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is released about whom: one request on one table. Made by `Table.group_by(…).agg(…)`.
+
+    `intervals` says what holds with probability 95 %: "each" interval by itself, or all of them, "simultaneous".
 
     Raises:
         PlanError: no statistic, names that collide, a statistic that its column does not allow, too many cells.
@@ -50,8 +70,11 @@ class Plan:
     steps: tuple[Step, ...]
     group_by: tuple[Group, ...]
     statistics: tuple[Statistic, ...]
+    intervals: Intervals = "each"
 
     def __post_init__(self) -> None:
+        if self.intervals not in INTERVALS:
+            raise PlanError(f"intervals={printed(self.intervals)}: must be one of {', '.join(INTERVALS)}")
         facts = table_facts(self.schema, self.neighbours, self.steps)
         if not self.statistics:
             raise PlanError("agg(): asks for no statistic; name at least one, such as count()")
@@ -67,6 +90,10 @@ class Plan:
         """SHA-256 of the canonical JSON of the plan, in hexadecimal."""
         return digest(plan_json(self))
 
+    def simultaneous(self) -> Plan:
+        """The same request with wider intervals: all intervals of the release hold together with probability 95 %."""
+        return replace(self, intervals="simultaneous")
+
 
 def canonical(value: object) -> str:
     """The one JSON text of a value: sorted keys, no spaces, ASCII. Plans hold integers and exact texts, no floats."""
@@ -81,13 +108,15 @@ def digest(value: object) -> str:
 def plan_json(plan: Plan) -> dict[str, object]:
     """The plan as canonical JSON values. Everything in it is public."""
     facts = table_facts(plan.schema, plan.neighbours, plan.steps)
-    return {
+    shown: dict[str, object] = {
         "schema": plan.schema.to_json(),
         "neighbours": plan.neighbours.to_json(),
         "steps": [step_json(step, plan.schema) for step in plan.steps],
         "group_by": [group_json(group, facts) for group in plan.group_by],
         "statistics": [statistic_json(statistic) for statistic in plan.statistics],
     }
+    # Left out where it says nothing, so that a plan keeps the digest that ledgers know it by.
+    return shown if plan.intervals == "each" else {**shown, "intervals": plan.intervals}
 
 
 def table_facts(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...]) -> TableFacts:

@@ -16,17 +16,19 @@ from typing import Any
 
 from discreet import datasets
 from discreet.errors import did_you_mean
+from discreet.exact import Amount
 from discreet.groups import Bins, bins
 from discreet.invariants import Invariants
 from discreet.laws import ImputationLaw, Normal, Uniform, Weights
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.plan import Plan
+from discreet.plan import INTERVALS, Plan
 from discreet.plan_invariants import invariants_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, coordinates
 from discreet.schema import Category, Column, Date, Number, Schema, Value
 from discreet.spend import Order, Spend, checked_budget, checked_name, report_delta_of, spend_of
-from discreet.statistics import Statistic, count, histogram, mean, median, quantiles, share, std, sum_of, variance
+from discreet.statistics import Statistic, count, histogram, mean, median, quantiles, share, std, sum_of, tables, variance
 from discreet.table import Table
+from discreet.targets import checked_errors
 from discreet.toml_tree import Decimal, Keys, Node, kind_of, read_toml
 
 __all__ = ["PlanFile", "load_plan"]
@@ -60,7 +62,7 @@ _STATISTICS: Mapping[str, Callable[..., Statistic]] = {
 _ALSO: Mapping[str, tuple[str, ...]] = {"quantiles": ("at",), "histogram": ("edges",)}
 _OPTIONS: Mapping[str, tuple[str, ...]] = {"quantiles": ("interval",), "median": ("interval",)}
 _NEVER_NULLS = ("count", "histogram")
-_OPTIONAL = ("group_by", "spend", "where", "resize", "clamp", "impute")
+_OPTIONAL = ("group_by", "spend", "error", "intervals", "where", "resize", "clamp", "impute")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +210,8 @@ def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order
         order = _order(node, table, steps, budget)
         if order.name in {other.name for other in orders}:
             raise node.child("name").wrong(f"'{order.name}' is the name of another release; names are unique")
-        if order.spend is None and len(releases) > 1:
-            raise node.wrong("the key 'spend' is missing; only a single release can take all that remains")
+        if order.spend is None and order.error is None and len(releases) > 1:
+            raise node.wrong("the key 'spend' (or 'error') is missing; only a single release can take all that remains")
         orders.append(order)
     if not orders:
         raise parts["release"].wrong("asks for no release")
@@ -226,8 +228,13 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
             prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
     if "resize" in parts:
         prepared = _resized(prepared, parts["resize"])
+    request = _request(parts, prepared)
+    if "intervals" in parts and _intervals(parts["intervals"]) == "simultaneous":
+        request = request.simultaneous()
+    if "spend" in parts and "error" in parts:
+        raise parts["error"].wrong("give either a spend or the errors to meet")
     spend = _spend(parts["spend"], budget) if "spend" in parts else None
-    return Order(_request(parts, prepared), spend, name)
+    return Order(request, spend, name, _errors(parts["error"], request) if "error" in parts else None)
 
 
 def _prepared(table: Table, steps: dict[str, dict[str, Node]]) -> Table:
@@ -287,11 +294,27 @@ def _spend(node: Node, budget: Budget) -> Budget:
     return amount
 
 
+def _errors(node: Node, request: Plan) -> Mapping[str, Amount]:
+    """The largest errors of statistics, by their names; each is checked at its place."""
+    found: dict[str, Amount] = {}
+    for name, part in node.mapping().items():
+        with part.checked():
+            found |= checked_errors(request, {name: part.number()})
+    return found
+
+
+def _intervals(node: Node) -> str:
+    word = node.string()
+    if word not in INTERVALS:
+        raise node.wrong(f"'{word}' is unknown{did_you_mean(word, INTERVALS)}")
+    return word
+
+
 def _request(parts: dict[str, Node], table: Table) -> Plan:
     by = [_group(item, table) for item in parts["group_by"].items()] if "group_by" in parts else []
     statistics = []
     for item in parts["statistics"].items():
-        statistics.append(_statistic(item))
+        statistics.append(_statistic(item, table))
         with item.checked():
             table.agg(statistics[-1])  # alone too, so that the place of an error is the statistic
     with parts["statistics"].checked():
@@ -311,22 +334,33 @@ def _group(node: Node, table: Table) -> str | Bins:
     return by
 
 
-def _statistic(node: Node) -> Statistic:
+def _statistic(node: Node, table: Table) -> Statistic:
     if isinstance(node.value, dict):
-        return _statistic_of_column(node)
+        return _tables(node, table) if "tables" in node.value else _statistic_of_column(node)
     word = node.string()
     if word in {"count", "share"}:
         return count() if word == "count" else share()
+    if word == "tables":
+        raise node.wrong('\'tables\' needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }')
     if word in _STATISTICS:
         raise node.wrong(f"'{word}' needs a column: write {{ {word} = 'column' }}")
     raise node.wrong(_unknown_statistic(word))
 
 
+def _tables(node: Node, table: Table) -> Statistic:
+    parts = node.table(("tables",), ("weight", "as"))
+    groupings = [[_group(item, table) for item in grouping.items()] for grouping in parts["tables"].items()]
+    options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
+    with node.checked():
+        statistic = tables(*groupings, **options)
+    return _named(statistic, parts)
+
+
 def _statistic_of_column(node: Node) -> Statistic:
     words = [key for key in node.value if key in _STATISTICS]
     if len(words) != 1:
-        node.table((), (*_STATISTICS, "weight", "as", "nulls", "at", "edges", "interval"))
-        raise node.wrong(f'must name one statistic of {", ".join(_STATISTICS)}, such as {{ mean = "wage" }}')
+        node.table((), (*_STATISTICS, "tables", "weight", "as", "nulls", "at", "edges", "interval"))
+        raise node.wrong(f'must name one statistic of {", ".join(_STATISTICS)} or tables, such as {{ mean = "wage" }}')
     also = _ALSO.get(words[0], ())
     optional = ("weight", "as", *(() if words[0] in _NEVER_NULLS else ("nulls",)), *_OPTIONS.get(words[0], ()))
     parts = node.table((words[0], *also), optional)
@@ -342,6 +376,11 @@ def _statistic_of_column(node: Node) -> Statistic:
     with node.checked():
         everyone = words[0] == "count" and column == "*"
         statistic = _STATISTICS[words[0]](None if everyone else column, **options)
+    return _named(statistic, parts)
+
+
+def _named(statistic: Statistic, parts: dict[str, Node]) -> Statistic:
+    """The statistic under the name that the file gives it."""
     if "as" not in parts:
         return statistic
     with parts["as"].checked():
@@ -349,4 +388,4 @@ def _statistic_of_column(node: Node) -> Statistic:
 
 
 def _unknown_statistic(word: str) -> str:
-    return f"'{word}' is no statistic{did_you_mean(word, [*_STATISTICS, 'share'])}"
+    return f"'{word}' is no statistic{did_you_mean(word, [*_STATISTICS, 'share', 'tables'])}"

@@ -163,12 +163,10 @@ def _line(
     unit: Fraction = Fraction(1),
     origin: Fraction = Fraction(0),
 ) -> Line:
-    """The line, at the level at which all its noisy parts hold together with `LEVEL` (union bound)."""
+    """The line; the level of its parts depends on all lines of a request, see `levels`."""
     # The denominator of a share is a sum of noisy counts where the number of rows is private.
     every = asked.public_rows if isinstance(statistic.kind, Share) else None
-    noisy = sum(isinstance(part, int) for part in (total, count, squares, tree))
-    noisy += isinstance(statistic.kind, Share) and every is None
-    return Line(statistic, total, count, squares, tree, tables, every, unit, origin, 1 - (1 - LEVEL) / max(noisy, 1), choice)
+    return Line(statistic, total, count, squares, tree, tables, every, unit, origin, LEVEL, choice)
 
 
 def _queries(asked: Asked, statistic: Statistic) -> list[Query]:

@@ -12,14 +12,12 @@ from discreet.errors import InternalError
 from discreet.evaluate import exact_answers, noisy_answers
 from discreet.exact import text
 from discreet.invariants.adjacency import disclosures
-from discreet.invariants.space import space_of
-from discreet.invariants.structure import exact_sums
-from discreet.invariants.view import counts_every_row
 from discreet.mechanisms.lattice import keeps_totals
 from discreet.noise.bits import Bits
-from discreet.plan import canonical, digest, plan_json, table_facts
+from discreet.plan import canonical, digest, plan_json, table_facts, tables_of
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.coordinates import to_json
+from discreet.public_sums import sums_of_counts, sums_of_frame
 from discreet.queries import shown
 from discreet.quotes import LEVEL, Line, PublicCells, Quote, expected_error, law_json
 from discreet.release import Guarantee, Release, column_json, guarantee_json, make_release
@@ -45,12 +43,14 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
     columns = [column_json(name, labels) for name, labels in group_columns(quote)]
     for one in estimated(quote, noisy):
         columns += _with_interval(one)
+    groupings = [groups for line in quote.lines for groups in tables_of(line.statistic)]
     beside = [
         {
             "name": frame.name,
             "columns": _frame_columns(frame),
+            **sums_of_frame(quote.plan, quote.beside, groups).to_json(),
         }
-        for frame in frames(quote, noisy)
+        for frame, groups in zip(frames(quote, noisy), groupings, strict=True)
     ]
     return make_release(
         {
@@ -59,12 +59,12 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
             "plan_digest": quote.plan.digest,
             "guarantee": guarantee_json(_guarantee(quote, report_delta)),
             "invariants": _totals_json(quote),
-            "known_sums": _known_sums(quote),
+            **sums_of_counts(quote.plan, quote.beside).to_json(),
             "group": quote.group,
             "joint": text(quote.joint),
             "noise": noise_json(quote),
             "statistics": [_statistic_line(quote, line) for line in quote.lines],
-            "interval": {"level": text(LEVEL), "covers": COVERS},
+            "interval": {"level": text(LEVEL), "hold": quote.plan.intervals, "covers": COVERS},
             "columns": columns,
             "frames": beside,
         }
@@ -129,19 +129,6 @@ def _totals_json(quote: Quote) -> dict[str, Any] | None:
     }
 
 
-def _known_sums(quote: Quote) -> list[dict[str, Any]]:
-    """Sums of counts over cells that are public: for each kind the label of every cell (-1 for none), and the totals.
-
-    Without labels the total is that of all cells. From these a reader can make a table that has them exactly.
-    """
-    facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
-    space = None if quote.beside is None else space_of(quote.plan, quote.beside)
-    sums = [] if space is None or space.structure is None else exact_sums(space.structure)
-    if not sums and facts.rows is not None and counts_every_row(quote.plan):
-        return [{"labels": None, "totals": [facts.rows]}]
-    return [{"labels": labels.tolist(), "totals": totals.tolist()} for labels, totals in sums]
-
-
 def _guarantee(quote: Quote, report_delta: Fraction) -> Guarantee:
     spend, neighbours = quote.spend, quote.plan.neighbours
     delta = report_delta
@@ -158,6 +145,10 @@ def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     statistic = line.statistic
     unbiased = isinstance(statistic.kind, Count | Sum | Histogram | Tables)
     told = {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
+    if isinstance(statistic.kind, Count):
+        facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
+        some = statistic.column is not None and facts[statistic.column].nullable
+        told["counts"] = "rows that are not null" if some else "rows"
     if quote.beside is None or not isinstance(statistic.kind, Count):
         return told
     if isinstance(line.count, PublicCells):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InternalError
 from discreet.estimates.quantiles import rank_half_width
-from discreet.exact import decimal_text, exact, text
+from discreet.exact import common_denominator, decimal_text, exact, text
 from discreet.invariants.beside import Beside
 from discreet.invariants.structure import Structure, describe
 from discreet.mechanisms import ExponentialQuantiles, Sensitivity
@@ -26,6 +27,7 @@ from discreet.mechanisms.lattice import (
     plain_law,
 )
 from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
+from discreet.noise.sums import SumOfNoises
 from discreet.plan import Plan, resize_of
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.coordinates import Budget
@@ -46,6 +48,8 @@ __all__ = [
     "interval_ranks",
     "law_json",
     "law_text",
+    "noises_add_up",
+    "sum_half_widths",
 ]
 
 LEVEL = Fraction(95, 100)
@@ -127,8 +131,8 @@ class Line:
         every: the number of rows of all groups, where it is public and a share is asked.
         unit: what one step of the sum is worth.
         origin: what is added for every row.
-        level: each noisy part lies within its half-width with at least this probability, so that all of them do with
-            probability at least `LEVEL`.
+        level: each noisy part lies within its half-width with at least this probability, so that all those of a statistic,
+            or of the whole release where its intervals hold together, do with probability at least `LEVEL`; see `levels`.
         choice: the position of the choice of quantiles; without one their values are read from the tree.
     """
 
@@ -193,7 +197,9 @@ class Quote:
         if self.joint < 1:
             together = decimal_text(self.joint, 3)
             lines.append(f"one row cannot do its worst to all of them at once: together they cost {together} of the sum")
-        lines.append("expected error (half of the 95 % interval; means, variances and shares in a group of 1,000 rows):")
+        together = "; all intervals hold together" if self.plan.intervals == "simultaneous" else ""
+        what = f"half of the 95 % interval; means, variances and shares in a group of 1,000 rows{together}"
+        lines.append(f"expected error ({what}):")
         for line, (name, error) in zip(self.lines, self.expected, strict=True):
             lines.append(f"  {name}: ±{error:.6g}{_rank_text(self, line)}")
         return "\n".join(lines)
@@ -274,6 +280,41 @@ def half_widths(law: Noise, level: Fraction) -> int | NDArray[Any]:
     return law.half_widths(level) if isinstance(law, LATTICE_LAWS) else law.half_width(level)
 
 
+def noises_add_up(measured: Sequence[Measured], total: object, count: object) -> bool:
+    """Whether a sum is put together from a noisy sum and a noisy count whose noises are independent from cell to cell."""
+    return all(isinstance(part, int) and _is_independent(measured[part].law) for part in (total, count))
+
+
+def _is_independent(law: Noise) -> bool:
+    return isinstance(law, HeldCells) or not isinstance(law, LATTICE_LAWS)
+
+
+def sum_half_widths(measured: Sequence[Measured], line: Line) -> int | NDArray[Any]:
+    """A w with P(|unit·(noise of the sum) + origin·(noise of the count)| ≤ w/scale) ≥ level, as `half_widths` gives it.
+
+    `scale` is the common denominator of unit and origin. Where both noises are independent, w is that of the law of
+    their sum; else each of them has to lie within its own half-width.
+    """
+    scale = common_denominator([line.unit, line.origin])
+    factors = {line.total: abs(int(line.unit * scale)), line.count: abs(int(line.origin * scale))}
+    laws = {part: measured[part].law for part, factor in factors.items() if isinstance(part, int) and factor}
+    if len(laws) < 2 or not noises_add_up(measured, line.total, line.count):
+        wide: int | NDArray[Any] = 0
+        for part, law in laws.items():
+            wide = wide + factors[part] * np.asarray(half_widths(law, line.level), dtype=np.object_)
+        return wide
+    terms = tuple((factors[part], plain_law(law)) for part, law in laws.items())
+    # Two bounds of one width: the smaller one is as good as the other, because both are known before anything is drawn.
+    apart = sum(factor * law.half_width(1 - (1 - line.level) / 2) for factor, law in terms)
+    found = min(apart, SumOfNoises(terms).half_width(line.level))
+    held = next((law for law in laws.values() if isinstance(law, HeldCells)), None)
+    if held is None:
+        return found
+    widths = np.zeros(held.cells, dtype=np.object_)
+    widths[held.held] = found
+    return widths
+
+
 def expected_error(quote: Quote, line: Line, *, rows: int) -> float:
     """The largest half-width of a statistic's interval in any cell; where it depends on a count, in a group of `rows` rows.
 
@@ -291,7 +332,8 @@ def expected_error(quote: Quote, line: Line, *, rows: int) -> float:
         case Share():
             return float(count) / rows
         case Sum():
-            return float(line.unit * total + abs(line.origin) * count)
+            widest = int(np.max(sum_half_widths(quote.measured, line), initial=0))
+            return float(Fraction(widest, common_denominator([line.unit, line.origin])))
     spread = None if line.squares is None else quote.measured[line.squares].query
     if isinstance(spread, Dispersion):
         variance = line.unit**2 * Fraction(spread.coarse * squares, spread.rows**2)

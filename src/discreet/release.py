@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-__all__ = ["FORMAT", "Guarantee", "Release", "column_json", "guarantee_json", "make_release"]
+__all__ = ["FORMAT", "Guarantee", "Release", "RowEstimate", "column_json", "guarantee_json", "make_release"]
 
 FORMAT = 1
 """The version of the release file. Readers refuse what is newer."""
@@ -187,6 +187,19 @@ class Release:
         return Release(payload)
 
 
+@dataclass(frozen=True, slots=True)
+class RowEstimate:
+    """A noisy number of rows with its 95 % interval. `rows` is at least 1 and may be the n of a resize."""
+
+    rows: int
+    low: int
+    high: int
+    release: Release
+
+    def __index__(self) -> int:
+        return self.rows
+
+
 def make_release(content: Mapping[str, Any]) -> Release:
     """The release of a complete public document without format, version and digest, which are added."""
     body = {"format": FORMAT, "library": f"discreet {__version__}", **content}
@@ -239,7 +252,8 @@ def _as_written(part: str) -> Iterator[None]:
 def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
     """The guarantee of the document."""
     change = stated.get("semi_adjacency")
-    if not all(isinstance(one, int | float) for one in (stated["rows_per_person"], stated["epsilon"], change or 1)):
+    numbers = (stated["rows_per_person"], stated["epsilon"], 1 if change is None else change)
+    if not all(isinstance(one, int | float) for one in numbers):
         raise TypeError
     return Guarantee(
         _budget(stated["measure"]),
@@ -269,6 +283,8 @@ def _frames(document: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
         name = "_".join([part["part"], *(_file_name(column) for column in part["columns"])])
         times = sum(other == name or other.startswith(f"{name}.") for other in frames)
         frames[f"{name}.{times + 1}" if times else name] = _totals_frame(part, schema)
+    if not all(isinstance(name, str) for name in frames):
+        raise TypeError
     return frames
 
 
@@ -334,6 +350,8 @@ def _digest(body: Mapping[str, Any]) -> str:
         return digest(body)
     except ValueError:
         raise ArgumentError("release: holds a number that is not finite") from None
+    except RecursionError:
+        raise ArgumentError("release: is nested too deeply; it is no document that discreet wrote") from None
 
 
 def _replace(path: Path, write: Any) -> None:

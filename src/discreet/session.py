@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +21,7 @@ from discreet.invariants.checking import checked_invariants
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.plan import Plan, canonical, layout
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
-from discreet.release import Release
+from discreet.release import Release, RowEstimate
 from discreet.schema import Schema
 from discreet.spend import Order, Spend, budget_down, checked_budget, checked_name, in_words, report_delta_of, spend_of
 from discreet.statistics import count
@@ -37,20 +36,7 @@ if TYPE_CHECKING:
     from discreet.noise.bits import Bits
     from discreet.quotes import Quote
 
-__all__ = ["Order", "RowEstimate", "Session"]
-
-
-@dataclass(frozen=True, slots=True)
-class RowEstimate:
-    """A noisy number of rows with its 95 % interval. `rows` is at least 1 and may be the n of a resize."""
-
-    rows: int
-    low: int
-    high: int
-    release: Release
-
-    def __index__(self) -> int:
-        return self.rows
+__all__ = ["Order", "Session"]
 
 
 class Session:
@@ -211,7 +197,9 @@ class Session:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
         return quote_for(request, error, self._budget, self._beside())
 
-    def release(self, request: Plan, *, spend: Spend = None, name: str) -> Release:
+    def release(
+        self, request: Plan, *, spend: Spend = None, error: Mapping[str, Amount] | None = None, name: str
+    ) -> Release:
         """The request, answered with noise and charged to the ledger.
 
         The same name, request and source gives back the stored release at no charge.
@@ -219,6 +207,7 @@ class Session:
         Args:
             request: made from `session.table` with `agg`.
             spend: an amount of the session's measure for the original data; None is all that remains.
+            error: instead of a spend, the largest errors as for `quote`: the smallest spend that meets them is charged.
             name: unique in the data set.
 
         Raises:
@@ -227,7 +216,7 @@ class Session:
             LedgerError: the name is taken, or the ledger cannot be written; nothing was spent.
             ReleaseFailed: failed after the reservation; the charge stands.
         """
-        answer = self.release_all([Order(request, spend, name)])[0]
+        answer = self.release_all([Order(request, spend, name, error)])[0]
         if isinstance(answer, ReleaseFailed):
             raise answer
         return answer
@@ -250,7 +239,7 @@ class Session:
         if fresh and self._invariants is not None and self.totals is None:
             self._check_before_totals(fresh)
             self.publish_totals()
-        quotes = [self.quote(order.request, spend=order.spend) for order in fresh]
+        quotes = [self._quoted(order) for order in fresh]
         reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
         sequences = self._reserved(reservations) if reservations else ()
         reserved = zip(fresh, quotes, sequences, strict=True)
@@ -292,7 +281,7 @@ class Session:
 
     def _check_before_totals(self, orders: Sequence[Order]) -> None:
         """Whatever can be refused is refused before the totals are published."""
-        quotes = [self.quote(order.request, spend=order.spend) for order in orders]
+        quotes = [self._quoted(order) for order in orders]
         names = [checked_name(order.name, "name") for order in orders]
         for name in names:
             if names.count(name) > 1:
@@ -335,9 +324,15 @@ class Session:
         release = Release(found.payload)
         if not self._ledger.recognises(self._identity, name, order.request.digest, snapshot):
             return None
-        if order.spend is not None and release.guarantee.measure != self._spend(order.spend):
+        asked = None if order.spend is None else self._spend(order.spend)
+        if order.error is not None:
+            asked = self._quoted(order).spend
+        if asked is not None and release.guarantee.measure != asked:
             raise LedgerError(f"release '{name}': was made with another spend; the same name needs the same spend")
         return release
+
+    def _quoted(self, order: Order) -> Quote:
+        return self.quote(order.request, spend=order.spend, error=order.error)
 
     def _reserved(self, reservations: Sequence[Reservation]) -> tuple[int, ...]:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -33,11 +33,15 @@ Spend = Amount | Budget | Sequence[Amount] | None
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One release that is asked for: what, for how much, under which name."""
+    """One release that is asked for: what, for how much, under which name.
+
+    With `error`, the largest errors of some statistics by name, the spend is the smallest that meets them.
+    """
 
     request: Plan
     spend: Spend
     name: str
+    error: Mapping[str, Amount] | None = None
 
 
 def spend_of(spend: Spend, budget: Budget) -> Budget:

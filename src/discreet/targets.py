@@ -11,10 +11,10 @@ from discreet.exact import Amount, exact, text
 from discreet.invariants.beside import Beside
 from discreet.plan import Plan
 from discreet.privacy.coordinates import Budget
-from discreet.quotes import Quote
+from discreet.quotes import Quote, expected_error
 from discreet.spend import spend_of
 
-__all__ = ["quote_for"]
+__all__ = ["checked_errors", "quote_for"]
 
 _LEAST, _MOST = -15, 6
 """Spends from 1e-15 to 1e6 are tried; beyond, a spend protects nobody."""
@@ -34,7 +34,7 @@ def quote_for(plan: Plan, error: Mapping[str, Amount], budget: Budget, beside: B
     Raises:
         PlanError: no such statistic, an error that is not positive, or one that no spend meets.
     """
-    targets = _targets(plan, error)
+    targets = checked_errors(plan, error)
     low, high = 900 * _LEAST, 900 * _MOST
     best = _met(plan, high, targets, budget, beside)
     if best is None:
@@ -49,7 +49,12 @@ def quote_for(plan: Plan, error: Mapping[str, Amount], budget: Budget, beside: B
     return best
 
 
-def _targets(plan: Plan, error: Mapping[str, Amount]) -> dict[str, Fraction]:
+def checked_errors(plan: Plan, error: Mapping[str, Amount]) -> dict[str, Fraction]:
+    """The errors by the names of statistics of the request, exact.
+
+    Raises:
+        PlanError: none, no such statistic, or an error that is not positive.
+    """
     if not isinstance(error, Mapping) or not error:
         raise PlanError(f"error={printed(error)}: must map the name of a statistic to an error, such as {{'count': 10}}")
     names = [statistic.name for statistic in plan.statistics]
@@ -73,5 +78,6 @@ def _met(plan: Plan, place: int, targets: Mapping[str, Fraction], budget: Budget
         if place < 900 * (_MOST - 1):
             return None  # too little for any noise; what is wrong with the request itself shows at the largest spend
         raise
-    expected = dict(found.expected)
-    return found if all(expected[name] <= target for name, target in targets.items()) else None
+    asked = [line for line in found.lines if line.statistic.name in targets]
+    met = all(expected_error(found, line, rows=1000) <= targets[line.statistic.name] for line in asked)
+    return found if met else None

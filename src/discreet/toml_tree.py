@@ -22,7 +22,7 @@ from discreet.exact import Amount
 __all__ = ["Decimal", "Keys", "Node", "kind_of", "printable", "read_toml"]
 
 _MAX_BYTES = 1_000_000
-_MAX_DEPTH = 8
+_MAX_DEPTH = 9
 # A TOML parser takes quadratic time for a key of many dotted parts: such a key is refused before it is parsed.
 _DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
 # How much text may be parsed again to find the line of an error.

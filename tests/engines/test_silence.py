@@ -1,4 +1,4 @@
-"""Nothing about a row can raise, warn, log or print: not while it is counted, and not when the interpreter ends."""
+"""Nothing about a row can raise, warn, log, print or stay behind: not while it is counted, not when the interpreter ends."""
 
 from __future__ import annotations
 
@@ -122,3 +122,101 @@ def test_a_trace_would_be_seen(tmp_path: Path) -> None:
     leak = "import ctypes, duckdb; ctypes.pythonapi.Py_IncRef(ctypes.py_object(duckdb.connect()))"
     done = subprocess.run([sys.executable, "-c", leak], capture_output=True, text=True, timeout=60, check=False)
     assert "leaked" in done.stderr
+
+
+# Whole releases, in folders of their own: what is left behind, and what a failure shows.
+SENTINEL = "738291"
+RELEASES = """
+import logging, sys, traceback, warnings
+from pathlib import Path
+
+warnings.simplefilter("always")
+logging.basicConfig(level=logging.DEBUG)
+
+import polars
+import discreet as dp
+
+source, ledger, rows = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+schema = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 10**6))
+with dp.Session(
+    source, schema, dataset="d", ledger=ledger, budget=dp.PureDP(1), neighbours=dp.ReplaceOne(rows=rows)
+) as session:
+    table = session.table.impute({"v": dp.Uniform()}).group_by("g")
+    try:
+        session.release(table.agg(dp.count(), dp.mean("v"), dp.median("v")), name="r")
+    except dp.ReleaseFailed:
+        traceback.print_exc()
+"""
+
+
+def released(folder: Path, source: Path, rows: int) -> tuple[str, Path]:
+    """What a release printed, and its ledger; it could write into its working, home and temporary folders."""
+    places = [folder / name for name in ("work", "home", "temporary", "ledgers")]
+    for place in places:
+        place.mkdir(parents=True)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOME": str(places[1]), "TMPDIR": str(places[2])}
+    command = [sys.executable, "-W", "error", "-c", RELEASES, str(source), str(places[3] / "budget.db"), str(rows)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment, cwd=places[0])
+    assert (done.returncode, done.stdout) == (0, "")
+    left = [path.name for place in places for path in place.rglob("*")]
+    assert left == ["budget.db"]
+    return done.stderr, places[3] / "budget.db"
+
+
+def written(path: Path, rows: list[str]) -> Path:
+    path.write_text("g,v\n" + "".join(f"{row}\n" for row in rows))
+    return path
+
+
+def test_a_release_leaves_its_ledger_and_nothing_else(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.csv", [f"x{SENTINEL},{SENTINEL}", f"x,{SENTINEL}", "y,=1+1", '"'])
+    printed, ledger = released(tmp_path / "one", source, 4)
+    assert printed == ""
+    assert SENTINEL.encode() not in ledger.read_bytes()
+    assert ledger.stat().st_mode & 0o777 == 0o600
+
+
+def test_failures_of_all_data_look_the_same(tmp_path: Path) -> None:
+    """Whatever the rows were, the traceback is the same to the letter, and the ledger is of the same size."""
+    tables = {"one": [], "two": [f"x,{SENTINEL}"] * 2, "six": ["x,1", "\0", '"', "y", "", f"{SENTINEL},,,"] * 300}
+    printed = {name: released(tmp_path / name, written(tmp_path / f"{name}.csv", rows), 99) for name, rows in tables.items()}
+    texts = {text.replace(f"{name}.csv", "") for name, (text, _) in printed.items()}
+    assert len(texts) == 1
+    assert "the release failed after its budget was reserved" in texts.pop()
+    assert len({ledger.stat().st_size for _, ledger in printed.values()}) == 1
+    assert all(SENTINEL.encode() not in ledger.read_bytes() for _, ledger in printed.values())
+
+
+def shape_of(value: object) -> object:
+    """A document without its numbers and digests: what an onlooker sees who can only count."""
+    if isinstance(value, dict):
+        return {key: shape_of(one) for key, one in value.items() if key not in {"digest", "head"}}
+    if isinstance(value, list):
+        return [shape_of(one) for one in value]
+    return "a number" if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+TABLES = {
+    "no rows": ([], []),
+    "all valid": (["x", "y"] * 500, [1.0, 10**6] * 500),
+    "all null": ([None] * 1000, [None] * 1000),
+    "all outside": (["z"] * 1000, [1e300] * 1000),
+}
+
+
+def test_releases_of_all_data_have_the_same_parts() -> None:
+    import polars as pl
+
+    import discreet as dp
+
+    schema = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 10**6))
+    shapes = []
+    for groups, values in TABLES.values():
+        frame = pl.DataFrame({"g": pl.Series(groups, dtype=pl.String), "v": pl.Series(values, dtype=pl.Float64)})
+        session = dp.Session(frame, schema, dataset="d", ledger=":memory:", budget=dp.ZCDP(1), neighbours=dp.AddRemove())
+        with session:
+            table = session.table.impute({"v": dp.Uniform()}).group_by("g")
+            asked = table.agg(dp.count(), dp.mean("v"), dp.median("v"), dp.histogram("v", [0, 1000, 10**6]))
+            shapes.append(shape_of(session.release(asked, name="r").document))
+    assert all(shape == shapes[0] for shape in shapes)
+    assert shape_of({"columns": [1, 2]}) != shape_of({"columns": [1]})

@@ -1,36 +1,45 @@
 """The ledger under fire: races, killed processes, failing calls, full disks, damaged, shortened and older files.
 
 The law in every test: what was acknowledged is on disk, the total never exceeds the budget, and a ledger that was not
-left as it was written is refused or still shows at least what was spent.
+left as it was written is refused or still shows at least what was spent. Every fault, kill and race is counted, and the
+counts are shown when the file is through: `pytest -m slow tests/hostile/test_ledger_faults.py` has the full numbers.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import resource
 import shutil
 import signal
 import sqlite3
+import sys
 import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from discreet.errors import BudgetExceeded, DiscreetError, LedgerError
 from discreet.ledger import Identity, Ledger, Publication, Reservation
+from discreet.ledger import account as account_module
+from discreet.ledger import drafts as drafts_module
 from discreet.ledger import store as store_module
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 UNIT = Fraction(1, 1000)
 WON, REFUSED, BROKEN = 0, 3, 9
+BROKEN_RACE = 100
 
 
 def identity(units: int = 1000, dataset: str = "wages") -> Identity:
@@ -46,6 +55,28 @@ def with_totals(units: int = 1000, dataset: str = "totals") -> Identity:
 
 
 TOTALS = Publication("exact totals", "plan", b"source")
+
+
+@pytest.fixture(scope="module")
+def tally(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
+    """Counts what was done to the ledger; overspends and lost charges are counted where they would fail the test."""
+    counts: Counter[str] = Counter(faults=0, kills=0, races=0)
+    yield counts
+    listed = ", ".join(f"{number:,} {what}" for what, number in counts.items())
+    with request.config.pluginmanager.get_plugin("capturemanager").global_and_fixture_disabled():
+        print(f"\nledger: {listed}; an overspend or a lost charge would have failed its test")
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory where the system has one: what is tested here does not need the disk's own time."""
+    memory = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there
+    if not (memory.is_dir() and os.access(memory, os.W_OK)):
+        yield tmp_path
+        return
+    folder = Path(tempfile.mkdtemp(dir=memory))
+    yield folder
+    shutil.rmtree(folder)
 
 
 def units_spent(path: Path, dataset: str = "wages") -> Fraction:
@@ -78,25 +109,53 @@ def inside(work: Callable[[], int]) -> int:
 # Races --------------------------------------------------------------------------------------------------------------
 
 
-def race(path: Path, processes: int, units: int, shared: Ledger | None = None) -> list[int]:
-    """All processes ask for one unit at the same moment; their outcomes."""
+def race(path: Path, processes: int, units: int, shared: Ledger | None = None, *, threads: int = 1) -> list[int]:
+    """All threads of all processes ask for one unit at the same moment; their outcomes."""
     gate, opener = os.pipe()
 
-    def work(number: int) -> int:
-        os.close(opener)
-        os.read(gate, 1)  # returns at the end of file, for all at once
+    def ask(name: str) -> int:
         try:
             ledger = shared or Ledger.open(path)
-            (sequence,) = ledger.reserve(identity(units), [asks(f"r{number}")])
-            ledger.commit(sequence, b"%d" % number)
+            (sequence,) = ledger.reserve(identity(units), [asks(name)])
+            ledger.commit(sequence, name.encode())
         except BudgetExceeded:
             return REFUSED
+        except BaseException:
+            return BROKEN
         return WON
+
+    def work(number: int) -> int:
+        """How many threads won, or BROKEN_RACE."""
+        os.close(opener)
+        os.read(gate, 1)  # returns at the end of file, for all at once
+        outcomes = together([lambda name=f"r{number}.{thread}": ask(name) for thread in range(threads)])  # type: ignore[misc]
+        return BROKEN_RACE if BROKEN in outcomes else outcomes.count(WON)
 
     children = [forked(lambda number=number: work(number)) for number in range(processes)]  # type: ignore[misc]
     os.close(gate)
     os.close(opener)
-    return sorted(outcome(child) for child in children)
+    winners = [outcome(child) for child in children]
+    assert max(winners) < BROKEN_RACE
+    return [WON] * sum(winners) + [REFUSED] * (processes * threads - sum(winners))
+
+
+def together(calls: list[Callable[[], int]]) -> list[int]:
+    """The outcomes of the calls, each in a thread of its own unless there is one only."""
+    if len(calls) == 1:
+        return [calls[0]()]
+    outcomes: list[int] = []
+    barrier = threading.Barrier(len(calls))
+
+    def run(call: Callable[[], int]) -> None:
+        barrier.wait()
+        outcomes.append(call())
+
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
 
 
 @pytest.mark.parametrize("units", [1, 5])
@@ -190,12 +249,41 @@ def test_processes_that_race_to_publish_exact_totals(tmp_path: Path) -> None:
         assert ledger.verify().intact
 
 
+@pytest.mark.parametrize(("processes", "threads"), [(1, 16), (4, 4)])
+def test_threads_that_race_in_one_process_and_in_several(
+    tmp_path: Path, tally: Counter[str], processes: int, threads: int
+) -> None:
+    raced(tmp_path, tally, processes, threads, seed=0)
+
+
+def raced(folder: Path, tally: Counter[str], processes: int, threads: int, seed: int) -> None:
+    """One race for fewer units than there are racers, on a new file or for the rest of an old one."""
+    dice = random.Random(f"{processes} {threads} {seed}")  # noqa: S311 - reproducible
+    racers, path = processes * threads, folder / f"{processes}.{threads}.{seed}.db"
+    units = dice.randint(1, racers)
+    spent = 0
+    if dice.random() < 0.5:
+        spent = dice.randint(1, 5)
+        with Ledger.open(path) as ledger:
+            ledger.reserve(identity(units + spent), [asks("before", spent)])
+    assert race(path, processes, units + spent, threads=threads) == [WON] * units + [REFUSED] * (racers - units)
+    with Ledger.open(path) as ledger:
+        found = ledger.verify()
+        assert found.intact, found.problem
+        assert dict(found.spent) == {"wages": ((units + spent) * UNIT,)}
+        assert sum(entry.kind == "commit" for entry in ledger.entries("wages")) == units
+    path.unlink()
+    tally["races"] += 1
+    tally["racers"] += racers
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
-def test_many_races_of_64_processes(tmp_path: Path, seed: int) -> None:
-    units = random.Random(seed).randint(1, 64)  # noqa: S311 - reproducible
-    assert race(tmp_path / "budget.db", 64, units) == [WON] * units + [REFUSED] * (64 - units)
-    assert units_spent(tmp_path / "budget.db") == units
+@pytest.mark.parametrize(
+    ("processes", "threads", "races"), [(64, 1, 50), (1, 64, 50), (8, 8, 50), (8, 1, 400), (1, 8, 300), (2, 4, 200)]
+)
+def test_a_thousand_races(tmp_path: Path, tally: Counter[str], processes: int, threads: int, races: int) -> None:
+    for seed in range(races):
+        raced(tmp_path, tally, processes, threads, seed)
 
 
 # Killed processes ---------------------------------------------------------------------------------------------------
@@ -269,14 +357,16 @@ def killed_again_and_again(folder: Path, rounds: int, seed: int) -> tuple[int, i
     return rounds, between
 
 
-def test_killed_processes_lose_no_charge(tmp_path: Path) -> None:
-    killed_again_and_again(tmp_path, 48, seed=1)
+def test_killed_processes_lose_no_charge(tmp_path: Path, tally: Counter[str]) -> None:
+    tally["kills"] += killed_again_and_again(tmp_path, 40, seed=1)[0]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
-def test_a_thousand_killed_processes_lose_no_charge(tmp_path: Path, seed: int) -> None:
-    killed_again_and_again(tmp_path, 120, seed)
+def test_a_thousand_killed_processes_lose_no_charge(tmp_path: Path, tally: Counter[str], seed: int) -> None:
+    kills, between = killed_again_and_again(tmp_path, 120, seed)
+    tally["kills"] += kills
+    tally["kills between a charge and its acknowledgement"] += between
 
 
 # Failing calls ------------------------------------------------------------------------------------------------------
@@ -391,6 +481,305 @@ def test_a_failing_file_call_creates_no_charge(tmp_path: Path, monkeypatch: pyte
         ledger.reserve(identity(), [asks("a")])
 
 
+# Faults at every seam ------------------------------------------------------------------------------------------------
+
+SQLITE_FAULTS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, 10**6)
+FILE_FAULTS = (errno.ENOSPC, errno.EIO, errno.EACCES, errno.EMFILE, errno.EROFS)
+FILE_CALLS = ("open", "close", "link", "fsync", "stat", "lstat", "unlink")
+
+
+class Faults:
+    """Calls at one seam fail when `strikes` says so; it is asked at every call and counts them.
+
+    Seams: "statement" and "file" fail before the call or after it was done, "connect" when a connection is opened, "step"
+    inside a statement (SQLite is interrupted), "line" between two lines of the ledger's own code.
+    """
+
+    def __init__(self, seam: str, strikes: Callable[[int], bool], variant: int = 0) -> None:
+        self.seam, self.strikes, self.variant = seam, strikes, variant
+        self.calls = self.struck = 0
+
+    @property
+    def kind(self) -> int:
+        """Which error it is, and whether it comes after the call: changes from call to call, and with the variant."""
+        return self.calls + self.variant
+
+    def _strike(self) -> bool:
+        self.calls += 1
+        struck = self.strikes(self.calls - 1)
+        self.struck += struck
+        return struck
+
+    def _around(self, call: Callable[[], object], error: Callable[[int], BaseException]) -> object:
+        """The call, or `error`; of two that fail one has been done."""
+        if not self._strike():
+            return call()
+        if self.kind % 2:
+            call()
+        raise error(self.kind)
+
+    @contextmanager
+    def active(self) -> Iterator[Faults]:
+        with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+            if self.seam == "file":
+                for name in FILE_CALLS:
+                    patch.setattr(store_module.os, name, self._file_call(getattr(os, name)))
+            elif self.seam == "line":
+                stack.callback(sys.settrace, sys.gettrace())
+                self.arm()
+            else:
+                patch.setattr(store_module.sqlite3, "connect", self._connect(sqlite3.connect))
+            yield self
+
+    def arm(self) -> None:
+        """Python forgets a trace that has raised: to be called again before the next operation."""
+        if self.seam == "line":
+            sys.settrace(self._trace)
+
+    def _file_call(self, real: Callable[..., object]) -> Callable[..., object]:
+        def call(*values: object, **options: object) -> object:
+            return self._around(lambda: real(*values, **options), file_error)
+
+        return call
+
+    def _connect(self, real: Callable[..., sqlite3.Connection]) -> Callable[..., sqlite3.Connection]:
+        faults = self
+
+        class Faulty(sqlite3.Connection):
+            def execute(self, sql: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
+                run = super().execute
+                return faults._around(lambda: run(sql, *values), sqlite_error)  # type: ignore[return-value]
+
+        def connect(*values: object, **options: object) -> sqlite3.Connection:
+            if faults.seam == "statement":
+                return real(*values, **{**options, "factory": Faulty})
+            if faults.seam == "connect" and faults._strike():
+                raise sqlite_error(faults.kind)
+            connection = real(*values, **options)
+            if faults.seam == "step":
+                connection.set_progress_handler(faults._strike, 1)
+            return connection
+
+        return connect
+
+    def _trace(self, frame: FrameType, event: str, _: object) -> object:
+        if "discreet/ledger/" not in Path(frame.f_code.co_filename).as_posix():  # nor constructors that Python writes
+            return None
+        if event == "line" and self._strike():
+            raise (MemoryError if self.kind % 2 else KeyboardInterrupt)
+        return self._trace
+
+
+def sqlite_error(number: int) -> sqlite3.Error:
+    error = sqlite3.OperationalError("injected")
+    error.sqlite_errorcode = SQLITE_FAULTS[number % len(SQLITE_FAULTS)]
+    return error
+
+
+def file_error(number: int) -> OSError:
+    return OSError(FILE_FAULTS[number % len(FILE_FAULTS)], "injected")
+
+
+SEAMS = ("statement", "file", "connect", "step", "line")
+INJECTED = (LedgerError, MemoryError, KeyboardInterrupt)
+
+
+class Model:
+    """What a caller knows of a ledger: what was acknowledged, and what may or may not have happened."""
+
+    def __init__(self, path: Path, units: int, seam: str) -> None:
+        self.path, self.units, self.seam, self.who = path, units, seam, identity(units)
+        self.asked: dict[str, int] = {}
+        self.acknowledged: set[str] = set()
+        self.committed: dict[str, bytes] = {}
+        self.published = False
+
+    def attempt(self, call: Callable[[], object]) -> object:
+        """What the call returned, or None if it failed as it may."""
+        try:
+            return call()
+        except INJECTED as error:
+            if isinstance(error, LedgerError):
+                assert str(self.path) in str(error) or "published" in str(error) or "used in" in str(error)  # noqa: PT017
+            return None
+        finally:
+            # An interrupt exactly while a `with` block is being left skips its end; only tracing comes that close.
+            while store_module._GATE._is_owned():  # type: ignore[attr-defined]
+                assert self.seam == "line", "the lock is still held"
+                store_module._GATE.release()
+
+    def reserve(self, ledger: Ledger, names: list[str], units: int) -> tuple[int, ...]:
+        self.asked |= dict.fromkeys(names, units)
+        try:
+            numbers = self.attempt(lambda: ledger.reserve(self.who, [asks(name, units) for name in names]))
+        except BudgetExceeded as refused:
+            assert refused.remaining[0] < len(names) * units * UNIT  # noqa: PT017
+            for name in names:
+                del self.asked[name]
+            return ()
+        if numbers is None:
+            return ()
+        self.acknowledged |= set(names)
+        return numbers  # type: ignore[return-value]
+
+    def conclude(self, ledger: Ledger, number: int, name: str, payload: bytes | None) -> None:
+        if payload is None:
+            self.attempt(lambda: ledger.fail(number))
+        elif self.attempt(lambda: ledger.commit(number, payload)) is not None:
+            self.committed[name] = payload
+
+    def publish(self, ledger: Ledger) -> None:
+        number = self.attempt(lambda: ledger.publish(with_totals(), TOTALS))
+        if isinstance(number, int) and self.attempt(lambda: ledger.commit(number, b"totals")) is not None:
+            self.published = True
+
+    def read(self, ledger: Ledger) -> None:
+        """Every reading call either fails or tells the truth."""
+        at_least = sum(self.asked[name] for name in self.acknowledged) * UNIT
+        truths: list[tuple[Callable[[], object], Callable[[Any], bool]]] = [
+            (lambda: ledger.check(self.who), lambda _: True),
+            (ledger.datasets, lambda names: set(names) <= {"wages", "totals"}),
+            (lambda: ledger.identity("wages"), lambda found: found == self.who),
+            (lambda: ledger.spent("wages")[0], lambda spent: at_least <= spent <= self.units * UNIT),
+            (lambda: ledger.remaining("wages")[0], lambda left: 0 <= left <= self.units * UNIT - at_least),
+            (lambda: ledger.entries("wages"), lambda found: {e.name for e in found} <= {"", *self.asked}),
+            (lambda: (ledger.head_sequence(), ledger.head()), lambda head: head[0] >= len(self.acknowledged)),
+            (lambda: ledger.contains(10**6, "x"), lambda there: there is False),
+            (lambda: ledger.published(with_totals()), lambda found: found.payload == b"totals"),
+            (ledger.verify, lambda found: found.intact),
+        ]
+        for name, payload in list(self.committed.items())[-2:]:
+            stored = lambda name=name: ledger.stored(self.who, name)  # noqa: E731
+            truths.append((stored, lambda found, payload=payload: found.payload == payload))
+            known = lambda name=name: ledger.recognises(self.who, name, "plan", b"source")  # noqa: E731
+            truths.append((known, lambda same: same is True))
+        for call, is_true in truths:
+            answer = self.attempt(call)
+            assert answer is None or is_true(answer)
+
+    def settle(self) -> int:
+        """Nothing that was acknowledged is lost, nothing is overspent; the units that are spent."""
+        if not self.path.exists():
+            assert not self.acknowledged
+            return 0
+        with Ledger.open(self.path) as ledger:
+            found = ledger.verify()
+            assert found.intact, found.problem
+            reserved = {e.name: e.charge[0] / UNIT for e in ledger.entries() if e.kind == "reserve"}
+            assert self.acknowledged <= reserved.keys() <= self.asked.keys(), "an acknowledged charge was lost"
+            assert all(units == self.asked[name] for name, units in reserved.items())
+            spent = dict(found.spent).get("wages", (Fraction(0),))[0]
+            assert spent == sum(reserved.values()) * UNIT <= self.units * UNIT, "overspent"
+            for name, payload in self.committed.items():
+                stored = ledger.stored(self.who, name)
+                assert stored is not None
+                assert stored.payload == payload
+            if self.published:
+                assert ledger.published(with_totals()) is not None
+        return int(spent / UNIT)
+
+
+def every_operation(path: Path, seam: str) -> Model:
+    """Each operation of a ledger at least once, on a file that is not there yet; what fails is left out."""
+    model = Model(path, 10, seam)
+    ledger = model.attempt(lambda: Ledger.open(path))
+    if isinstance(ledger, Ledger):
+        for number in model.reserve(ledger, ["a", "b"], 2):
+            model.conclude(ledger, number, "a", b"release")
+            break
+        for number in model.reserve(ledger, ["c"], 5):
+            model.conclude(ledger, number, "c", None)
+        model.reserve(ledger, ["too much"], 9)
+        model.publish(ledger)
+        model.read(ledger)
+        ledger.close()
+    return model
+
+
+def every_call_fails_in_turn(folder: Path, seam: str, stride: int, variant: int = 0) -> int:
+    """How many faults there were: every `stride`th call at the seam, one after the other."""
+    nth = variant % stride
+    while True:
+        path = folder / f"{seam}.{nth}.db"
+        with Faults(seam, lambda call, nth=nth: call == nth, variant).active() as faults:  # type: ignore[misc]
+            model = every_operation(path, seam)
+        model.settle()
+        path.unlink(missing_ok=True)
+        if not faults.struck:
+            return nth // stride
+        nth += stride
+
+
+@pytest.mark.parametrize(("seam", "stride"), [("statement", 7), ("file", 5), ("connect", 2), ("step", 101), ("line", 101)])
+def test_some_calls_of_every_operation_fail_in_turn(tmp_path: Path, tally: Counter[str], seam: str, stride: int) -> None:
+    tally["faults"] += every_call_fails_in_turn(tmp_path, seam, stride)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", [0, 1])
+@pytest.mark.parametrize(("seam", "stride"), [("statement", 1), ("file", 1), ("connect", 1), ("step", 2), ("line", 2)])
+def test_every_call_of_every_operation_fails_in_turn(
+    tmp_path: Path, tally: Counter[str], seam: str, stride: int, variant: int
+) -> None:
+    tally["faults"] += every_call_fails_in_turn(tmp_path, seam, stride, variant)
+
+
+def storm(folder: Path, seam: str, operations: int, seed: int) -> int:
+    """How many faults a caller survived who goes on and on, now with the same object, now with another."""
+    dice = random.Random(f"{seam} {seed}")  # noqa: S311 - reproducible
+    often = {"statement": 0.05, "file": 0.1, "connect": 0.5, "step": 0.003, "line": 0.003}[seam]
+    model = Model(folder / f"{seam}.{seed}.db", operations // 2, seam)
+    ledger: object = None
+    with Faults(seam, lambda _: dice.random() < often).active() as faults:
+        for number in range(operations):
+            faults.arm()
+            if not isinstance(ledger, Ledger) or dice.random() < 0.05:
+                ledger = model.attempt(lambda: Ledger.open(model.path))
+                continue
+            names = [f"{number}.{part}" for part in range(dice.randint(1, 2))]
+            for sequence in model.reserve(ledger, names, dice.randint(1, 3)):
+                model.conclude(ledger, sequence, names[0], dice.choice([None, b"x" * dice.randint(0, 9000)]))
+                break
+            if number % 50 == 0:
+                model.publish(ledger)
+                model.read(ledger)
+    assert 0 < model.settle() <= model.units
+    return faults.struck
+
+
+MUTANTS: dict[str, tuple[object, str, Callable[..., object]]] = {
+    "a charge is not written": (store_module.Transaction, "append", lambda *_, **__: None),
+    "nothing is compared with the budget": (account_module, "require_room", lambda *_: None),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_the_law_finds_a_ledger_that_breaks_it(tmp_path: Path, mutant: str) -> None:
+    """Without any fault: the model of a caller is not content with everything."""
+    path = tmp_path / "budget.db"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(*MUTANTS[mutant])
+        with pytest.raises(AssertionError):
+            every_operation(path, "none").settle()
+    path.unlink()
+    assert every_operation(path, "none").settle() == 9
+
+
+@pytest.mark.parametrize("seam", SEAMS)
+def test_a_caller_survives_a_storm_of_faults(tmp_path: Path, tally: Counter[str], seam: str) -> None:
+    tally["faults"] += storm(tmp_path, seam, 60, seed=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seam", SEAMS)
+@pytest.mark.parametrize("seed", range(5))
+def test_a_caller_survives_long_storms_of_faults(tmp_path: Path, tally: Counter[str], seam: str, seed: int) -> None:
+    tally["faults"] += storm(tmp_path, seam, 600, seed)
+
+
+# Disks and rights --------------------------------------------------------------------------------------------------
+
+
 def test_a_full_disk_refuses_and_leaves_the_ledger_whole(tmp_path: Path) -> None:
     path = tmp_path / "budget.db"
     with Ledger.open(path) as ledger:
@@ -417,6 +806,74 @@ def test_a_full_disk_refuses_and_leaves_the_ledger_whole(tmp_path: Path) -> None
         assert ledger.spent("wages") == (UNIT,)
         ledger.commit(number, b"x" * 100_000)
     assert not (tmp_path / "new.db").exists()
+
+
+def under_a_limit(path: Path, what: int, most: int) -> int:
+    """Every operation in a child that may not have more of something; WON if none was refused."""
+
+    def child() -> int:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        before = resource.getrlimit(what)
+        resource.setrlimit(what, (most, before[1]))
+        try:
+            model = every_operation(path, "limit")
+        finally:
+            resource.setrlimit(what, before)
+        model.settle()
+        return WON if model.published and len(model.acknowledged) == 3 and len(model.committed) == 1 else REFUSED
+
+    return inside(child)
+
+
+def limits(folder: Path, what: int, most: Iterable[int]) -> int:
+    """How many of the limits made something fail; below one of them everything does, above one nothing."""
+    outcomes = [under_a_limit(folder / f"{what}.{limit}.db", what, limit) for limit in most]
+    assert outcomes[0] == REFUSED
+    assert outcomes[-1] == WON
+    assert outcomes == sorted(outcomes, reverse=True)
+    return outcomes.count(REFUSED)
+
+
+def test_a_disk_that_is_full_sooner_or_later(tmp_path: Path, tally: Counter[str]) -> None:
+    tally["faults"] += limits(tmp_path, resource.RLIMIT_FSIZE, range(0, 80_000, 8192))
+
+
+def test_a_process_that_runs_out_of_files(tmp_path: Path, tally: Counter[str]) -> None:
+    tally["faults"] += limits(tmp_path, resource.RLIMIT_NOFILE, [3, 5, 60])
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_at_any_size(tmp_path: Path, tally: Counter[str]) -> None:
+    tally["faults"] += limits(tmp_path, resource.RLIMIT_FSIZE, range(0, 80_000, 200))
+
+
+def test_nothing_depends_on_a_clock_that_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tally: Counter[str]) -> None:
+    dice = random.Random(6)  # noqa: S311 - reproducible
+    real = drafts_module.datetime
+
+    class Clock:
+        @classmethod
+        def now(cls, zone: object) -> object:
+            tally["faults"] += 1
+            if dice.random() < 0.1:
+                raise dice.choice([OverflowError, ValueError, OSError])
+            return real(dice.randint(1, 9999), dice.randint(1, 12), 1, tzinfo=zone)  # type: ignore[arg-type]
+
+    path = tmp_path / "budget.db"
+    monkeypatch.setattr(drafts_module, "datetime", Clock)
+    for name in ("time", "monotonic", "perf_counter"):
+        monkeypatch.setattr(time, name, lambda: dice.uniform(-1e12, 1e12))
+    with Ledger.open(path) as ledger, Ledger.open(path) as other:
+        for number in range(20):
+            (sequence,) = (ledger, other)[number % 2].reserve(identity(20), [asks(f"{number}")])
+            (ledger, other)[dice.randint(0, 1)].commit(sequence, b"%d" % number)
+        with pytest.raises(BudgetExceeded):
+            ledger.reserve(identity(20), [asks("more")])
+        entries = ledger.entries("wages")
+        assert [entry.sequence for entry in entries] == list(range(1, 42))
+        assert [entry.name for entry in entries if entry.kind == "reserve"] == [f"{number}" for number in range(20)]
+        assert [entry.time for entry in entries] != sorted(entry.time for entry in entries)
+        assert ledger.verify().intact
 
 
 @pytest.fixture
@@ -537,26 +994,32 @@ def flips(written: Path, path: Path, bits: list[int]) -> int:
     return refused
 
 
-def test_a_flipped_bit_is_refused_or_changes_nothing(written: Path, tmp_path: Path) -> None:
+def test_a_flipped_bit_is_refused_or_changes_nothing(written: Path, tmp_path: Path, tally: Counter[str]) -> None:
     size = written.stat().st_size * 8
     bits = random.Random(3).sample(range(size), 300)  # noqa: S311 - reproducible
     assert 0 < flips(written, tmp_path / "budget.db", bits) < 300
     header = random.Random(4).sample(range(800), 100)  # noqa: S311 - reproducible
     assert flips(written, tmp_path / "budget.db", header) > 0
+    tally["faults"] += 400
 
 
 @pytest.mark.slow
-def test_every_flipped_bit_of_a_header_and_many_others(written: Path, tmp_path: Path) -> None:
+def test_every_flipped_bit_of_a_header_and_many_others(written: Path, tmp_path: Path, tally: Counter[str]) -> None:
     size = written.stat().st_size * 8
-    flips(written, tmp_path / "budget.db", [*range(800), *random.Random(5).sample(range(size), 8000)])  # noqa: S311 - reproducible
+    bits = [*range(800), *random.Random(5).sample(range(size), 4000)]  # noqa: S311 - reproducible
+    refused = flips(written, tmp_path / "budget.db", bits)
+    assert refused > 1000
+    tally["faults"] += len(bits)
+    tally["flipped bits refused"] += refused
 
 
-def test_a_flipped_bit_of_an_entry_or_its_digest_is_always_found(written: Path, tmp_path: Path) -> None:
+def test_a_flipped_bit_of_an_entry_or_its_digest_is_always_found(written: Path, tmp_path: Path, tally: Counter[str]) -> None:
     content = written.read_bytes()
     with closing(sqlite3.connect(written)) as connection:
         texts = [text.encode() for row in connection.execute("SELECT body, digest FROM entries") for text in row]
-    places = [content.index(text) * 8 + bit for text in texts for bit in range(0, len(text) * 8, 37)]
-    assert flips(written, tmp_path / "budget.db", places) == len(places) > 400
+    places = [content.index(text) * 8 + bit for text in texts for bit in range(0, len(text) * 8, 67)]
+    assert flips(written, tmp_path / "budget.db", places) == len(places) > 200
+    tally["faults"] += len(places)
 
 
 def test_a_flipped_bit_of_a_release_is_found_when_it_is_read(written: Path, tmp_path: Path) -> None:
@@ -577,12 +1040,14 @@ def test_a_flipped_bit_of_a_release_is_found_when_it_is_read(written: Path, tmp_
         assert ledger.verify().broken == 14
 
 
-def test_a_shortened_file_is_refused(written: Path, tmp_path: Path) -> None:
+def test_a_shortened_file_is_refused(written: Path, tmp_path: Path, tally: Counter[str]) -> None:
     path = tmp_path / "budget.db"
     content = written.read_bytes()
-    for length in [*range(0, 200, 7), *range(0, len(content), 512), len(content) - 1]:
+    lengths = [*range(0, 200, 7), *range(0, len(content), 512), len(content) - 1]
+    for length in lengths:
         path.write_bytes(content[:length])
         assert not accepted(path), f"accepted {length} of {len(content)} bytes"
+    tally["faults"] += len(lengths)
 
 
 def without_triggers(path: Path, statement: str) -> None:

@@ -205,6 +205,8 @@ def column(name, values):
 MADE_UP = {
     "no guarantee": ("guarantee", {}),
     "an epsilon in words": ("guarantee", "epsilon", "much"),
+    "a number of rows that change in words": ("guarantee", "semi_adjacency", ""),
+    "a frame called by a number": ("frames", [{"name": 7, "columns": [column("a", [1])]}]),
     "a measure that is no budget": ("guarantee", "measure", {"measure": "none"}),
     "columns that are no list": ("columns", 7),
     "columns of unequal length": ("columns", [column("a", [1]), column("b", [1, 2])]),
@@ -216,8 +218,9 @@ MADE_UP = {
 
 @pytest.mark.parametrize("what", MADE_UP)
 def test_a_made_up_document_with_a_fitting_digest_is_refused_and_leaves_no_file(tmp_path, what):
-    with session() as one:
-        document = one.release(COUNT, name="r").document
+    schema = dp.Schema(s=dp.Category(["x", "y"]))
+    with dp.Session(FRAME, schema, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=dp.AddRemove()) as one:
+        document = one.release(one.table.agg(dp.count()), name="r").document
     part, *within, new = MADE_UP[what]
     document[part] = {**document[part], within[0]: new} if within else new
     del document["digest"]
@@ -228,3 +231,13 @@ def test_a_made_up_document_with_a_fitting_digest_is_refused_and_leaves_no_file(
         with pytest.raises(dp.ArgumentError, match="no document that discreet wrote"):
             made_up.save(tmp_path / "out")
         assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("around", [900, 1000])
+def test_a_document_nested_as_deep_as_python_reads_is_no_release(around):
+    """Reading goes a little deeper than writing: every depth about the limit is tried."""
+    for depth in range(around - 100, around + 100):
+        for opening, closing in (("[", "]"), ('{"a":', "}")):
+            document = f'{{"format":1,"digest":"x","a":{opening * depth}1{closing * depth}}}'
+            with pytest.raises(dp.ArgumentError, match="release: "):
+                dp.Release(document.encode())

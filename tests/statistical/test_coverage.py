@@ -142,11 +142,32 @@ def test_counts_are_covered_at_the_level_and_not_much_more():
 
 def test_a_half_width_of_another_level_would_be_noticed(monkeypatch):
     """The mutant whose intervals hold 90 % fails the tests above."""
-    import discreet.primitives as module
+    import discreet.levels as module
 
     monkeypatch.setattr(module, "LEVEL", Fraction(90, 100))
     inside, pairs = coverage(personnel(), dp.ZCDP("0.001"), datasets.path("military"), 200)["count"]
     assert inside / pairs < 0.945
+
+
+def summed(spend):
+    """Sums of two noises of about one size: a sum around the midpoint, and midpoint times count; 500 groups of 4 rows."""
+    schema = dp.Schema(g=dp.Category(list(range(500))), v=dp.Number(0, 20))
+    rows = pl.DataFrame({"g": [i % 500 for i in range(2000)], "v": [i % 21 for i in range(2000)]})
+    request = dp.Table(schema, dp.AddRemove()).impute({"v": dp.Uniform()}).group_by("g").agg(dp.count(), dp.sum("v"))
+    return coverage(request, spend, rows, 250)["sum_v"]
+
+
+@pytest.mark.parametrize("spend", [dp.PureDP("0.1"), dp.ZCDP("0.001")], ids=lambda s: type(s).__name__)
+def test_sums_of_two_noises_are_covered_at_the_level_and_not_much_more(spend, monkeypatch):
+    """The mutant lets each of the two noises lie within a half-width of its own, and is too wide."""
+    inside, pairs = summed(spend)
+    deviation = (0.95 * 0.05 / pairs) ** 0.5
+    assert pairs >= 100_000
+    assert abs(inside / pairs - 0.95) <= 6 * deviation
+    for module in ("quotes", "levels"):
+        monkeypatch.setattr(f"discreet.{module}.noises_add_up", lambda *_: False)
+    inside, pairs = summed(spend)
+    assert inside / pairs > 0.95 + 6 * deviation
 
 
 # Tables as they are: every statistic by a plain loop over the rows of its group ----------------------------------------

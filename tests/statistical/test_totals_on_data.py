@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet import datasets, primitives
+from discreet import datasets, levels
 from discreet.assemble import estimated
 from discreet.evaluate import exact_answers, noisy_answers
 from discreet.invariants.space import space_of
@@ -185,7 +185,7 @@ def test_wrong_intervals_and_wrong_noise_are_noticed(monkeypatch):
         one.publish_totals()
         drawn(one, ("edu", "lang"), "0.1", 60).assert_as_quoted()
         with monkeypatch.context() as planted:
-            planted.setattr(primitives, "LEVEL", Fraction(3, 4))
+            planted.setattr(levels, "LEVEL", Fraction(3, 4))
             found = drawn(one, ("edu", "lang"), "0.1", 60)
         with pytest.raises(AssertionError):
             found.assert_as_quoted()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,11 +14,13 @@ import discreet as dp
 from discreet.allocate import quote
 from discreet.invariants.beside import beside
 from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.noise.sums import SumOfNoises
+from discreet.plan import plan_json
 from discreet.privacy import ApproxDP
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import coordinates, from_coordinates
 from discreet.queries import NonNullCount, RowCount, WeightedSum
-from discreet.quotes import LEVEL, PublicCount
+from discreet.quotes import LEVEL, PublicCount, half_widths, sum_half_widths
 
 SCHEMA = dp.Schema(s=dp.Category(["a", "b", "c"]), v=dp.Number(0, 10), w=dp.Number("-1", "1", "0.5"), k=dp.Number(7, 7))
 ADD = dp.Table(SCHEMA, dp.AddRemove()).impute({"v": dp.Uniform(), "w": dp.Uniform(), "k": dp.Uniform()})
@@ -132,6 +136,56 @@ def test_noisy_parts_hold_together_at_the_level():
     assert (shares.every, shares.level) == (100, LEVEL)
     filtered = quote(ONE.where({"v": (0, 5)}).group_by("s").agg(dp.share()), dp.PureDP(1)).lines[0]
     assert (filtered.every, 1 - filtered.level) == (None, (1 - LEVEL) / 2)
+
+
+def test_the_noises_of_a_sum_count_as_one():
+    """unit·(noise of the sum) + origin·(noise of the count) has the smallest half-width, less than the two together."""
+    asked = quote(ADD.group_by("s").agg(dp.count(), dp.sum("v"), dp.sum("w")), dp.ZCDP("0.02"))
+    line = asked.lines[1]
+    assert (line.level, line.unit, line.origin) == (LEVEL, 1, 5)
+    (of_count, of_sum) = (asked.measured[part].law for part in (line.count, line.total))
+    half, both = sum_half_widths(asked.measured, line), SumOfNoises(((1, of_sum), (5, of_count)))
+    assert both.tail(half)[1] <= 1 - LEVEL < both.tail(half - 1)[0]
+    assert half < 0.9 * (of_sum.half_width("0.975") + 5 * of_count.half_width("0.975"))
+    assert dict(asked.expected)["sum_v"] == half
+    assert asked.lines[2].origin == 0, "around 0 no count is needed"
+    assert dict(asked.expected)["sum_w"] == asked.measured[asked.lines[2].total].law.half_width(LEVEL) / 2
+
+
+def test_of_noise_that_keeps_totals_each_part_of_a_sum_has_a_half_width_of_its_own():
+    totals = beside(dp.Totals("s"), SCHEMA, None, 100)
+    table = dp.Table(SCHEMA, dp.ReplaceOne(rows=100)).impute({"v": dp.Uniform()})
+    by = table.group_by("s", dp.bins("v", [0, 5, 10]))
+    asked = quote(by.agg(dp.count(), dp.sum("v")), dp.ZCDP(1), totals)
+    line = asked.lines[1]
+    (of_count, of_sum) = (asked.measured[part].law for part in (line.count, line.total))
+    assert line.level == 1 - (1 - LEVEL) / 2
+    expected = half_widths(of_sum, line.level) + 5 * half_widths(of_count, line.level)
+    assert np.array_equal(np.broadcast_to(sum_half_widths(asked.measured, line), expected.shape), expected)
+
+
+def test_simultaneous_intervals_divide_what_may_be_missed_among_all_noises():
+    request = ADD.group_by("s").agg(dp.count(), dp.count("v"), dp.sum("v"), dp.share(), dp.quantiles("v", [0, 1]))
+    request = replace(request, statistics=(*request.statistics, *ADD.agg(dp.histogram("w", [-1, 0])).statistics))
+    asked = quote(request.simultaneous(), dp.PureDP(1))
+    groups = 4
+    # The counts (all of them of rows), the sums with them, the rows of all groups, two quantiles, and one bin.
+    statements = groups + groups + 1 + 2 * groups + 1 * groups
+    assert {1 - line.level for line in asked.lines} == {(1 - LEVEL) / statements}
+    assert "together" in str(asked)
+    assert [error for _, error in asked.expected] > [error for _, error in quote(request, dp.PureDP(1)).expected]
+    public = quote(ONE.agg(dp.mean("v"), dp.count("v")).simultaneous(), dp.PureDP(1))
+    assert [line.level for line in public.lines] == [LEVEL, LEVEL], "one noise alone"
+
+
+def test_a_request_says_what_its_intervals_hold_and_keeps_its_digest_otherwise():
+    request = ADD.agg(dp.count())
+    assert request.simultaneous().simultaneous() == request.simultaneous()
+    assert plan_json(request.simultaneous()) == {**plan_json(request), "intervals": "simultaneous"}
+    assert "intervals" not in plan_json(request)
+    assert request.digest != request.simultaneous().digest
+    with pytest.raises(dp.PlanError, match="each, simultaneous"):
+        replace(request, intervals="all")
 
 
 def test_a_quote_reads_in_plain_words():

@@ -283,6 +283,40 @@ def test_a_spend_of_all_that_remains_is_given_back_too(folder: Path) -> None:
     assert "charge ρ = 0;" in done("quote", "plan.toml")
 
 
+def test_errors_in_place_of_a_spend_are_met_for_the_least(folder: Path) -> None:
+    edit(folder, "spend = 0.1\n", "error = { count = 20, hours = 1.5 }\n" + SECOND)
+    quoted = json.loads(done("quote", "plan.toml", "--json"))["releases"][0]
+    met = quoted["expected_error"]
+    assert met["count"] <= 20
+    assert met["hours"] <= 1.5
+    spend = Fraction(quoted["spend"]["rho"])
+    assert met["count"] > 19.9 or met["hours"] > 1.49, "no more than it takes"
+    assert f"charged ρ = {number_text(spend)}" in done("release", "plan.toml", "--out", "out")
+    assert Fraction(str(dp.Release.load("out/hours-by-gender").guarantee.measure.rho)) == spend
+    assert "given back" in done("release", "plan.toml", "--out", "out")
+    edit(folder, "hours = 1.5", "hours = 0.5")
+    assert "another spend" in refused(2, "release", "plan.toml", "--out", "out")
+
+
+def test_errors_that_cost_more_than_remains_leave_with_3(folder: Path) -> None:
+    edit(folder, "spend = 0.1\n", "error = { count = 1 }\n")
+    for command in (["check"], ["quote"], ["release", "--out", "out"]):
+        assert "ρ = 0.5" in refused(3, command[0], "plan.toml", *command[1:])
+    assert entries(folder) == []
+
+
+def test_a_release_says_that_its_intervals_hold_together(folder: Path) -> None:
+    done("release", "plan.toml", "--out", "each")
+    edit(folder, "spend = 0.1\n", 'spend = 0.1\nintervals = "simultaneous"\n')
+    assert "all intervals hold together" in done("quote", "plan.toml")
+    done("release", "plan.toml", "--out", "all", "--as", "all")
+    each, every = dp.Release.load("each"), dp.Release.load("all")
+    assert [one.document["interval"]["hold"] for one in (each, every)] == ["each", "simultaneous"]
+    wide = [one.table["count_high"] - one.table["count_low"] for one in (each, every)]
+    assert (wide[0] < wide[1]).all()
+    assert "All intervals of this release together" in Path("all/report.html").read_text(encoding="utf-8")
+
+
 def test_a_changed_plan_needs_a_new_name(folder: Path) -> None:
     """Row 32 of the catalogue."""
     done("release", "plan.toml", "--out", "out")

@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import threading
+from collections.abc import Sequence
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +20,7 @@ from discreet.exact import exact
 from discreet.ledger import Identity, Ledger, Publication, Reservation
 from discreet.ledger import drafts as drafts_module
 from discreet.ledger import reading as reading_module
-from discreet.ledger.book import Book
+from discreet.ledger.book import Book, Row
 
 DECLARATION = '{"neighbours":{"kind":"replace-one","rows":100},"schema":{"age":[0,110]}}'
 
@@ -414,6 +415,22 @@ def test_order_is_by_sequence_when_the_clock_jumps(ledger: Ledger, monkeypatch: 
     assert ledger.verify().intact
 
 
+@pytest.mark.parametrize("wrong", [ValueError, OverflowError, OSError])
+def test_a_clock_that_has_no_date_is_unknown(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, wrong: type[Exception]
+) -> None:
+    class Clock:
+        @classmethod
+        def now(cls, zone: object) -> object:
+            raise wrong
+
+    monkeypatch.setattr(drafts_module, "datetime", Clock)
+    (number,) = ledger.reserve(identity(1), [asks("a", "0.1")])
+    ledger.commit(number, b"x")
+    assert [entry.time for entry in ledger.entries("wages")] == ["unknown"] * 3
+    assert ledger.verify().intact
+
+
 def test_the_head_stands_for_everything_before(ledger: Ledger) -> None:
     heads = [ledger.head()]
     for name in ("a", "b"):
@@ -456,16 +473,15 @@ def test_an_interrupted_reading_begins_again(tmp_path: Path, monkeypatch: pytest
     path = tmp_path / "budget.db"
     with Ledger.open(path) as ledger:
         ledger.reserve(identity(1), [asks("a", "0.1")])
-        real = reading_module.follow
+        real = reading_module.follow_all
 
-        def interrupted(book: Book, row: tuple[int, str, str]) -> None:
-            real(book, row)
-            if row[0] == 2:
-                book.sequence -= 1  # as if the interrupt had come before the last statement
-                raise KeyboardInterrupt
+        def interrupted(book: Book, rows: Sequence[Row]) -> None:
+            real(book, rows)
+            book.sequence -= 1  # as if the interrupt had come before the last statement
+            raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(reading_module, "follow", interrupted)
+            patch.setattr(reading_module, "follow_all", interrupted)
             for _ in range(2):
                 with pytest.raises(KeyboardInterrupt):
                     ledger.spent("wages")

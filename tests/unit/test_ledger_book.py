@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from discreet.ledger import Identity, entry_digest
-from discreet.ledger.book import Book, dataset_details, follow, standing
+from discreet.ledger.book import Book, Row, dataset_details, follow, follow_all, standing
 from discreet.ledger.records import canonical
 
 WHO = Identity("wages", "{}", "approx", (Fraction(1), Fraction(1, 10**6)))
@@ -129,3 +131,51 @@ def test_the_number_of_a_row_and_its_digest_count() -> None:
             follow(book, (1, body, digest))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="digest"):
         follow(book, (1, body.encode(), entry_digest("genesis", body)))  # type: ignore[arg-type]
+
+
+def rows_of(entries: list[dict[str, object]], odd: int, change: str) -> list[Row]:
+    """The rows of these entries; the one at place `odd` is changed, and the chain goes on from what it was."""
+    rows, previous = [], "genesis"
+    for number, entry in enumerate(entries, start=1):
+        body = canonical({"sequence": number, **entry})
+        body = (
+            {"no object": "[5]", "two": body + ",{}", "cut": body[:-1], "deep": "[" * 10**5}.get(change, body)
+            if (number == odd)
+            else body
+        )
+        digest = entry_digest(previous, body)
+        changed = {"number": (number + 1, body, digest), "digest": (number, body, previous), "body": (number, "é", digest)}
+        rows.append(changed.get(change, (number, body, digest)) if number == odd else (number, body, digest))
+        previous = digest
+    return rows
+
+
+def followed(rows: list[Row], together: int) -> tuple[str, str]:
+    """What a book means after the rows, and why it took in no more of them."""
+    book = Book("genesis")
+    try:
+        if together == 1:
+            for row in rows:
+                follow(book, row)
+        else:
+            for start in range(0, len(rows), together):
+                follow_all(book, rows[start : start + together])
+    except ValueError as error:
+        return meaning(book), str(error)
+    return meaning(book), ""
+
+
+entries = st.sampled_from([DECLARE, RESERVE, COMMIT, FAIL, {**RESERVE, "name": "b", "charge": ["0.4", "0.000001"]}])
+changes = st.sampled_from(["", "no object", "two", "cut", "deep", "number", "digest", "body"])
+
+
+@given(st.lists(entries, max_size=5), st.integers(1, 6), changes, st.integers(2, 4))
+@example([DECLARE, RESERVE, COMMIT], 2, "two", 3)
+@example([DECLARE, RESERVE, COMMIT], 3, "deep", 3)
+@example([DECLARE, RESERVE, COMMIT], 3, "", 2)
+def test_following_together_is_following_one_by_one(
+    some: list[dict[str, object]], odd: int, change: str, together: int
+) -> None:
+    rows = rows_of([DECLARE, *some], odd, change)
+    assert followed(rows, together) == followed(rows, 1)
+    assert followed(rows_of([DECLARE, RESERVE, COMMIT], 0, ""), together)[1] == ""

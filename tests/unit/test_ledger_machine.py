@@ -139,5 +139,5 @@ class AgainstLists(RuleBasedStateMachine):
 
 TestAgainstLists = AgainstLists.TestCase
 TestAgainstLists.settings = settings(
-    max_examples=50, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )

@@ -182,7 +182,9 @@ def test_every_statistic_means_the_same_as_the_python_call(tmp_path: Path) -> No
         { quantiles = "age", at = [1, "1/4", 0.9], as = "ages" },
         { histogram = "age", edges = [0, 18, 65], weight = "1/3", as = "bands" },
         { histogram = "hired", edges = [2020-01-01, "2021-01-01", 2025-12-31] },
+        { tables = [["state", "sex"], [{ bins = "age", edges = [0, 50, 110] }, "sex"]], weight = 2, as = "margins" },
     ]
+    intervals = "simultaneous"
     """
     head, tail = FULL.split("group_by =", maxsplit=1)[0], FULL[FULL.index("where =") : FULL.rindex("[[release]]")]
     (order,) = load(tmp_path, head + written + tail).orders
@@ -194,9 +196,17 @@ def test_every_statistic_means_the_same_as_the_python_call(tmp_path: Path) -> No
         dp.quantiles("age", [1, Fraction(1, 4), "0.9"]).alias("ages"),
         dp.histogram("age", [0, 18, 65], weight=Fraction(1, 3)).alias("bands"),
         dp.histogram("hired", [dt.date(2020, 1, 1), "2021-01-01", "2025-12-31"]),
-    )  # fmt: skip
+        dp.tables(["state", "sex"], [dp.bins("age", [0, 50, 110]), "sex"], weight=2).alias("margins"),
+    ).simultaneous()  # fmt: skip
     assert order.request == expected
     assert order.request.digest == expected.digest
+
+
+def test_errors_stand_in_the_place_of_a_spend(tmp_path: Path) -> None:
+    orders = load(tmp_path, changed(FULL, "spend = 0.1", 'error = { count = 10, mean = "1/3" }')).orders
+    assert [order.spend is None for order in orders] == [True, False]
+    assert [order.error for order in orders] == [{"count": 10, "mean": Fraction(1, 3)}, None]
+    assert orders[0].request == load(tmp_path, FULL).orders[0].request
 
 
 @pytest.mark.parametrize(
@@ -591,6 +601,24 @@ def line_of(text: str, place: str) -> int:
         ("spend = 0.1", "spend = { rho = 1 }", "release[0].spend.rho", "no such key"),
         ("spend = 0.1", "spend = [1, 2, 3]", "release[0].spend", "a pair"),
         ("spend = 0.1", "spend = []", "release[0].spend", "a pair"),
+        ("spend = 0.1", "error = { counts = 1 }", "release[0].error.counts", "did you mean 'count'"),
+        ("spend = 0.1", "error = { count = 0 }", "release[0].error.count", "must be greater than 0"),
+        ("spend = 0.1", "error = { count = nan }", "release[0].error.count", "must be a number"),
+        ("spend = 0.1", "error = { count = [1] }", "release[0].error.count", "must be a number"),
+        ("spend = 0.1", "error = {}", "release[0].error", "at least one entry"),
+        ("spend = 0.1", "error = 10", "release[0].error", "must be a table"),
+        ("spend = 0.1", "spend = 0.1\nerror = { count = 1 }", "release[0].error", "either a spend or the errors"),
+        ("spend = 0.1", 'spend = 0.1\nintervals = "all"', "release[0].intervals", "'all' is unknown"),
+        ("spend = 0.1", "spend = 0.1\nintervals = true", "release[0].intervals", "must be a text"),
+        ('    "count",', '    "tables",', "release[0].statistics[0]", "needs lists of columns"),
+        ('    "count",', '    { tables = [["state"], ["sex"]] },', "release[0].statistics", "without group_by"),
+        ('    "count",', '    { tables = [["state"], ["state"]] },', "release[0].statistics[0]", "stands there twice"),
+        ('    "count",', '    { tables = [["state"], []] },', "release[0].statistics[0]", "different lists of columns"),
+        ('    "count",', "    { tables = [] },", "release[0].statistics[0]", "different lists of columns"),
+        ('    "count",', '    { tables = ["state"] },', "release[0].statistics[0].tables[0]", "must be a list"),
+        ('    "count",', '    { tables = [["stat"]] },', "release[0].statistics[0].tables[0][0]", "did you mean 'state'"),
+        ('    "count",', '    { tables = [["age"]] },', "release[0].statistics[0].tables[0][0]", "bins"),
+        ('    "count",', '    { tables = [["state"]], nulls = "skip" },', "release[0].statistics[0].nulls", "no such key"),
         ("rows = 30000", "rows = 1.5", "release[0].resize", "must be a whole number"),
         ('proportion = "0.9"', "proportion = 0", "release[0].resize", "greater than 0"),
         ("clamp = { hired", "clamp = { hird", "release[0].clamp.hird", "did you mean 'hired'"),

@@ -103,5 +103,11 @@ def test_a_session_gives_a_quote_for_errors_or_for_a_spend():
             session.release(REQUESTS["counts"], spend=found.spend, name="r")
         with pytest.raises(dp.ArgumentError, match="either a spend or the errors"):
             session.quote(REQUESTS["counts"], spend=1, error={"count": 5})
+        with pytest.raises(dp.ArgumentError, match="either a spend or the errors"):
+            session.release(REQUESTS["counts"], spend="0.0001", error={"count": 5}, name="r")
+        with pytest.raises(dp.BudgetExceeded, match="over by"):
+            session.release(REQUESTS["counts"], error={"count": 5}, name="r")
+        session.release(REQUESTS["counts"], error={"count": 100_000}, name="r")
+        assert session.spent == session.quote(REQUESTS["counts"], error={"count": 100_000}).spend
         with pytest.raises(dp.PlanError, match="table"):
             session.quote(None, error={"count": 5})

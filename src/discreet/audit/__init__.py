@@ -1,5 +1,10 @@
-"""The library attacking itself: record and replay, black-box lower bounds. Nothing is implemented here yet.
+"""The library attacking itself: lower bounds of what a request leaks, from a great many runs of the code that answers.
 
-The pieces an audit needs exist: `discreet.publish` and `discreet.evaluate` take cube and bits as arguments, so that the
-kernel from resampling to noise runs without engine and ledger.
+`audit` makes worst-case neighbouring data sets, runs resampling, queries and noise as they are (engine and ledger are
+left out: they add no randomness), and holds what it can tell apart against the profile that is claimed. See docs/audit.md.
 """
+
+from discreet.audit.auditing import Attack, Audit, Point, audit, audit_quote
+from discreet.audit.draws import Kernel
+
+__all__ = ["Attack", "Audit", "Kernel", "Point", "audit", "audit_quote"]

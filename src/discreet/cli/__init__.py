@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from discreet._version import __version__
+from discreet.cli.auditing import audit_plan
 from discreet.cli.converting import conversions
 from discreet.cli.effective import effective_guarantee
 from discreet.cli.exits import exits
@@ -26,7 +27,8 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     help="Publish statistics from confidential tables. Exit codes: 0 done, 2 the request is wrong (nothing was spent), "
-    "3 the budget does not allow it (nothing was spent), 4 failed after spending (the ledger says so).",
+    "3 the budget does not allow it (nothing was spent), 4 failed after spending (the ledger says so), "
+    "5 an audit has refuted a claim (nothing was spent).",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,  # it would print local variables
@@ -80,6 +82,21 @@ def quote(plan: PlanArgument, *, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def audit(
+    plan: PlanArgument,
+    runs: Annotated[int, typer.Option(metavar="N", help="How often the noise is drawn for each data set.")] = 1_000_000,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Attack the releases of a plan, on data made for it: lower bounds of ε and δ. Reads no data, spends nothing.
+
+    Exit code 5 if more leaks than the plan claims, 0 if that was not shown.
+    """
+    with exits():
+        audit_plan(plan, runs, as_json=as_json)
+
+
+@app.command()
 def release(
     plan: PlanArgument,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the results.")],
@@ -104,9 +121,9 @@ def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder 
 @app.command()
 def consistent(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results of `release`.")],
-    statistic: Annotated[str | None, typer.Option(metavar="NAME", help="Which count of rows; the first one.")] = None,
+    statistic: Annotated[str | None, typer.Option(metavar="NAME", help="Which count, share, histogram or table.")] = None,
 ) -> None:
-    """Write consistent.csv: counts as non-negative integers that add up to the exact totals. Biased; for readers only."""
+    """Write consistent.csv: counts as non-negative integers that add up to what is public. Biased; for readers only."""
     with exits():
         consistent_folder(folder, statistic)
 

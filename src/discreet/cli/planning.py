@@ -147,10 +147,10 @@ def _quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
         now = standing(plan)
         for order in plan.orders:
             spend = order.spend
-            if spend is None and now.gives_back(order.name, order.request.digest):
+            if spend is None and order.error is None and now.gives_back(order.name, order.request.digest):
                 # It was given all that remained then, and is given back for that.
                 spend = from_coordinates(type(plan.budget), now.reserved[order.name].charge)
-            quotes[order.name] = session.quote(order.request, spend=spend)
+            quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
     _require_room(plan, _charge(plan, quotes, now), now)
     return quotes, now
 

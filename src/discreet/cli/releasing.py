@@ -78,7 +78,7 @@ def consistent_folder(folder: Path, statistic: str | None) -> None:
     """consistent.csv and consistent.parquet stand beside the release.json in `folder`, or beside each in its sub-folders.
 
     Raises:
-        ArgumentError: no release there, no such count of rows in it, or a folder that cannot be written.
+        ArgumentError: no release there, no such numbers in it, or a folder that cannot be written.
     """
     for place in _release_folders(folder, "consistent"):
         table = consistent(Release.load(place), statistic)

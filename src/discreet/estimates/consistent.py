@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from discreet.cube import ROW_LIMIT
 from discreet.errors import ArgumentError, InternalError
 
-__all__ = ["ConsistentTable", "Constraint", "consistent_counts"]
+__all__ = ["ConsistentTable", "Constraint", "consistent_counts", "consistent_within"]
 
 Constraint = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Labels, shape (cells,): the group of each cell, or -1 for none; and totals, shape (groups,)."""
@@ -78,6 +78,33 @@ def consistent_counts(
             values[free] = _partition(noisy[free], labels[free], totals)
     _verify(values, constraints, zero)
     return ConsistentTable(values, int(np.abs(values - noisy).max(initial=0)))
+
+
+def consistent_within(
+    noisy: NDArray[np.int64], exact: Sequence[Constraint], most: Sequence[Constraint]
+) -> NDArray[np.int64]:
+    """As `consistent_counts`, and no sum over a group of `most` is above its total.
+
+    Groups whose sum is above their total get it exactly, until there is none. Where groups are disjoint, that is the table
+    with the least sum of squared changes.
+
+    Raises:
+        As `consistent_counts`.
+    """
+    held = [np.zeros(totals.size, np.bool_) for _, totals in most]
+    while True:
+        values = consistent_counts(noisy, [*exact, *map(_only, most, held)]).values
+        above = [_sums(labels, values, totals.size) > totals for labels, totals in most]
+        if not any(np.any(part) for part in above):
+            return values
+        held = [np.asarray(before | part) for before, part in zip(held, above, strict=True)]
+
+
+def _only(constraint: Constraint, groups: NDArray[np.bool_]) -> Constraint:
+    """The constraint for some of its groups."""
+    labels, totals = constraint
+    number = np.append(np.where(groups, np.cumsum(groups) - 1, -1), [-1])  # the label -1 reads the last one
+    return number[labels], totals[groups]
 
 
 def _check_integers(name: str, array: NDArray[Any], low: int, high: int) -> None:

@@ -1,8 +1,9 @@
 """Counts, sums and means with their intervals.
 
-A sum in units is unit·S + origin·N and a mean origin + unit·S/N, with a noisy S and a noisy or public N. The caller gives
-half-widths s and n such that |noise of S| ≤ s and |noise of N| ≤ n hold together with the stated probability (a union bound
-over the two); the interval is then the range of the expression over that box, which is attained at its corners.
+A sum in units is unit·S + origin·N and a mean origin + unit·S/N, with a noisy S and a noisy or public N. Of a sum the
+caller gives the half-width of the noise of the whole expression. Of a mean it gives half-widths s and n such that
+|noise of S| ≤ s and |noise of N| ≤ n hold together with the stated probability (a union bound over the two); the interval is
+then the range of the expression over that box, which is attained at its corners.
 """
 
 from __future__ import annotations
@@ -48,15 +49,24 @@ def count_estimate(noisy: NDArray[Any], half: NDArray[Any]) -> Estimate:
 
 
 def sum_estimate(
-    total: NDArray[Any], s: NDArray[Any], count: NDArray[Any], n: NDArray[Any], *, unit: Fraction, origin: Fraction
+    total: NDArray[Any], count: NDArray[Any], half: NDArray[Any], *, unit: Fraction, origin: Fraction
 ) -> Estimate:
-    """The unbiased sum unit·S + origin·N, which may lie outside the possible range, with its interval."""
+    """The unbiased sum unit·S + origin·N, which may lie outside the possible range, with its interval.
+
+    `half` is the half-width of its noise in each cell, in steps of one over the common denominator of unit and origin.
+    """
     scale = common_denominator([unit, origin])
     step, middle = int(unit * scale), int(origin * scale)
-    scaled = total.astype(np.object_) * step + count.astype(np.object_) * middle
-    reach = s.astype(np.object_) * step + n.astype(np.object_) * abs(middle)
+    largest = _largest(total) * abs(step) + _largest(count) * abs(middle) + _largest(half)
+    kind: Any = np.int64 if largest < 2**62 and max(abs(step), abs(middle)) < 2**62 else np.object_
+    scaled = total.astype(kind) * step + count.astype(kind) * middle
+    reach = half.astype(kind)
     ends = [_outward(scaled - reach, scale, -np.inf), _outward(scaled + reach, scale, np.inf)]
     return Estimate(scaled.astype(np.float64) / scale, *ends)
+
+
+def _largest(values: NDArray[Any]) -> int:
+    return max(int(values.max(initial=0)), -int(values.min(initial=0)))
 
 
 def mean_estimate(
@@ -98,9 +108,10 @@ def quotient_range(
     return least / np.where(least < 0, fewest, most), greatest / np.where(greatest < 0, most, fewest)
 
 
-def _outward(scaled: NDArray[np.object_], scale: int, towards: float) -> NDArray[np.float64]:
+def _outward(scaled: NDArray[Any], scale: int, towards: float) -> NDArray[np.float64]:
     """scaled/scale as doubles: exact where both are sure to be, else three steps outwards (three roundings, one each)."""
-    if scale & (scale - 1) == 0 and scale <= 2**53 and all(abs(value) <= 2**53 for value in scaled):
+    within = scaled.min(initial=0) >= -(2**53) and scaled.max(initial=0) <= 2**53
+    if scale & (scale - 1) == 0 and scale <= 2**53 and within:
         return np.asarray(scaled / scale, dtype=np.float64)  # an integer below 2**53 over a power of two is a double
     near: NDArray[np.float64] = scaled.astype(np.float64) / scale
     for _ in range(3):

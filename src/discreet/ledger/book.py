@@ -6,7 +6,7 @@ A `Book` is the fold of the entries read so far: `follow` takes in the next one 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -17,11 +17,15 @@ from discreet.ledger.records import (
     canonical,
     entry_digest,
     fields_from,
+    fields_of_all,
     lists_invariants,
     require_identity,
 )
 
-__all__ = ["Account", "Book", "Standing", "dataset_details", "follow", "fresh_account", "standing"]
+__all__ = ["Account", "Book", "Row", "Standing", "dataset_details", "follow", "follow_all", "fresh_account", "standing"]
+
+Row = tuple[int, str, str]
+"""Sequence number, body and digest of an entry, as they are on disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def standing(book: Book, sequence: int) -> Standing | None:
     return Standing(kind, dataset, name, sequence, plan_digest, state, outcome, payload_digest)
 
 
-def follow(book: Book, row: tuple[int, str, str]) -> None:
+def follow(book: Book, row: Row) -> None:
     """`book` has taken in the next entry, given as its sequence number, body and digest.
 
     Raises:
@@ -105,11 +109,41 @@ def follow(book: Book, row: tuple[int, str, str]) -> None:
         raise ValueError("is missing")
     if type(body) is not str or digest != entry_digest(book.digest, body):
         raise ValueError("has a digest that does not match its contents and the entry before")
-    fields = fields_from(body)
-    meaning = _MEANINGS.get(fields.get("kind", ""))
-    if fields.get("sequence") != sequence or meaning is None:
-        raise ValueError("has another number, or a kind that this version does not know")
+    _take_in(book, row, fields_from(body))
+
+
+def follow_all(book: Book, rows: Sequence[Row]) -> None:
+    """`follow` with one row after the other, in less time: all digests first, then all bodies decoded together.
+
+    Raises:
+        ValueError: as `follow`; `book` has taken in the rows before the one that cannot be next.
+    """
+    fields = fields_of_all([body for _, body, _ in rows]) if _are_chained(book, rows) else []
+    if not fields:  # one of them is wrong: `follow` finds out which, and why
+        for row in rows:
+            follow(book, row)
+    for row, one in zip(rows, fields, strict=False):  # as many fields as rows, or none
+        _take_in(book, row, one)
+
+
+def _are_chained(book: Book, rows: Sequence[Row]) -> bool:
+    """Whether numbers and digests of `rows` follow one after the other on the last entry of `book`."""
+    sequence, previous = book.sequence, book.digest
+    for number, body, digest in rows:
+        sequence += 1
+        if number != sequence or type(body) is not str or not body.isascii() or digest != entry_digest(previous, body):
+            return False
+        previous = digest
+    return True
+
+
+def _take_in(book: Book, row: Row, fields: dict[str, Any]) -> None:
+    """`book` has taken in a row whose number and digest are those of the next entry."""
+    sequence, _, digest = row
     try:
+        meaning = _MEANINGS.get(fields["kind"])
+        if fields["sequence"] != sequence or meaning is None:
+            raise ValueError("has another number, or a kind that this version does not know")
         meaning(book, sequence, fields)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError("lacks a field, or has one of the wrong type") from error
@@ -139,9 +173,13 @@ def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
     charge, plan_digest = fields["charge"], fields["plan_digest"]
     if type(charge) is not list or len(charge) != len(account.meters):
         raise ValueError("has a charge without the coordinates of the budget")
-    spent = list(map(spent_after, account.meters, charge))
-    for meter, total in zip(account.meters, spent, strict=True):
-        meter.spent = total
+    if len(charge) == 1:  # nearly always: four measures of five add in one coordinate
+        meter = account.meters[0]
+        meter.spent = spent_after(meter, charge[0])
+    else:
+        spent = list(map(spent_after, account.meters, charge))  # all fit before one is charged
+        for meter, total in zip(account.meters, spent, strict=True):
+            meter.spent = total
     account.releases[name] = sequence
     book.begun[sequence] = ("reserve", account.identity.dataset, name, plan_digest)
 

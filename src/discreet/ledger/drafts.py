@@ -49,14 +49,20 @@ def concluding(book: Book, standing: Standing, kind: str, payload: bytes | None)
 
 
 def _draft(dataset: str, kind: str, *, details: str = "{}") -> Entry:
-    time = datetime.now(UTC).isoformat(timespec="seconds")
     nonce = secrets.token_hex(16)
-    return Entry(sequence=0, dataset=dataset, kind=kind, time=time, user=_user(), nonce=nonce, details=details)
+    return Entry(sequence=0, dataset=dataset, kind=kind, time=_time(), user=_user(), nonce=nonce, details=details)
 
 
 def _chained(draft: Entry, sequence: int, previous: str) -> Entry:
     entry = replace(draft, sequence=sequence + 1)
     return replace(entry, digest=entry_digest(previous, entry_body(entry)))
+
+
+def _time() -> str:
+    try:
+        return datetime.now(UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):  # a clock outside the years 1 … 9999: nothing depends on it
+        return "unknown"
 
 
 def _user() -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from discreet.ledger.book import Book, Standing, follow
+from itertools import islice
+
+from discreet.ledger.book import Book, Standing, follow_all
 from discreet.ledger.drafts import sha256
 from discreet.ledger.records import StoredRelease
 from discreet.ledger.store import Transaction
 
 __all__ = ["damaged_beside", "read", "stored_release"]
+
+_AT_ONCE = 64  # entries; what is decoded of more no longer fits into the processor's fast memory
 
 
 def read(book: Book, transaction: Transaction, seen: tuple[int, str]) -> None:
@@ -20,8 +24,9 @@ def read(book: Book, transaction: Transaction, seen: tuple[int, str]) -> None:
     if seen[0] and transaction.digest(seen[0]) != seen[1]:
         raise ValueError(f"entry {seen[0]} was there and is gone: an older or another copy has taken its place")
     try:
-        for row in transaction.entries(book.sequence):
-            follow(book, row)
+        rows = transaction.entries(book.sequence)
+        while some := list(islice(rows, _AT_ONCE)):
+            follow_all(book, some)
         if (book.sequence, book.digest) != transaction.head()[1:]:
             raise ValueError("is missing, or is not the one that the head names")  # noqa: TRY301
     except ValueError as error:

@@ -22,6 +22,7 @@ __all__ = [
     "entry_digest",
     "entry_from",
     "fields_from",
+    "fields_of_all",
     "lists_invariants",
     "require_identity",
     "require_publication",
@@ -199,10 +200,22 @@ def fields_from(body: str) -> dict[str, Any]:
     Raises:
         ValueError: `body` is no JSON object.
     """
-    fields = _DECODER.raw_decode(body)[0]
+    try:
+        fields = _DECODER.raw_decode(body)[0]
+    except RecursionError:
+        fields = None
     if type(fields) is not dict:
         raise ValueError("is no JSON object")
     return fields
+
+
+def fields_of_all(bodies: list[str]) -> list[dict[str, Any]]:
+    """`fields_from` of each of `bodies`, in less time; or nothing, when one of them is no JSON object."""
+    try:
+        decoded = _DECODER.decode("[" + ",".join(bodies) + "]")
+    except (ValueError, RecursionError):
+        return []
+    return decoded if len(decoded) == len(bodies) and {*map(type, decoded)} == {dict} else []
 
 
 def require_text(value: object, name: str) -> None:

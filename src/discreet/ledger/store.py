@@ -18,29 +18,13 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from discreet.errors import LedgerError
+from discreet.ledger.layouts import LAYOUTS, Layout
 from discreet.ledger.records import Entry, canonical, entry_body
 
 __all__ = ["Store", "Transaction"]
 
 _APPLICATION = int.from_bytes(b"dscr", "big")
-_VERSION = 1
 _KEY_BYTES = 32
-_TABLES = {
-    "entries": "sequence INTEGER PRIMARY KEY, body TEXT NOT NULL, digest TEXT NOT NULL",
-    "payloads": "sequence INTEGER PRIMARY KEY, payload BLOB NOT NULL",
-    # Never exported: a keyed hash of the source of each reservation; row 0 holds the key.
-    "snapshots": "sequence INTEGER PRIMARY KEY, mac BLOB NOT NULL",
-    # One row, the only one that changes: where `entries` must end, and the digest that stands for no entries.
-    "head": "genesis TEXT NOT NULL, sequence INTEGER NOT NULL, digest TEXT NOT NULL",
-}
-_SCHEMA = (
-    *(f"CREATE TABLE {table} ({columns})" for table, columns in _TABLES.items()),
-    *(
-        f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
-        for table in ("entries", "payloads", "snapshots")
-        for verb in ("UPDATE", "DELETE")
-    ),
-)
 
 # What SQLite's result codes mean for a curator, and the next step.
 _MEANINGS = {
@@ -192,23 +176,32 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
-        """A consistent view of the ledger."""
-        with self._transaction("BEGIN") as transaction:
-            yield transaction
+        """A consistent view of the ledger. A file of an older format stays as it is; a copy in memory is brought forward."""
+        with self._transaction("BEGIN") as connection:
+            if self._inspect(connection) == LAYOUTS[-1]:
+                yield Transaction(connection)
+                return
+            with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+                connection.backup(copy)
+                self._bring_forward(copy)
+                yield Transaction(copy)
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
-        """The ledger, alone; what was appended is durable when the block has ended, and undone when it raised."""
-        with self._transaction("BEGIN IMMEDIATE") as transaction:
-            yield transaction
+        """The ledger, alone; what was appended is durable when the block has ended, and undone when it raised.
+
+        A file of an older format is brought forward in the same transaction.
+        """
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            self._bring_forward(connection)
+            yield Transaction(connection)
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Transaction]:
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         with _GATE, self._translated(), self._connection() as connection:
             connection.execute(begin)
             try:
-                self._inspect(connection)
-                yield Transaction(connection)
+                yield connection
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
@@ -228,19 +221,29 @@ class Store:
         with closing(_connect(self.path, self._patience)) as connection:
             yield connection
 
-    def _inspect(self, connection: sqlite3.Connection) -> None:
-        """The file is a ledger of this version, with exactly the tables and triggers that were created."""
+    def _bring_forward(self, connection: sqlite3.Connection) -> None:
+        """The ledger has the newest layout, unless what is open is undone."""
+        found = self._inspect(connection)
+        for layout in LAYOUTS[found.version :]:
+            for statement in layout.upgrade:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version={layout.version}")
+            self._inspect(connection)
+
+    def _inspect(self, connection: sqlite3.Connection) -> Layout:
+        """The layout of the ledger, which has exactly its tables and triggers."""
         pragmas = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _EXPECTED}
         if pragmas["application_id"] != _APPLICATION:
             raise self.error("is no discreet ledger; check the path")
-        if pragmas["user_version"] != _VERSION:
-            raise self.error(
-                f"has format {pragmas['user_version']}, and this discreet knows {_VERSION}: use the one that wrote it"
-            )
+        version, newest = pragmas["user_version"], LAYOUTS[-1].version
+        if not 1 <= version <= newest:
+            raise self.error(f"has format {version}, and this discreet knows 1 to {newest}: use the one that wrote it")
+        layout = LAYOUTS[version - 1]
         statements = {row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
-        modes = {"delete", "memory"} if self._memory else {"delete"}
-        if statements != set(_SCHEMA) or pragmas["auto_vacuum"] != 0 or pragmas["journal_mode"] not in modes:
+        altered = statements != set(layout.schema) or pragmas["auto_vacuum"] != 0
+        if altered or pragmas["journal_mode"] not in ("delete", "memory"):  # the second in memory, never of a file
             raise self.error("was altered or is damaged (its tables are not those of a ledger): restore the newest copy")
+        return layout
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -292,12 +295,13 @@ def _in_memory() -> sqlite3.Connection:
 
 def _fill(connection: sqlite3.Connection) -> None:
     """The empty database is a ledger without entries, with a fresh identity and a fresh key."""
-    identity = canonical({"format": "discreet ledger", "identity": secrets.token_hex(16), "version": _VERSION})
+    newest = LAYOUTS[-1]
+    identity = canonical({"format": "discreet ledger", "identity": secrets.token_hex(16), "version": newest.version})
     genesis = hashlib.sha256(identity.encode()).hexdigest()
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(f"PRAGMA application_id={_APPLICATION}")
-    connection.execute(f"PRAGMA user_version={_VERSION}")
-    for statement in _SCHEMA:
+    connection.execute(f"PRAGMA user_version={newest.version}")
+    for statement in newest.schema:
         connection.execute(statement)
     connection.execute("INSERT INTO head VALUES (?, 0, ?)", (genesis, genesis))
     connection.execute("INSERT INTO snapshots VALUES (0, ?)", (secrets.token_bytes(_KEY_BYTES),))

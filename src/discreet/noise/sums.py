@@ -119,8 +119,10 @@ def _transform(factor: int, law: Any, last: int, step: int, length: int) -> NDAr
 def _on_grid(factor: int, law: Law, last: int, step: int) -> NDArray[np.float64]:
     """P(Z = i) for i = 0..last, where Z is factor·Y / step, rounded (ties towards 0), for one side."""
     # Y belongs to places up to i when factor·|Y| ≤ (i + 1/2) step.
-    largest = [(2 * i + 1) * step // (2 * factor) for i in range(last + 1)]
-    tails = law.rough_tails(np.array(largest, dtype=np.int64))
+    # In 64-bit integers where nothing can overflow, else in Python's.
+    places: Any = np.arange(last + 1, dtype=np.int64 if (2 * last + 1) * step < 2**62 and factor < 2**61 else np.object_)
+    largest = (2 * places + 1) * step // (2 * factor)
+    tails = law.rough_tails(largest.astype(np.int64))
     both = -np.diff(tails, prepend=1.0)
     both[1:] /= 2
     return both

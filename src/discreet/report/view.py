@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.exact import exact, text
 from discreet.release import Release
 from discreet.report import appendix, promise, words
 from discreet.report.appendix import Noise, OrdinaryNoise
@@ -32,8 +31,7 @@ class Page:
     detection: str
     figures: tuple[tuple[str, str], ...]
     exact: Exact | None
-    level: str
-    covers: str
+    covered: str
     tables: tuple[NumberTable, ...]
     steps: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
@@ -66,8 +64,7 @@ def page_of(release: Release) -> Page:
         detection=promise.detection_words(guarantee),
         figures=promise.figures_of(guarantee),
         exact=exact_of(document, guarantee),
-        level=f"{text(100 * exact(document['interval']['level'], 'level'))}\u00a0%",
-        covers=name(document["interval"]["covers"]),
+        covered=words.covered_words(document["interval"]),
         tables=tuple(tables_of(document)),
         steps=tuple(words.step_words(step) for step in plan["steps"]),
         columns=_columns(plan),

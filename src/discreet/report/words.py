@@ -8,13 +8,14 @@ from math import ceil
 from types import MappingProxyType
 from typing import Any
 
-from discreet.exact import text
+from discreet.exact import exact, text
 from discreet.report.figures import name, number
 
 __all__ = [
     "NOUNS",
     "capital",
     "column_words",
+    "covered_words",
     "kept_words",
     "listed",
     "people_words",
@@ -51,6 +52,15 @@ def listed(names: Sequence[str]) -> str:
 def capital(sentence: str) -> str:
     """The text with a capital at its beginning."""
     return sentence[:1].upper() + sentence[1:]
+
+
+def covered_words(interval: Mapping[str, Any]) -> str:
+    """What the intervals hold, how certainly, and whether each of them or all together."""
+    level = f"{text(100 * exact(interval['level'], 'level'))}\u00a0%"
+    covers = name(interval["covers"])
+    if interval.get("hold") == "simultaneous":
+        return f"All intervals of this release together contain with a probability of at least {level}: {covers}."
+    return f"Each interval contains with a probability of at least {level}: {covers}. Of many intervals some will miss."
 
 
 def title_words(statistic: Mapping[str, Any], part: str = "") -> str:

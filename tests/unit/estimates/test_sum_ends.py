@@ -23,9 +23,8 @@ ZERO = np.array([0])
 def test_the_ends_of_a_sum_contain_the_exact_ones_and_little_more(total, s, unit):
     got = sum_estimate(
         np.array([total], dtype=object),
-        np.array([s], dtype=object),
-        np.array([0], dtype=object),
         ZERO,
+        np.array([s * unit.numerator], dtype=object),
         unit=unit,
         origin=Fraction(0),
     )
@@ -37,5 +36,5 @@ def test_the_ends_of_a_sum_contain_the_exact_ones_and_little_more(total, s, unit
 
 @pytest.mark.parametrize(("unit", "ends"), [(Fraction(1), (11, 19)), (Fraction(1, 2), (5.5, 9.5))])
 def test_ends_that_are_doubles_are_exact(unit, ends):
-    got = sum_estimate(np.array([15]), np.array([4]), np.array([3]), ZERO, unit=unit, origin=Fraction(0))
+    got = sum_estimate(np.array([15]), np.array([3]), np.array([4]), unit=unit, origin=Fraction(0))
     assert (got.low[0], got.high[0]) == ends

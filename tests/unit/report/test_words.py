@@ -101,3 +101,11 @@ def test_every_kind_of_statistic_has_a_title(statistic, shown):
 
 def test_one_of_several_numbers_of_a_statistic_says_which_it_is():
     assert words.title_words({"statistic": "quantiles", "column": "wage"}, "25 % quantile") == "25 % quantile of wage"
+
+
+def test_a_reader_learns_whether_intervals_hold_together():
+    said = {"level": "0.95", "covers": "the value of the table; noise only"}
+    alone = "Each interval contains with a probability of at least 95\u00a0%: the value of the table; noise only."
+    assert words.covered_words(said).startswith(alone)
+    assert words.covered_words({**said, "hold": "each"}) == words.covered_words(said), "releases from before say nothing"
+    assert words.covered_words({**said, "hold": "simultaneous"}).startswith("All intervals of this release together contain")

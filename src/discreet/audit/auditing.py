@@ -1,0 +1,287 @@
+"""The audit of a quote: every pair of data sets is attacked, and what was shown is held against what is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+from discreet.allocate import quote
+from discreet.audit.attack import Aim, Found, attacked
+from discreet.audit.claims import Claim, claim_of, grid_of
+from discreet.audit.draws import KERNEL, Kernel
+from discreet.audit.pairs import Pair, neighbouring_tables
+from discreet.errors import ArgumentError, PlanError, printed
+from discreet.exact import Amount, exact, text
+from discreet.invariants.beside import beside
+from discreet.invariants.checking import checked_invariants
+from discreet.invariants.description import Invariants
+from discreet.invariants.totals import PublishedTotals, read_totals
+from discreet.mechanisms.lattice import LATTICE_LAWS
+from discreet.neighbours import ReplaceOne, whole_number
+from discreet.noise.bits import Bits, system_bits
+from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.plan import Plan
+from discreet.privacy import ApproxDP, Budget, PureDP, to_json
+from discreet.queries import LevelCounts, NonNullCount, RowCount, Squares, TableCounts, WeightedSum, shown
+from discreet.quotes import Measured, Quote
+from discreet.spend import checked_budget
+
+__all__ = ["ERROR", "RUNS", "Attack", "Audit", "Point", "audit", "audit_quote"]
+
+RUNS = 1_000_000
+ERROR = Fraction(1, 10**9)
+"""The chance that an audit says anything false: all attacks, both directions, all events together."""
+
+_MOST_RUNS = 20_000_000
+_LEAST_EPSILON = Fraction(1, 2)
+_DELTA = Fraction(1, 100)
+"""Where ε is stated for measures without a δ of their own: some hundred thousand runs show nothing near 1e-9."""
+_QUERIES = (RowCount, NonNullCount, WeightedSum, Squares, TableCounts, LevelCounts)
+_LAWS = (DiscreteLaplace, DiscreteGaussian, RoundedGaussian, *LATTICE_LAWS)
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One pair of data sets, in both directions.
+
+    Args:
+        what: how the two data sets differ.
+        runs: how many runs of the kernel were made for each of them.
+        epsilon: the largest ε that was shown at the δ of the audit; a lower bound.
+        deltas: for each ε of the audit the largest δ that was shown; lower bounds.
+        statistic: what the outputs were told apart by, for `epsilon`.
+    """
+
+    what: str
+    runs: int
+    epsilon: float
+    deltas: tuple[float, ...]
+    statistic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place of the profile: what is claimed there at most, what was shown at least, and the number of the attack."""
+
+    epsilon: Fraction
+    claimed: float
+    found: float
+    attack: int
+
+    @property
+    def refuted(self) -> bool:
+        """Whether more was shown than is claimed."""
+        return self.found > self.claimed
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What an audit has shown. With a probability of at least `confidence` every bound in it is true.
+
+    Args:
+        plan_digest: the plan that was audited.
+        spend: what it claims to cost.
+        confidence: of all lower bounds together.
+        delta: where `epsilon` is stated.
+        claimed: the ε that is claimed at `delta`, rounded up.
+        epsilon: the largest ε that was shown at `delta`; the true one is at least that.
+        points: the profile, claimed and found.
+        attacks: one for each pair of data sets.
+        not_audited: what was left out, in words.
+    """
+
+    plan_digest: str
+    spend: Budget
+    confidence: Fraction
+    delta: Fraction
+    claimed: float
+    epsilon: float
+    points: tuple[Point, ...]
+    attacks: tuple[Attack, ...]
+    not_audited: tuple[str, ...]
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim was shown to be false."""
+        return self.epsilon > self.claimed or any(point.refuted for point in self.points)
+
+    def to_json(self) -> dict[str, Any]:
+        """The audit as JSON values."""
+        points = [
+            {"epsilon": text(one.epsilon), "delta_claimed": one.claimed, "delta_found": one.found, "attack": one.attack}
+            for one in self.points
+        ]
+        attacks = [
+            {"data_sets": one.what, "runs": one.runs, "epsilon_found": one.epsilon, "delta_found": list(one.deltas),
+             "statistic": one.statistic}
+            for one in self.attacks
+        ]  # fmt: skip
+        return {
+            "plan_digest": self.plan_digest,
+            "spend": to_json(self.spend),
+            "refuted": self.refuted,
+            "confidence": text(self.confidence),
+            "delta": text(self.delta),
+            "epsilon_claimed": None if self.claimed == inf else self.claimed,
+            "epsilon_found": self.epsilon,
+            "profile": points,
+            "attacks": attacks,
+            "not_audited": list(self.not_audited),
+        }
+
+
+def audit(
+    request: Plan,
+    spend: Budget,
+    *,
+    invariants: Invariants | None = None,
+    totals: PublishedTotals | Mapping[object, object] | None = None,
+    runs: int = RUNS,
+    epsilons: Sequence[Amount] | None = None,
+) -> Audit:
+    """Lower bounds of what a request leaks, found by attacking the code that would answer it. Reads no data, spends nothing.
+
+    The audit makes the data sets itself. What it shows is true with a probability of at least 1 - 1e-9; a claim that is not
+    refuted is not proved by that.
+
+    Args:
+        request: made with `agg`.
+        spend: what the request would cost: PureDP, ApproxDP, ZCDP or GDP.
+        invariants: what is published exactly beside it.
+        totals: the published numbers, such as `session.totals`; without them the noise is that from before they are known.
+        runs: how often the kernel runs for each data set; a hundredth of it where each run draws a table anew.
+        epsilons: where the privacy profile is tested, each at least 1/2; chosen from the claim if left out.
+
+    Raises:
+        ArgumentError: no plan, no budget, fewer than 1,000 runs, or an ε below 1/2.
+        PlanError: what `quote` refuses, or a request of which nothing can be audited.
+    """
+    if not isinstance(request, Plan):
+        raise ArgumentError(f"request={printed(request)}: must be a request made with table.agg(…)")
+    checked_budget(spend)
+    checked_runs(runs)
+    grid = None if epsilons is None else checked_epsilons(epsilons)
+    declared = checked_invariants(invariants, request.schema, request.neighbours)
+    stands = None
+    if declared is not None and isinstance(request.neighbours, ReplaceOne):
+        rows = request.neighbours.rows
+        known = None if totals is None else read_totals(declared, request.schema, totals, rows)
+        stands = beside(declared, request.schema, known, rows)
+    elif totals is not None:
+        raise ArgumentError("totals: are published, but no invariants are given; say which ones they are of")
+    return audit_quote(quote(request, spend, stands), runs=runs, epsilons=grid)
+
+
+def checked_runs(runs: object) -> int:
+    """The number of runs itself.
+
+    Raises:
+        ArgumentError: no whole number, fewer than 1,000 or more than 20 million.
+    """
+    number = whole_number(runs, "runs", least=1000)
+    if number > _MOST_RUNS:
+        raise ArgumentError(f"runs={number}: must be at most {_MOST_RUNS}, which are kept in memory")
+    return number
+
+
+def checked_epsilons(epsilons: Sequence[Amount]) -> tuple[Fraction, ...]:
+    """The ε, exact and in order.
+
+    Raises:
+        ArgumentError: none, more than 100, or one that is below 1/2 or above 100.
+    """
+    if isinstance(epsilons, str) or not isinstance(epsilons, Sequence) or not 1 <= len(epsilons) <= 100:
+        raise ArgumentError(f"epsilons={printed(epsilons)}: must be a list of 1 to 100 numbers")
+    found = sorted({exact(one, "epsilons") for one in epsilons})
+    for one in found:
+        if not _LEAST_EPSILON <= one <= 100:
+            raise ArgumentError(f"epsilons={text(one)}: must lie between 1/2 and 100; below, sampling hides the difference")
+    return tuple(found)
+
+
+def audit_quote(
+    quoted: Quote,
+    *,
+    runs: int = RUNS,
+    epsilons: tuple[Fraction, ...] | None = None,
+    kernel: Kernel = KERNEL,
+    bits: Bits | None = None,
+    error: Fraction = ERROR,
+) -> Audit:
+    """The audit of a quote, made as `discreet.allocate.quote` makes it, or with a defect to see whether it is found.
+
+    Args:
+        quoted: what is claimed (plan, spend) and how it would be done (queries, noises).
+        runs: how often the kernel runs for each data set.
+        epsilons: where the profile is tested.
+        kernel: what is run.
+        bits: where the randomness comes from; the operating system.
+        error: the chance of anything false in the audit.
+
+    Raises:
+        PlanError: nothing of the request can be audited.
+    """
+    audited, left_out = _known(quoted)
+    claim = claim_of(quoted, audited.measured)
+    stream = system_bits() if bits is None else bits
+    pairs = neighbouring_tables(kernel, audited, stream)
+    if not pairs:
+        raise PlanError("no two data sets that the guarantee compares were found; nothing can be audited")
+    delta = quoted.spend.delta if isinstance(quoted.spend, ApproxDP) else Fraction(0)
+    delta = delta if isinstance(quoted.spend, PureDP | ApproxDP) else _DELTA
+    aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (2 * len(pairs)))
+    attacks = tuple(_attacks(kernel, audited, pairs, aim, stream))
+    return _result(quoted, claim, aim, attacks, left_out, error)
+
+
+def _known(quoted: Quote) -> tuple[Quote, tuple[str, ...]]:
+    """The quote for the queries that an audit knows how to draw; the others in words."""
+    measured = tuple(one for one in quoted.measured if _is_known(one))
+    left = tuple(f"not audited: {_named(one)}" for one in quoted.measured if not _is_known(one))
+    if not measured:
+        raise PlanError(f"nothing of the request can be audited; {'; '.join(left)}")
+    return replace(quoted, measured=measured), left
+
+
+def _is_known(one: Measured) -> bool:
+    return isinstance(one.query, _QUERIES) and isinstance(one.law, _LAWS)
+
+
+def _named(one: Measured) -> str:
+    return shown(one.query) if isinstance(one.query, _QUERIES) else type(one.query).__name__
+
+
+def _attacks(kernel: Kernel, quoted: Quote, pairs: Sequence[Pair], aim: Aim, bits: Bits) -> Iterator[Attack]:
+    for pair in pairs:
+        both = attacked(kernel, quoted, pair, aim, bits)
+        shown_at = [(event.epsilon_at(aim.delta), name) for found in both for event, name in _named_events(found)]
+        epsilon, statistic = max(shown_at)
+        deltas = tuple(max(event.delta_at(one) for found in both for event in found.events) for one in aim.epsilons)
+        yield Attack(pair.what, both[0].runs, epsilon, deltas, statistic)
+
+
+def _named_events(found: Found) -> Iterator[tuple[Any, str]]:
+    return zip(found.events, found.names, strict=True)
+
+
+def _result(  # noqa: PLR0917 (all parts of the result)
+    quoted: Quote, claim: Claim, aim: Aim, attacks: tuple[Attack, ...], left_out: tuple[str, ...], error: Fraction
+) -> Audit:
+    points = []
+    for place, epsilon in enumerate(aim.epsilons):
+        found, number = max((attack.deltas[place], -number) for number, attack in enumerate(attacks, start=1))
+        points.append(Point(epsilon, claim.delta_at(epsilon), found, -number))
+    return Audit(
+        plan_digest=quoted.plan.digest,
+        spend=quoted.spend,
+        confidence=1 - error,
+        delta=aim.delta,
+        claimed=claim.epsilon_at(aim.delta),
+        epsilon=max(attack.epsilon for attack in attacks),
+        points=tuple(points),
+        attacks=attacks,
+        not_audited=left_out,
+    )

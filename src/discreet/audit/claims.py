@@ -1,0 +1,109 @@
+"""What a quote claims: the profile δ(ε) of the declared mechanism, for one person of the original data.
+
+The spend alone says a budget; the mechanism that was declared for it says more, because the profile of Gaussian noise lies
+below what its ρ implies, and that of a resampled table below both. The audit tests the smaller of the two (soundness 28).
+Every δ and ε here is rounded up, so that a claim is never made smaller than it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from typing import Protocol
+
+from discreet.exact import sqrt_up
+from discreet.mechanisms.lattice import HeldCells
+from discreet.noise.laws import RoundedGaussian
+from discreet.plan import resize_of
+from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
+from discreet.privacy.amplify import Resampling
+from discreet.quotes import Measured, Quote
+
+__all__ = ["Claim", "Profile", "claim_of", "grid_of"]
+
+_GRID = tuple(Fraction(n, 2) for n in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32))
+_VISIBLE = 1e-5
+"""A δ that some hundred thousand runs can tell from 0."""
+
+
+class Profile(Protocol):
+    """A certified upper bound of δ(ε), and its inverse."""
+
+    def delta_at(self, epsilon: Fraction) -> float:
+        """An upper bound of δ."""
+
+    def epsilon_at(self, delta: Fraction) -> float:
+        """An upper bound of ε."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claim:
+    """What must hold for one person: the spend, and the profile of the mechanism that was declared for it."""
+
+    spend: Budget
+    mechanism: Profile
+
+    def delta_at(self, epsilon: Fraction) -> float:
+        """The δ that is claimed at this ε, rounded up."""
+        return min(self.spend.delta_at(epsilon), self.mechanism.delta_at(epsilon))
+
+    def epsilon_at(self, delta: Fraction) -> float:
+        """The ε that is claimed at this δ, rounded up; ∞ where none is."""
+        return min(self.spend.epsilon_at(delta), self.mechanism.epsilon_at(delta) if delta else inf)
+
+
+def claim_of(quote: Quote, measured: Sequence[Measured]) -> Claim:
+    """The claim of a quote for some of its queries, which have at most what all of them have together.
+
+    It follows from the spend and the kind of the noise, not from scales and sensitivities: these are what is under test.
+    """
+    laws = [one.law.law if isinstance(one.law, HeldCells) else one.law for one in measured]
+    gaussian = all(isinstance(law, RoundedGaussian) for law in laws)
+    sampled = _resampling(quote)
+    inner = _inner(quote, sampled, type(measured[0].guarantee))
+    if gaussian and isinstance(inner, ZCDP):
+        # Rounded Gaussians of Σ Δ²/(2σ²) ≤ ρ are GDP with μ = √(2ρ), which is more than ρ-zCDP says (soundness 15).
+        inner = GDP(sqrt_up(2 * inner.rho))
+    if sampled is None or isinstance(inner, ZCDP):
+        return Claim(quote.spend, quote.spend if sampled is not None else inner)
+    return Claim(quote.spend, sampled.profile(inner))
+
+
+def _resampling(quote: Quote) -> Resampling | None:
+    resize = resize_of(quote.plan)
+    group = 1 if quote.beside is None else quote.beside.adjacency.a
+    return None if resize is None else Resampling(resize.rows, resize.proportion, quote.plan.neighbours, group)
+
+
+def _inner(quote: Quote, sampled: Resampling | None, kind: type[PureDP | ZCDP | GDP]) -> PureDP | ZCDP | GDP:
+    """The guarantee of everything that reads the table that is asked, for all rows of a person together."""
+    spend = quote.spend
+    if isinstance(spend, ApproxDP):
+        if kind is PureDP:
+            pure = PureDP(spend.epsilon)
+            return pure if sampled is None else sampled.functional(pure)
+        if kind is ZCDP:
+            return ZCDP.for_approx(spend.epsilon, spend.delta)
+        return GDP.for_approx(spend.epsilon, spend.delta) if sampled is None else sampled.gaussian(spend)
+    if sampled is None:
+        return spend
+    match spend:
+        case PureDP():
+            return sampled.functional(spend)
+        case ZCDP():
+            return sampled.functional(spend)
+        case GDP():
+            return sampled.functional(spend)
+
+
+def grid_of(claim: Claim) -> tuple[Fraction, ...]:
+    """The ε at which the profile is tested: from 1/2 on, as far as δ can be seen, and the ε of the spend itself."""
+    grid = []
+    for epsilon in _GRID:
+        grid.append(epsilon)
+        if claim.delta_at(epsilon) < _VISIBLE:
+            break
+    own = {claim.spend.epsilon} if isinstance(claim.spend, PureDP | ApproxDP) else set()
+    return tuple(sorted({*grid, *own}))

@@ -1,0 +1,80 @@
+"""A table that has the published totals, found by integer programming; whether it has them is checked exactly afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array, vstack
+
+from discreet.invariants.beside import Beside, alive_cells
+from discreet.invariants.levels import cell_index, domain_size, positions
+from discreet.invariants.parts import LinearPart, OccupiedPart, TotalsPart
+from discreet.invariants.totals import PublishedTotals, cell_numbers
+from discreet.schema import Schema
+
+__all__ = ["fitted"]
+
+_MOST_CELLS = 200_000
+_SECONDS = 20.0
+
+_Constraint = tuple[csr_array, NDArray[np.float64], NDArray[np.float64]]
+"""Coefficients over the joint cells, the least and the greatest that each row of them may give."""
+
+
+def fitted(beside: Beside, schema: Schema, least: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Counts of the joint cells of the totals' columns that have the published totals; None where none were found.
+
+    Args:
+        beside: the totals, which are published.
+        schema: the public columns.
+        least: for each joint cell how many rows it must have.
+    """
+    if beside.totals is None or len(least) > _MOST_CELLS:
+        return None
+    most = np.where(alive_cells(beside, schema).ravel(), np.inf, 0.0)
+    if (least > most).any():
+        return None
+    rows, low, high = zip(*_constraints(beside.totals, schema), strict=True)
+    constraint = LinearConstraint(vstack(rows), np.concatenate(low), np.concatenate(high))
+    found = milp(
+        np.zeros(len(least)),
+        integrality=np.ones(len(least)),
+        bounds=Bounds(least.astype(np.float64), most),
+        constraints=constraint,
+        options={"time_limit": _SECONDS},
+    )
+    return None if found.x is None else np.rint(found.x).astype(np.int64)
+
+
+def _constraints(totals: PublishedTotals, schema: Schema) -> Iterator[_Constraint]:
+    columns = totals.invariants.columns
+    cells = domain_size(columns, schema)
+    if totals.rows is not None:
+        every = np.array([float(totals.rows)])
+        yield csr_array(np.ones((1, cells))), every, every
+    for part in totals.invariants.parts:
+        place = positions(part.columns, columns, schema)
+        if isinstance(part, TotalsPart | OccupiedPart):
+            value = np.array(totals.value(part), dtype=np.float64)
+            members = _members(place, cell_numbers(part, schema), domain_size(part.columns, schema))
+            occupied = isinstance(part, OccupiedPart) & (value > 0)
+            yield members, value, np.where(occupied, np.inf, value)
+        if isinstance(part, LinearPart):
+            value = np.array(totals.value(part), dtype=np.float64)
+            weights = np.zeros((len(part.rows), domain_size(part.columns, schema)))
+            for number, row in enumerate(part.rows):
+                for cell, weight in row:
+                    weights[number, cell_index(cell, part.columns, schema)] = weight
+            yield csr_array(weights[:, place]), value, value
+
+
+def _members(place: NDArray[np.int64], published: NDArray[np.int64], size: int) -> csr_array:
+    """One row of 0 and 1 for each published cell: which joint cells lie in it."""
+    number = np.full(size, -1, dtype=np.int64)
+    number[published] = np.arange(len(published))
+    inside = np.flatnonzero(number[place] >= 0)
+    shape = (len(published), len(place))
+    return csr_array((np.ones(len(inside)), (number[place[inside]], inside)), shape=shape)

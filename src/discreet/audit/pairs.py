@@ -1,0 +1,373 @@
+"""Data sets to tell apart: neighbours, or semi-adjacent tables beside exact totals, whose answers lie far apart.
+
+Every pair is a true pair of neighbours of the plan, whatever the quote says of sensitivities: these are under test. Among
+rows made of ends, middles, cuts and nulls those are taken that move one query the furthest, all of them together, null
+against a value, and whatever leads out of the lattice on which a noise lies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from discreet.audit.draws import Kernel, drawer
+from discreet.audit.fitting import fitted
+from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
+from discreet.invariants.beside import Beside, alive_cells
+from discreet.invariants.levels import Cell, label_of, shape_of
+from discreet.invariants.parts import LinearPart, TotalsPart
+from discreet.invariants.totals import totals_of_counts
+from discreet.mechanisms.lattice import LATTICE_LAWS, HeldCells, LatticeGaussian
+from discreet.neighbours import AddRemove, ReplaceOne
+from discreet.noise.bits import Bits
+from discreet.noise.laws import DiscreteGaussian, RoundedGaussian
+from discreet.plan import resize_of
+from discreet.quotes import Noise, Quote
+from discreet.schema import Schema
+
+__all__ = ["Pair", "is_gaussian", "neighbouring_tables"]
+
+_Choice = tuple[int, ...]
+_Effect = tuple[Row, list[NDArray[Any]]]
+
+_MOST_ROWS = 400
+_MOST_BESIDE = {1: 120, 2: 40, 3: 30, 4: 16}
+_MOST_DENSE = 2000
+_MOST_GROUP = 300
+_MOST_SPANNED = 300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Two tables that the guarantee compares.
+
+    Args:
+        what: how they differ, in words.
+        columns: what the codes of the rows are of.
+        first: a table.
+        second: the other one.
+        moves: for each measured query what the second answer has more than the first, before any resize; None where
+            imputation makes it random.
+    """
+
+    what: str
+    columns: tuple[str, ...]
+    first: Table
+    second: Table
+    moves: tuple[NDArray[np.float64], ...] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """Rows that the first table has, rows that the second has instead, and the difference that they make.
+
+    `around` is what the other rows of both tables are where a resize draws from them.
+    """
+
+    before: tuple[Row, ...]
+    after: tuple[Row, ...]
+    around: Row
+    moves: tuple[NDArray[np.float64], ...] | None
+
+
+def is_gaussian(law: Noise) -> bool:
+    """Whether distances count squared under this noise."""
+    inner = law.law if isinstance(law, HeldCells) else law
+    return isinstance(inner, RoundedGaussian | DiscreteGaussian | LatticeGaussian)
+
+
+def neighbouring_tables(kernel: Kernel, quote: Quote, bits: Bits) -> list[Pair]:
+    """Pairs of tables worth attacking, the most promising ones first."""
+    columns = columns_of_plan(quote)
+    if quote.beside is None:
+        changes = _changes(kernel, quote, columns)
+    else:
+        changes = _exchanges(kernel, quote, columns, quote.beside, bits)
+    pairs = [pair for change in changes for pair in _pairs(quote, columns, change)]
+    return list({(pair.first, pair.second): pair for pair in reversed(pairs)}.values())[::-1]
+
+
+# One person's rows ----------------------------------------------------------------------------------------------------
+
+
+def _changes(kernel: Kernel, quote: Quote, columns: tuple[str, ...]) -> Iterator[_Change]:
+    """One row more, or one row replaced by another, for those that move the answers furthest."""
+    rows = candidates(quote, columns, _MOST_ROWS)
+    known = _effects(kernel, quote, columns, rows)
+    if not known:
+        return
+    appears = isinstance(quote.plan.neighbours, AddRemove)
+    nothing = [np.zeros_like(values) for values in known[0][1]]
+    # With a row appearing, the other side is always the table without it; it stands at place 0, as no row.
+    options: list[tuple[tuple[Row, ...], list[NDArray[Any]]]] = [((row,), effect) for row, effect in known]
+    if appears:
+        options = [((), nothing), *options]
+    spread = _distances(quote, [effect for _, effect in options])
+    if appears:
+        allowed = np.zeros(spread.shape[1:], dtype=bool)
+        allowed[0] = True
+    else:
+        allowed = np.ones(spread.shape[1:], dtype=bool)
+    null = np.array([any(None in row for row in taken) for taken, _ in options])
+    resized = resize_of(quote.plan) is not None
+    for one, other in _furthest(spread, allowed, null):
+        # After a resize a row that appears takes the place of another one: of the one that is furthest from it.
+        place = appears + int(spread.sum(axis=0)[other, appears:].argmax()) if resized and appears else one
+        (before, _), (_, less), (after, more) = options[one], options[place], options[other]
+        around = (options[place][0] or after)[0]
+        moves = tuple(np.subtract(b, a).astype(np.float64) for a, b in zip(less, more, strict=True))
+        yield _Change(before, after, around, moves)
+    drawn = [row for row in rows if row not in dict(known)]
+    if drawn and not resized:
+        yield _Change(() if appears else known[0][0:1], tuple(drawn[:1]), known[0][0], None)
+
+
+def _effects(kernel: Kernel, quote: Quote, columns: tuple[str, ...], rows: list[Row]) -> list[_Effect]:
+    """The rows with what they add to the answers, without those that are imputed."""
+    found = effects(kernel, quote, columns, rows)
+    return [(row, effect) for row, effect in zip(rows, found, strict=True) if effect is not None]
+
+
+def _distances(quote: Quote, vectors: list[list[NDArray[Any]]]) -> NDArray[np.float64]:
+    """For each measured query how far each pair of vectors lies apart, in the measure of its noise."""
+    found = []
+    for place, one in enumerate(quote.measured):
+        matrix = _matrix([vector[place] for vector in vectors])
+        metric = "sqeuclidean" if is_gaussian(one.law) else "cityblock"
+        found.append(
+            cdist(matrix, matrix, metric) / max(one.law.variance(), 1e-300) ** (1.0 if is_gaussian(one.law) else 0.5)
+        )
+    return np.stack(found)
+
+
+def _matrix(vectors: list[NDArray[Any]]) -> NDArray[np.float64]:
+    """The vectors as rows; of long ones only the places where some is not 0."""
+    if len(vectors[0]) <= _MOST_DENSE:
+        return np.stack([vector.astype(np.float64) for vector in vectors])
+    places = np.unique(np.concatenate([np.flatnonzero(vector) for vector in vectors]))
+    places = places if len(places) else np.zeros(1, dtype=np.int64)
+    return np.stack([vector[places].astype(np.float64) for vector in vectors])
+
+
+def _furthest(spread: NDArray[np.float64], allowed: NDArray[np.bool_], null: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Places of the pairs: furthest over all queries, over each of them, and of a null against a value."""
+    found = []
+
+    def take(values: NDArray[np.float64]) -> None:
+        place = int(np.argmax(np.where(allowed, values, -1.0)))
+        one, other = np.unravel_index(place, values.shape)
+        if values[one, other] > 0:
+            found.append((int(one), int(other)))
+
+    together = spread.sum(axis=0)
+    take(together)
+    for each in spread:
+        if not found or each[found[0]] < each[allowed].max():
+            take(each)
+    take(np.where(null[:, None] ^ null[None, :], together, -1.0))
+    return list(dict.fromkeys(found))
+
+
+# Beside exact totals ---------------------------------------------------------------------------------------------------
+
+
+def _exchanges(kernel: Kernel, quote: Quote, columns: tuple[str, ...], beside: Beside, bits: Bits) -> Iterator[_Change]:
+    """A few rows replaced by as many others, so that all totals stay what they are."""
+    rows_there = quote.plan.neighbours.rows if isinstance(quote.plan.neighbours, ReplaceOne) else 1
+    size = min(beside.adjacency.a, max(_MOST_BESIDE), rows_there)
+    rows = _possible(beside, quote.plan.schema, columns, candidates(quote, columns, _MOST_BESIDE[size]))
+    known = _effects(kernel, quote, columns, rows)
+    if not known:
+        return
+    spans = [_span(kernel, quote, place, len(values), bits) for place, values in enumerate(known[0][1])]
+    best: dict[str, tuple[float, _Choice, _Choice]] = {}
+    for members in _groups(beside, quote.plan.schema, columns, [row for row, _ in known], size):
+        for aim, values in _aims(quote, known, members, spans):
+            one, other = np.unravel_index(int(values.argmax()), values.shape)
+            so_far = best[aim][0] * (1 + 1e-9) if aim in best else 1e-6
+            if values[one, other] > so_far:
+                best[aim] = (float(values[one, other]), members[one], members[other])
+    for _, before, after in best.values():
+        less, more = (_sums(known, chosen) for chosen in (before, after))
+        moves = tuple(np.subtract(b, a).astype(np.float64) for a, b in zip(less, more, strict=True))
+        first, second = (tuple(known[place][0] for place in chosen) for chosen in (before, after))
+        yield _Change(first, second, first[0], moves)
+
+
+def _aims(
+    quote: Quote, known: list[_Effect], members: list[_Choice], spans: list[NDArray[np.float64] | None]
+) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """What an exchange may be good for, and how good each pair of choices is."""
+    sums = [_sums(known, chosen) for chosen in members]
+    spread = _distances(quote, sums)
+    together = spread.sum(axis=0)
+    yield "all", together
+    for place, each in enumerate(spread):
+        yield f"query {place}", each
+    null = np.array([any(None in known[place][0] for place in chosen) for chosen in members])
+    yield "null", np.where(null[:, None] ^ null[None, :], together, 0.0)
+    for place, span in enumerate(spans):
+        if span is not None:
+            yield f"lattice {place}", _outside(span, [one[place] for one in sums])
+
+
+def _sums(known: list[_Effect], chosen: _Choice) -> list[NDArray[Any]]:
+    """What the chosen rows add to each answer."""
+    return [np.sum([known[place][1][query] for place in chosen], axis=0) for query in range(len(known[0][1]))]
+
+
+def _groups(beside: Beside, schema: Schema, columns: tuple[str, ...], rows: list[Row], size: int) -> list[list[_Choice]]:
+    """Choices of `size` rows, in groups of equal totals."""
+    marks = [_marks(beside, schema, columns, row) for row in rows]
+    groups: dict[object, list[_Choice]] = defaultdict(list)
+    for chosen in combinations_with_replacement(range(len(rows)), size):
+        total: Counter[object] = Counter()
+        for place in chosen:
+            total.update(marks[place])
+        groups[frozenset((key, count) for key, count in total.items() if count)].append(chosen)
+    return [members[:_MOST_GROUP] for members in groups.values() if len(members) > 1]
+
+
+def _marks(beside: Beside, schema: Schema, columns: tuple[str, ...], row: Row) -> dict[object, int]:
+    """What a row adds to each published number."""
+    found: dict[object, int] = {}
+    for number, part in enumerate(beside.invariants.parts):
+        cell = _cell(schema, columns, row, part.columns)
+        if isinstance(part, TotalsPart) and (part.only is None or cell in part.only):
+            found[number, cell] = 1
+        if isinstance(part, LinearPart):
+            for name, weights in zip(part.names, part.rows, strict=True):
+                found[number, name] = dict(weights).get(cell, 0)
+    return found
+
+
+def _cell(schema: Schema, columns: tuple[str, ...], row: Row, of: tuple[str, ...]) -> Cell:
+    codes = dict(zip(columns, row, strict=True))
+    return tuple(label_of(schema[name], _level(schema, name, codes[name])) for name in of)
+
+
+def _level(schema: Schema, name: str, code: int | None) -> int:
+    return schema[name].size if code is None else code
+
+
+def _possible(beside: Beside, schema: Schema, columns: tuple[str, ...], rows: list[Row]) -> list[Row]:
+    """The rows that a table with these totals can have, as far as the public numbers say."""
+    alive = alive_cells(beside, schema)
+    places = [(name, columns.index(name)) for name in beside.invariants.columns]
+    return [row for row in rows if alive[tuple(_level(schema, name, row[place]) for name, place in places)]]
+
+
+def _span(kernel: Kernel, quote: Quote, place: int, size: int, bits: Bits) -> NDArray[np.float64] | None:
+    """An orthonormal basis of all that the noise of a query was seen to move; None where it is not tied to a lattice."""
+    one = quote.measured[place]
+    if not isinstance(one.law, LATTICE_LAWS) or size > _MOST_SPANNED:
+        return None
+    runs = 2 * size + 50
+    draw = drawer(kernel, replace(quote, measured=(one,)), [np.arange(size)], runs)
+    drawn = np.concatenate(list(draw.repeated([np.zeros(size, dtype=np.int64)], runs, bits)))
+    _, values, basis = np.linalg.svd(drawn, full_matrices=False)
+    return np.asarray(basis[values > 1e-9 * max(values.max(initial=0.0), 1.0)])
+
+
+def _outside(span: NDArray[np.float64], vectors: list[NDArray[Any]]) -> NDArray[np.float64]:
+    """How far each pair of vectors lies apart beside the span."""
+    matrix = np.stack([vector.astype(np.float64) for vector in vectors])
+    rest = matrix - matrix @ span.T @ span
+    return np.asarray(cdist(rest, rest))
+
+
+# From a change to two tables -------------------------------------------------------------------------------------------
+
+
+def _pairs(quote: Quote, columns: tuple[str, ...], change: _Change) -> Iterator[Pair]:
+    """The change of all rows of a person, in the tables around it that are allowed and worth trying."""
+    plan = quote.plan
+    times = plan.neighbours.rows_per_person
+    moves = None if change.moves is None else tuple(times * move for move in change.moves)
+    before, after = (Counter({row: times * n for row, n in Counter(rows).items()}) for rows in (change.before, change.after))
+    words = _words(quote, columns, change, times)
+    for others in _surroundings(quote, columns, change, times):
+        first, second = (tuple(sorted((others + part).items(), key=repr)) for part in (before, after))
+        pair = Pair(words, columns, first, second, moves)
+        if quote.beside is None or _same_totals(quote.beside, plan.schema, pair):
+            yield pair
+
+
+def _surroundings(quote: Quote, columns: tuple[str, ...], change: _Change, times: int) -> Iterator[Counter[Row]]:
+    """The rows that both tables have."""
+    plan = quote.plan
+    row = change.around
+    if isinstance(plan.neighbours, ReplaceOne):
+        rest = plan.neighbours.rows - times * len(change.before)
+        if quote.beside is None:
+            if rest >= 0:
+                yield Counter({row: rest})
+            return
+        if quote.beside.totals is not None:
+            yield from _fitting(quote, columns, change, quote.beside)
+            return
+        shown = list(dict.fromkeys([*change.before, *change.after]))
+        every = Counter(shown if rest >= len(shown) else ())
+        yield every + Counter({row: rest - every.total()})
+        return
+    resize = resize_of(plan)
+    # So many rows that hardly any place is left to be filled, whose fill would hide the change.
+    yield Counter() if resize is None else Counter({row: ceil(resize.rows / resize.proportion)})
+
+
+def _fitting(quote: Quote, columns: tuple[str, ...], change: _Change, beside: Beside) -> Iterator[Counter[Row]]:
+    """The other rows of a table that has the rows `before` and the published totals, where one is found."""
+    schema, names = quote.plan.schema, beside.invariants.columns
+    shape = shape_of(names, schema)
+    places = [columns.index(name) for name in names]
+    least = np.zeros(shape, dtype=np.int64)
+    for row in change.before:
+        least[tuple(_level(schema, name, row[place]) for name, place in zip(names, places, strict=True))] += 1
+    found = fitted(beside, schema, least.ravel())
+    if found is None:
+        return
+    others: Counter[Row] = Counter()
+    for levels in np.argwhere(found.reshape(shape) > least).tolist():
+        codes = list(change.around)
+        for name, place, level in zip(names, places, levels, strict=True):
+            codes[place] = None if level == schema[name].size else level
+        others[tuple(codes)] += int(found.reshape(shape)[tuple(levels)] - least[tuple(levels)])
+    yield others
+
+
+def _same_totals(beside: Beside, schema: Schema, pair: Pair) -> bool:
+    """Whether both tables have the same published numbers, worked out as a release would."""
+    names = beside.invariants.columns
+    shape = shape_of(names, schema)
+    published = []
+    for table in (pair.first, pair.second):
+        keys = [[_level(schema, name, row[pair.columns.index(name)]) for name in names] for row, _ in table]
+        counts = np.array([times for _, times in table], dtype=np.int64)
+        published.append(totals_of_counts(beside.invariants, schema, (np.array(keys).reshape(-1, len(shape)), counts)))
+    return published[0] == published[1] and beside.totals in (None, published[0])
+
+
+def _words(quote: Quote, columns: tuple[str, ...], change: _Change, times: int) -> str:
+    """The change for people."""
+    before, after = (Counter(rows) for rows in (change.before, change.after))
+    lost, won = before - after, after - before
+    shown = [_listed(quote, columns, part, times) for part in (lost, won)]
+    return f"{shown[1]} added" if not lost else f"{shown[0]} replaced by {shown[1]}"
+
+
+def _listed(quote: Quote, columns: tuple[str, ...], rows: Counter[Row], times: int) -> str:
+    parts = [
+        f"{count * times} x {described(quote.plan, columns, row)}"
+        if count * times > 1
+        else described(quote.plan, columns, row)
+        for row, count in rows.items()
+    ]
+    return " and ".join(parts)

@@ -1,0 +1,144 @@
+"""Tiny tables: rows of codes with multiplicities, their cubes, and rows worth trying.
+
+A row has one code for each column in use, None for null. Codes are what every domain has; nothing here is data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.audit.draws import NOTHING, Kernel, Randomness
+from discreet.cube import Cube, empty_cube, joined
+from discreet.engines.base import ColumnType
+from discreet.engines.reference import ReferenceEngine
+from discreet.invariants.beside import alive_cells
+from discreet.neighbours import AddRemove
+from discreet.plan import Plan, layout, table_facts
+from discreet.queries import widths
+from discreet.quotes import Quote
+from discreet.schema import Category, Column, Number
+from discreet.steps import CategoryFacts, Resize, Where
+
+__all__ = ["Row", "Table", "candidates", "columns_of_plan", "cube_of", "described", "effects"]
+
+Row = tuple[int | None, ...]
+Table = tuple[tuple[Row, int], ...]
+"""Rows, each with how often it is there."""
+
+_ANY = ColumnType("text", "VARCHAR")
+_MOST_NUMBERS = 1 << 24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """A column in use, and the codes worth trying, the most telling ones first."""
+
+    name: str
+    codes: tuple[int | None, ...]
+
+
+def columns_of_plan(quote: Quote) -> tuple[str, ...]:
+    """The columns that the request reads, and those of the totals beside it."""
+    brought = layout(quote.plan)
+    read = [*(axis.name for axis in brought.axes), *(moment.name for moment in brought.moments)]
+    beside = () if quote.beside is None else quote.beside.invariants.columns
+    return tuple(dict.fromkeys([*read, *beside]))
+
+
+def cube_of(plan: Plan, columns: tuple[str, ...], table: Table) -> Cube:
+    """The cube that an engine would bring for the table."""
+    brought = layout(plan)
+    cubes = [empty_cube(len(brought.axes), [moment.path.high - moment.path.low for moment in brought.moments])]
+    for row, times in table:
+        values = [_value(plan.schema[name], code) for name, code in zip(columns, row, strict=True)]
+        one = ReferenceEngine(dict.fromkeys(columns, _ANY), [values]).aggregate(brought.axes, brought.moments)
+        cubes.append(Cube(one.keys, one.rows * times, one.nonnull * times, one.sums * times))
+    return joined(cubes)
+
+
+def _value(column: Column, code: int | None) -> Any:
+    if code is None:
+        return None
+    if isinstance(column, Category):
+        return column.values[code]
+    if isinstance(column, Number):
+        value = column.value(code)
+        return int(value) if value.denominator == 1 else float(value)
+    return column.value(code)
+
+
+def described(plan: Plan, columns: tuple[str, ...], row: Row) -> str:
+    """The row in values, for people."""
+    shown = [f"{name}={_shown(plan.schema[name], code)}" for name, code in zip(columns, row, strict=True)]
+    return f"({', '.join(shown)})" if shown else "a row"
+
+
+def _shown(column: Column, code: int | None) -> str:
+    value = _value(column, code)
+    return "null" if value is None else str(value)
+
+
+def candidates(quote: Quote, columns: tuple[str, ...], most: int) -> list[Row]:
+    """Rows worth trying, at most about `most`: ends and middle of every range, both sides of every cut, null."""
+    size = layout(quote.plan).cells * sum(sum(widths(one.query)) for one in quote.measured)
+    most = min(most, max(4, _MOST_NUMBERS // size))  # every row is tried, with all that it adds to
+    first = () if quote.beside is None else quote.beside.invariants.columns
+    asked = {name: _Asked(name, _codes(quote.plan, name)) for name in columns} | _known_to_occur(quote)
+    while prod(len(one.codes) for one in asked.values()) > most:
+        # Columns of the totals are thinned last: exchanges need several of their levels.
+        widest = max(asked.values(), key=lambda one: (len(one.codes) > 2, one.name not in first, len(one.codes)))
+        if len(widest.codes) == 1:
+            break
+        asked[widest.name] = _Asked(widest.name, widest.codes[:-1])
+    return list(product(*(asked[name].codes for name in columns)))[:most]
+
+
+def _known_to_occur(quote: Quote) -> dict[str, _Asked]:
+    """Levels of the columns of published totals that some row may have, the first, the last and some between."""
+    found: dict[str, _Asked] = {}
+    if quote.beside is None or quote.beside.totals is None:
+        return found
+    alive = alive_cells(quote.beside, quote.plan.schema)
+    for axis, name in enumerate(quote.beside.invariants.columns):
+        others = tuple(other for other in range(alive.ndim) if other != axis)
+        levels = np.flatnonzero(alive.any(axis=others)).tolist()
+        size = quote.plan.schema[name].size
+        codes = [None if level == size else level for level in (*levels[:1], *levels[-1:], *levels[1:5])]
+        found[name] = _Asked(name, tuple(dict.fromkeys(codes)))
+    return found
+
+
+def _codes(plan: Plan, name: str) -> tuple[int | None, ...]:
+    facts = table_facts(plan.schema, plan.neighbours, plan.steps)[name]
+    size = facts.column.size
+    if isinstance(facts, CategoryFacts):
+        others = [code for code in range(size) if code not in facts.kept]
+        codes: list[int | None] = [*facts.kept[:1], None, *facts.kept[1:4], *facts.kept[-1:], *others[:1]]
+        return tuple(dict.fromkeys(codes))
+    cuts = [cut for axis in layout(plan).axes if axis.name == name for cut in axis.cuts or ()]
+    ranges = [
+        code for step in plan.steps if isinstance(step, Where) and step.column == name for code in (step.low, step.high)
+    ]
+    middle = (facts.low + facts.high) // 2
+    codes = [facts.high, facts.low, None, *ranges, *(code for cut in cuts[:4] for code in (cut, cut - 1))]
+    codes += [middle, middle + 1, 0, size - 1, facts.low + 1]
+    return tuple(dict.fromkeys(code for code in codes if code is None or 0 <= code < size))
+
+
+def effects(kernel: Kernel, quote: Quote, columns: tuple[str, ...], rows: list[Row]) -> list[list[NDArray[Any]] | None]:
+    """What each row alone adds to the answers, before any resize; None where an imputation makes that random."""
+    steps = tuple(step for step in quote.plan.steps if not isinstance(step, Resize))
+    alone = replace(quote, plan=replace(quote.plan, neighbours=AddRemove(), steps=steps))
+    found: list[list[NDArray[Any]] | None] = []
+    for row in rows:
+        try:
+            found.append(list(kernel.exact(alone, cube_of(alone.plan, columns, ((row, 1),)), NOTHING)))
+        except Randomness:
+            found.append(None)
+    return found

@@ -1,0 +1,52 @@
+"""The tables of a ledger file, version by version, and the statements that lead from one to the next.
+
+Statements only; `store` carries them out. A layout that was published stays here for ever, so that every older file can be
+brought forward, and no statement may touch a row of `entries`: the chain of digests stays what releases have shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["LAYOUTS", "Layout"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One format of a ledger file.
+
+    Attributes:
+        version: what the file's `user_version` says; 1, 2, … without gaps.
+        schema: the statements of all its tables and triggers, exactly as SQLite keeps them.
+        upgrade: the statements that give a file of the version before this schema; none for the first.
+    """
+
+    version: int
+    schema: tuple[str, ...]
+    upgrade: tuple[str, ...] = ()
+
+
+_TABLES = {
+    "entries": "sequence INTEGER PRIMARY KEY, body TEXT NOT NULL, digest TEXT NOT NULL",
+    "payloads": "sequence INTEGER PRIMARY KEY, payload BLOB NOT NULL",
+    # Never exported: a keyed hash of the source of each reservation; row 0 holds the key.
+    "snapshots": "sequence INTEGER PRIMARY KEY, mac BLOB NOT NULL",
+    # One row, the only one that changes: where `entries` must end, and the digest that stands for no entries.
+    "head": "genesis TEXT NOT NULL, sequence INTEGER NOT NULL, digest TEXT NOT NULL",
+}
+
+LAYOUTS = (
+    Layout(
+        1,
+        (
+            *(f"CREATE TABLE {table} ({columns})" for table, columns in _TABLES.items()),
+            *(
+                f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} "
+                "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+                for table in ("entries", "payloads", "snapshots")
+                for verb in ("UPDATE", "DELETE")
+            ),
+        ),
+    ),
+)
+"""Every layout that a released version has written, the newest last."""

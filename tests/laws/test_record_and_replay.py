@@ -1,0 +1,477 @@
+"""What is done with a table after resampling does not depend on it: recorded on one table, replayed on another.
+
+Two tables that differ in k rows go through the same quote with the same random bits. Then every request for noise and for
+bits is the same, in the same order, every line of the library runs the same number of times in the same order, the noise
+that is added is the same, and so are the shapes of all results; and the exact answers lie within k times the declared
+sensitivities, of each query and of all together. Beside exact totals the tables are semi-adjacent, and the sensitivities
+are those of all rows that differ. Plans, tables and neighbours are drawn at random; planted errors are noticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet import allocate, evaluate
+from discreet.assemble import estimated, frames
+from discreet.cube import Cube, compact, sum_dtype
+from discreet.engines.reference import ReferenceEngine
+from discreet.invariants.beside import beside
+from discreet.invariants.checking import checked_invariants
+from discreet.invariants.totals import totals_of_counts
+from discreet.mechanisms import Sensitivity
+from discreet.noise.bits import Bits
+from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.paths import NULL, KeyAxis, path_of
+from discreet.plan import Layout, layout, resize_of, table_facts
+from discreet.steps import CategoryFacts, facts_of
+
+from .test_plan_is_row_level import FREE, SCHEMA, cases
+from .test_totals_output_law import quote_of, random_invariants, random_plan, random_schema, values_of
+
+LIBRARY = str(Path(dp.__file__).parent)
+SPENDS = [dp.PureDP("0.5"), dp.ApproxDP("0.5", "1e-6"), dp.ZCDP("0.1"), dp.GDP(1)]
+
+
+# Recording --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """From a table after resampling to noisy integers: what a release does, or what a planted error does instead."""
+
+    exact: Callable = evaluate.exact_answers
+    noisy: Callable = evaluate.noisy_answers
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One run: laws and lengths of the noises, bytes that were asked for, lines, dtypes and lengths of the results."""
+
+    noises: tuple
+    reads: tuple
+    lines: tuple
+    shapes: tuple
+
+
+def replayed_bits(reads: list[int]) -> Bits:
+    """Always the same stream; every request is written down."""
+
+    def read(count: int) -> bytes:
+        reads.append(count)
+        return hashlib.shake_128(b"replay" + len(reads).to_bytes(8, "big")).digest(count)
+
+    return Bits(read)
+
+
+def run(quoted, table: Cube, kernel: Kernel):
+    """What was recorded, and the exact and the noisy answers."""
+    noises, reads, lines = [], [], []
+    real_noise, real_resample = evaluate.add_noise, evaluate.resample
+
+    def add_noise(values, law, bits):
+        noises.append((law, len(values), values.dtype))
+        return real_noise(values, law, bits)
+
+    def trace(frame, event, _argument):
+        if not frame.f_code.co_filename.startswith(LIBRARY):
+            return None
+        if event == "line":
+            lines.append((frame.f_code.co_filename, frame.f_lineno))
+        return trace
+
+    before = sys.gettrace()
+    evaluate.add_noise, evaluate.resample = add_noise, lambda *_, **__: table
+    sys.settrace(trace)
+    try:
+        bits = replayed_bits(reads)
+        exact = kernel.exact(quoted, scanned(quoted.plan), bits)
+        noisy = kernel.noisy(quoted, exact, bits)
+    finally:
+        sys.settrace(before)
+        evaluate.add_noise, evaluate.resample = real_noise, real_resample
+    shapes = [(one.dtype, one.shape) for one in [*exact, *noisy]]
+    return Recorded(tuple(noises), tuple(reads), tuple(lines), tuple(shapes)), exact, noisy
+
+
+def published_shapes(quoted, noisy) -> list[tuple]:
+    """Names and lengths of all columns of a release."""
+    columns = [*estimated(quoted, noisy), *(frame.counts for frame in frames(quoted, noisy))]
+    return [(one.name, *map(len, (one.estimate.value, one.estimate.low, one.estimate.high))) for one in columns]
+
+
+def scanned(plan) -> Cube:
+    """A cube with the declared number of rows, which stands for the source; its rows are not read."""
+    brought, rows = layout(plan), facts_of(plan.schema, plan.neighbours).rows or 0
+    return cube_of(brought, [((0,) * len(brought.axes), (None,) * len(brought.moments))] * rows)
+
+
+def assert_replayed(quoted, tables: Sequence[Cube], moved: int, kernel: Kernel | None = None) -> Recorded:
+    """The second table is answered as the first was; `moved` rows differ, or all that the totals leave free.
+
+    Raises:
+        AssertionError: something depends on the table, or moves further than is declared.
+    """
+    kernel = Kernel() if kernel is None else kernel
+    run(quoted, tables[0], kernel)  # tables of noise that are built once are built here
+    (first, exact, noisy), (second, other, others) = (run(quoted, table, kernel) for table in tables)
+    assert first.noises == second.noises
+    assert [law for law, _, _ in first.noises] == [one.law for one in quoted.measured]
+    assert first.reads == second.reads
+    assert first.lines == second.lines
+    assert first.shapes == second.shapes
+    assert published_shapes(quoted, noisy) == published_shapes(quoted, others)
+    for values, noised, others_values, others_noised in zip(exact, noisy, other, others, strict=True):
+        assert (noised - values == others_noised - others_values).all()
+    differences = [left.astype(object) - right.astype(object) for left, right in zip(exact, other, strict=True)]
+    assert_near(quoted, differences, moved)
+    return first
+
+
+def assert_near(quoted, differences, moved: int):
+    """Of each query alone, and of all together in the measure of the noise."""
+    alone = quoted.beside is not None and resize_of(quoted.plan) is None
+    times, loss, most = 1 if alone else moved, Fraction(0), Fraction(0)
+    for one, difference in zip(quoted.measured, differences, strict=True):
+        l1, l2_squared = sum(abs(difference), start=0), sum(difference * difference, start=0)
+        assert l1 <= times * one.sensitivity.l1
+        assert l2_squared <= times**2 * one.sensitivity.l2_squared
+        match one.law, one.guarantee:
+            case DiscreteLaplace(scale=scale), dp.PureDP(epsilon=epsilon):
+                loss, most = loss + l1 / scale, most + times * epsilon
+            case RoundedGaussian(sigma2=sigma2), dp.ZCDP(rho=rho):
+                loss, most = loss + l2_squared / sigma2, most + times**2 * 2 * rho
+            case RoundedGaussian(sigma2=sigma2), dp.GDP(mu=mu):
+                loss, most = loss + l2_squared / sigma2, most + times**2 * mu**2
+    assert loss <= quoted.joint * most
+
+
+# Tables after resampling ------------------------------------------------------------------------------------------------
+
+
+def labels_of(brought: Layout, facts, position: int) -> list[int]:
+    """The keys that a row can have on one axis once it is imputed."""
+    axis = brought.axes[position]
+    known = facts[axis.name]
+    if isinstance(known, CategoryFacts):
+        labels = list(known.kept)
+    elif axis.cuts is None:
+        labels = list(range(known.low, known.high + 1))
+    else:
+        labels = sorted({bisect_right(axis.cuts, code) for code in range(known.low, known.high + 1)})
+    return [*labels, NULL] if known.nullable else labels
+
+
+def rows_of(plan) -> st.SearchStrategy:
+    """A row after all steps: its key on each axis, its value (above the least one) or null for each column of sums."""
+    brought, facts = layout(plan), table_facts(plan.schema, plan.neighbours, plan.steps)
+    keys = [st.sampled_from(labels_of(brought, facts, position)) for position in range(len(brought.axes))]
+    values = []
+    for moment in brought.moments:
+        codes = st.integers(0, moment.path.high - moment.path.low)
+        values.append(st.none() | codes if facts[moment.name].nullable else codes)
+    return st.tuples(st.tuples(*keys), st.tuples(*values))
+
+
+def cube_of(brought: Layout, rows: Sequence[tuple]) -> Cube:
+    """The cube of such rows, as an engine would count them."""
+    keys = np.array([key for key, _ in rows], dtype=np.int64).reshape(len(rows), len(brought.axes))
+    shape = (len(rows), len(brought.moments))
+    widths = [moment.path.high - moment.path.low for moment in brought.moments]
+    nonnull = np.array([[value is not None for value in one] for _, one in rows], dtype=np.int64).reshape(shape)
+    sums = np.array([[value or 0 for value in one] for _, one in rows], dtype=sum_dtype(widths)).reshape(shape)
+    return compact(Cube(keys, np.ones(len(rows), dtype=np.int64), nonnull, sums))
+
+
+RESIZES = [None, None, (1, "1/2"), (3, "3/4"), (5, 1), (4, "3/2"), (6, 2)]
+
+
+@st.composite
+def replays(draw, spends=tuple(SPENDS)):
+    """A quote, two tables after resampling, and in how many rows they differ."""
+    resize = draw(st.sampled_from(RESIZES))
+    rows = draw(st.integers(1, 5))
+    added = draw(st.booleans())
+    neighbours = dp.AddRemove() if added else dp.ReplaceOne(rows=rows)
+    asked = draw(cases(imputed=resize is not None)).quoted(dp.Table(SCHEMA, neighbours), FREE, resize)
+    assume(asked is not None)
+    quoted = allocate.quote(asked.plan, draw(st.sampled_from(spends)))
+    brought, row = layout(quoted.plan), rows_of(quoted.plan)
+    count = rows if resize is None else resize[0]
+    table = draw(st.lists(row, min_size=count, max_size=count))
+    moved = draw(st.integers(1, min(max(1, quoted.group), count)))
+    new = draw(st.lists(row, min_size=moved, max_size=moved))
+    # A table that is not resized, of an unknown number of rows, has rows more; any other has rows that are replaced.
+    other = [*table, *new] if added and resize is None else [*table[moved:], *new]
+    return quoted, (cube_of(brought, table), cube_of(brought, other)), moved
+
+
+def replay_many(examples: int):
+    """All that was recorded in so many pairs of tables."""
+    recorded = []
+
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+    @given(replays())
+    def check(drawn):
+        quoted, tables, moved = drawn
+        recorded.append((quoted, assert_replayed(quoted, tables, moved)))
+
+    check()
+    return recorded
+
+
+def assert_varied(recorded, pairs: int):
+    """Enough was tried: both relations, resized or not, all measures, every kind of query, and real control flow."""
+    assert len(recorded) >= pairs
+    plans = [quoted.plan for quoted, _ in recorded]
+    assert {(type(plan.neighbours), resize_of(plan) is None) for plan in plans} == set(
+        product([dp.AddRemove, dp.ReplaceOne], [True, False])
+    )
+    assert {type(quoted.spend) for quoted, _ in recorded} == {type(spend) for spend in SPENDS}
+    assert len({type(one.query) for quoted, _ in recorded for one in quoted.measured}) == 6
+    assert all(one.reads and len(one.lines) > 100 for _, one in recorded)
+
+
+def test_neighbouring_tables_are_answered_alike():
+    assert_varied(replay_many(50), 40)
+
+
+@pytest.mark.slow
+def test_many_neighbouring_tables_are_answered_alike():
+    assert_varied(replay_many(3000), 2000)
+
+
+# Beside exact totals ----------------------------------------------------------------------------------------------------
+
+
+def semi_adjacent(rng, most: int):
+    """A quote beside exact totals and some pairs of tables with these totals, or nothing where no request is accepted."""
+    rows = rng.choice([2, 3, 4])
+    schema = random_schema(rng)
+    invariants = random_invariants(rng, schema)
+    try:
+        checked_invariants(invariants, schema, dp.ReplaceOne(rows=rows))
+        plan = random_plan(rng, schema, rows, invariants.columns)
+    except dp.PlanError:
+        return None
+    everybody = list(product(*(values_of(schema, name) for name in schema.columns)))
+    tables = combinations_with_replacement(rng.sample(everybody, min(len(everybody), 7)), rows)
+    header = dict.fromkeys(schema.columns, "value")
+    raw = [KeyAxis(path_of(name, (), facts_of(schema, plan.neighbours))) for name in invariants.columns]
+    fibres = defaultdict(list)
+    for table in tables:
+        cube = ReferenceEngine(header, table).aggregate(raw, ())
+        with suppress(dp.InternalError):  # a row in an impossible cell
+            fibres[totals_of_counts(invariants, schema, (cube.keys, cube.rows))].append(table)
+    if not fibres:
+        return None
+    totals, alike = max(fibres.items(), key=lambda item: len(item[1]))
+    known = beside(invariants, schema, rng.choice([totals, None]), rows)
+    quoted = quote_of(plan, rng.choice(SPENDS), known)
+    if quoted is None:
+        return None
+    near = [pair for pair in combinations(alike, 2) if changed(*pair) <= known.adjacency.a]
+    brought = layout(plan)
+    engines = {table: ReferenceEngine(header, table).aggregate(brought.axes, brought.moments) for table in alike}
+    chosen = rng.sample(near, min(len(near), most))
+    return quoted, [((certain(engines[one]), certain(engines[other])), changed(one, other)) for one, other in chosen]
+
+
+def changed(one, other) -> int:
+    return sum((Counter(one) - Counter(other)).values())
+
+
+def certain(cube: Cube) -> Cube:
+    """The cube itself, with the one value that the only law there is can draw: the first category of its column."""
+    keys = np.where(cube.keys < NULL, 0, cube.keys)
+    return compact(replace(cube, keys=keys))
+
+
+def replay_beside_totals(examples: int):
+    recorded = []
+
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+    @given(st.randoms(use_true_random=False))
+    def check(rng):
+        found = semi_adjacent(rng, 2)
+        if found is not None:
+            quoted, pairs = found
+            recorded.extend((quoted, assert_replayed(quoted, tables, moved)) for tables, moved in pairs)
+
+    check()
+    return recorded
+
+
+def test_semi_adjacent_tables_are_answered_alike():
+    recorded = replay_beside_totals(45)
+    assert len(recorded) >= 20
+    assert len({type(one.law) for quoted, _ in recorded for one in quoted.measured}) >= 3
+
+
+@pytest.mark.parametrize("spend", SPENDS, ids=str)
+def test_resized_tables_beside_totals_are_answered_alike(spend):
+    """Two persons change places where totals are published, and two copies of each: up to four rows."""
+    table = dp.Table(SCHEMA, dp.ReplaceOne(rows=6)).impute({"b": FREE["b"], "v": FREE["v"]})
+    plan = table.resize(5, proportion="3/2").group_by("b").agg(dp.count(), dp.sum("v"))
+    quoted = quote_of(plan, spend, beside(dp.Totals("s"), SCHEMA, None, 6))
+    assert quoted.group == 4
+    brought, (low, *_, high) = layout(plan), extreme_rows(plan)
+    for moved in (1, 2, 4):
+        tables = cube_of(brought, [low] * 5), cube_of(brought, [high] * moved + [low] * (5 - moved))
+        assert_replayed(quoted, tables, moved)
+        assert_noticed(quoted, tables, moved - 1)
+
+
+@pytest.mark.slow
+def test_many_semi_adjacent_tables_are_answered_alike():
+    recorded = replay_beside_totals(2000)
+    assert len(recorded) >= 1000
+    assert len({type(one.law) for quoted, _ in recorded for one in quoted.measured}) >= 5
+
+
+# Planted errors ---------------------------------------------------------------------------------------------------------
+
+REQUESTS = {
+    "counts": lambda t: t.group_by("s").agg(dp.count()),
+    "sums": lambda t: t.group_by("b").agg(dp.sum("v", nulls="skip")),
+    "quantiles": lambda t: t.agg(dp.median("w", nulls="skip")),
+    "resized": lambda t: t.impute(FREE).resize(3, proportion="3/2").group_by("s").agg(dp.count(), dp.sum("v")),
+}
+
+
+def extreme_rows(plan) -> list[tuple]:
+    """Rows at the ends: in the first or the last cell, with the least or the greatest value."""
+    brought, facts = layout(plan), table_facts(plan.schema, plan.neighbours, plan.steps)
+    labels = [labels_of(brought, facts, position) for position in range(len(brought.axes))]
+    ends = [tuple([label for label in one if label != NULL][end] for one in labels) for end in (0, -1)]
+    tops = tuple(moment.path.high - moment.path.low for moment in brought.moments)
+    return list(product(ends, dict.fromkeys([tuple(0 for _ in tops), tops])))
+
+
+def extreme_tables(plan) -> list[tuple[Cube, Cube]]:
+    """Pairs of tables of three rows of which one is moved from one end to another; the others are at the last one."""
+    brought, rows = layout(plan), extreme_rows(plan)
+    pairs = list(combinations(rows, 2))
+    return [(cube_of(brought, [one, *2 * rows[-1:]]), cube_of(brought, [other, *2 * rows[-1:]])) for one, other in pairs]
+
+
+def planted(name: str, neighbours=None):
+    return allocate.quote(REQUESTS[name](dp.Table(SCHEMA, neighbours or dp.ReplaceOne(rows=3))), dp.PureDP("0.5"))
+
+
+def assert_noticed(quoted, tables, moved=1, kernel=None):
+    with pytest.raises(AssertionError):
+        assert_replayed(quoted, tables, moved, kernel)
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_sensitivity_one_too_small_is_noticed(name):
+    quoted = planted(name)
+    first, *rest = quoted.measured
+    smaller = Sensitivity(first.sensitivity.l1 - 1, first.sensitivity.l2_squared - 1)
+    wrong, noticed = replace(quoted, measured=(replace(first, sensitivity=smaller), *rest)), 0
+    for tables in extreme_tables(quoted.plan):
+        assert_replayed(quoted, tables, 1)
+        with suppress(AssertionError):
+            assert_replayed(wrong, tables, 1)
+            continue
+        noticed += 1
+    assert noticed
+
+
+def noise_where_there_are_rows(quoted, exact, bits):
+    """Only cells that are not empty get noise."""
+    found = []
+    for values, one in zip(exact, quoted.measured, strict=True):
+        there = np.flatnonzero(values)
+        noisy = values.copy()
+        noisy[there] = evaluate.add_noise(values[there], one.law, bits)
+        found.append(noisy)
+    return found
+
+
+def noise_until_it_fits(quoted, exact, bits):
+    """Counts that come out negative are drawn again."""
+    found = evaluate.noisy_answers(quoted, exact, bits)
+    while any((one < 0).any() for one in found):
+        found = evaluate.noisy_answers(quoted, exact, bits)
+    return found
+
+
+def noise_by_size(quoted, exact, bits):
+    """Cells with many rows get the noise of another scale."""
+    found = []
+    for values, one in zip(exact, quoted.measured, strict=True):
+        law = replace(one.law, scale=2 * one.law.scale) if max(values) >= 3 else one.law
+        found.append(evaluate.add_noise(values, law, bits))
+    return found
+
+
+def answers_of_occupied_cells(quoted, cube, bits):
+    """Cells without rows are left out."""
+    return [values[values != 0] for values in evaluate.exact_answers(quoted, cube, bits)]
+
+
+def answers_with_a_coin(quoted, cube, bits):
+    """A bit is drawn for every cell that is not empty."""
+    found = evaluate.exact_answers(quoted, cube, bits)
+    bits.read(1 + sum(int(np.count_nonzero(values)) for values in found))
+    return found
+
+
+BRANCHING = [
+    Kernel(noisy=noise_where_there_are_rows),
+    Kernel(noisy=noise_until_it_fits),
+    Kernel(noisy=noise_by_size),
+    Kernel(exact=answers_of_occupied_cells),
+    Kernel(exact=answers_with_a_coin),
+]
+
+
+@pytest.mark.parametrize("kernel", BRANCHING, ids=lambda kernel: f"{kernel.exact.__name__}, {kernel.noisy.__name__}")
+def test_an_evaluation_that_depends_on_the_table_is_noticed(kernel):
+    quoted = planted("counts")
+    (tables,) = extreme_tables(quoted.plan)
+    assert_replayed(quoted, tables, 1)
+    assert_noticed(quoted, tables, kernel=kernel)
+
+
+def test_a_branch_in_the_library_is_noticed(monkeypatch):
+    """One line more for a table with an empty cell, although nothing that is drawn or published shows it."""
+    quoted = planted("counts")
+    (tables,) = extreme_tables(quoted.plan)
+    real = evaluate.answer
+
+    def branching(query, cube, brought, cells):
+        if len(cube.rows) > 1:
+            resize_of(quoted.plan)
+        return real(query, cube, brought, cells)
+
+    assert_replayed(quoted, tables, 1)
+    monkeypatch.setattr(evaluate, "answer", branching)
+    assert_noticed(quoted, tables)
+
+
+def test_more_rows_than_are_counted_are_noticed():
+    """A resize that moves two rows, with the sensitivity of one of them for both."""
+    quoted = planted("resized", dp.AddRemove())
+    assert quoted.group == 2
+    brought, rows = layout(quoted.plan), extreme_rows(quoted.plan)
+    low, high = rows[0], rows[-1]
+    tables = cube_of(brought, [low, low, high]), cube_of(brought, [high, high, high])
+    assert_replayed(quoted, tables, 2)
+    assert_noticed(quoted, tables)
