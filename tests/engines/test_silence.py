@@ -178,7 +178,7 @@ def test_a_release_leaves_its_ledger_and_nothing_else(tmp_path: Path) -> None:
 
 def test_failures_of_all_data_look_the_same(tmp_path: Path) -> None:
     """Whatever the rows were, the traceback is the same to the letter, and the ledger is of the same size."""
-    tables = {"one": [], "two": [f"x,{SENTINEL}"] * 2, "six": ["x,1", "\0", '"', "y", "", f"{SENTINEL},,,"] * 300}
+    tables = {"none": [], "many": ["x,1", "\0", '"', "y", "", f"{SENTINEL},,,"] * 300}
     printed = {name: released(tmp_path / name, written(tmp_path / f"{name}.csv", rows), 99) for name, rows in tables.items()}
     texts = {text.replace(f"{name}.csv", "") for name, (text, _) in printed.items()}
     assert len(texts) == 1

@@ -34,7 +34,7 @@ def targets(fuzz: ModuleType) -> dict[str, Any]:
     return fuzz.targets()
 
 
-INPUTS = {"csv": 120, "session": 25, "plan": 400, "release": 250}
+INPUTS = {"csv": 80, "session": 12, "plan": 250, "release": 150}
 # Fewer lines than the seeds alone reach would mean that nothing is traced.
 LINES = {"csv": 500, "session": 1400, "plan": 1000, "release": 800}
 

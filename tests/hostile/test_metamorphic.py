@@ -150,7 +150,7 @@ def test_a_table_in_any_one_style_has_its_cube(tmp_path: Path, name: str) -> Non
     assert first_difference(reference(ALL), counted(written(ALL, STYLES[name], tmp_path))) is None
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(rows=ROWS, style=ANY_STYLE)
 @example(rows=ALL, style=Style(True, ("\r\n",), False, True, True, NAMES[::-1], True, 3))
 @example(rows=[], style=Style(files=2))

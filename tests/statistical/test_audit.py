@@ -24,7 +24,8 @@ from discreet.invariants.structure import Blocks
 from discreet.mechanisms import Sensitivity, worst
 from discreet.mechanisms.lattice import LatticeGaussian, SumZeroLaplace
 from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
-from discreet.resample import impute
+from discreet.resample import impute, resample
+from discreet.steps import Resize
 
 ROWS = 100
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), f=dp.Category(["p", "q"]), v=dp.Number(0, 10))
@@ -166,6 +167,21 @@ def not_sampled(spend):
     return plant
 
 
+def sampled_too_often(spend):
+    """The spend is divided as if a tenth of the rows were sampled, and it is half of them."""
+
+    def plant(monkeypatch):
+        def half(cube, axes, moments, *, resize, rows, bits):
+            larger = None if resize is None else Resize(ROWS // 2, Fraction(1, 2))
+            return resample(cube, axes, moments, resize=larger, rows=rows, bits=bits)
+
+        monkeypatch.setattr(evaluate, "resample", half)
+        request = REPLACED.impute(FILLED).resize(10, proportion="0.1").group_by("g").agg(dp.count())
+        return Defect(quote(request, spend))
+
+    return plant
+
+
 def replaced_as_added(spend):
     def plant(_):
         asked = REPLACED.group_by("g").agg(dp.count())
@@ -299,6 +315,15 @@ DEFECTS = {
 def test_a_planted_defect_is_found(name, monkeypatch):
     defect = DEFECTS[name](monkeypatch)
     found = audit_quote(defect.quote, runs=MANY if "0.95" in name else FEW, kernel=defect.kernel)
+    assert found.refuted, found
+
+
+@pytest.mark.slow
+def test_a_sample_that_is_larger_than_the_quote_says_is_found(monkeypatch):
+    """Each run draws a sample anew: of 600,000 runs a hundredth is made."""
+    defect = sampled_too_often(dp.PureDP(1))(monkeypatch)
+    found = audit_quote(defect.quote, runs=600_000)
+    assert found.attacks[0].runs == 6000
     assert found.refuted, found
 
 

@@ -94,6 +94,14 @@ def test_an_audit_says_what_it_found():
     assert shown["profile"][0].keys() == {"epsilon", "delta_claimed", "delta_found", "attack"}
 
 
+def test_a_table_that_is_drawn_anew_in_every_run_has_a_hundredth_of_the_runs():
+    resized = REPLACED.impute(FILLED).resize(50, proportion="0.5").group_by("g").agg(dp.count())
+    found = audit(resized, dp.PureDP(30), runs=40_000)
+    assert not found.refuted
+    assert [attack.runs for attack in found.attacks] == [400]
+    assert found.epsilon > 0  # half of the time the row of one person shows itself
+
+
 def test_more_than_is_claimed_is_refuted_at_a_point_or_at_delta():
     point = Point(Fraction(1), claimed=0.1, found=0.1, attack=1)
     assert not point.refuted
