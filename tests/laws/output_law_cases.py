@@ -67,13 +67,15 @@ PLAIN = {
     "a variance": lambda t: t.clamp({"v": (0, 2)}).agg(dp.variance("v", **SKIP)),
     "a histogram": lambda t: t.agg(dp.count(), dp.histogram("v", [0, 1, 3])),
     "a table": lambda t: t.agg(dp.tables(["g"], [PARTS])),
-    "a median": lambda t: t.agg(dp.median("v", **SKIP)),
-    "quantiles by group": lambda t: t.where({"g": ["x"]}).group_by(PARTS).agg(dp.quantiles("v", ["0.25"], **SKIP)),
+    "a median": lambda t: t.agg(dp.median("v", **SKIP, interval=1)),
+    "quantiles by group": lambda t: (
+        t.where({"g": ["x"]}).group_by(PARTS).agg(dp.quantiles("v", ["0.25"], **SKIP, interval=1))
+    ),
     "imputed": lambda t: t.impute(LAWS).clamp({"v": (1, 2)}).group_by("g").agg(dp.count(), dp.sum("v")),
     "an imputed mean": lambda t: t.impute(LAWS).agg(dp.mean("v")),
     "imputed, then clamped": lambda t: t.impute(LAWS).clamp({"g": ["x"]}).group_by("g").agg(dp.count()),
     "clamped, then imputed": lambda t: t.clamp({"g": ["x"], "v": (1, 2)}).impute({"v": dp.Uniform()}).agg(dp.sum("v")),
-    "imputed quantiles": lambda t: t.impute(LAWS).agg(dp.median("v"), dp.count()),
+    "imputed quantiles": lambda t: t.impute(LAWS).agg(dp.median("v", interval=1), dp.count()),
 }
 # With laws that draw one end of the range, rows that fill the table up are as far as can be from those that are real.
 ENDS = {"g": dp.Weights({"x": 1}), "v": dp.Uniform(0, 0)}
@@ -91,7 +93,7 @@ RESIZED = {
     "a sum of zeros": ("at an end", lambda t: t.agg(dp.sum("v"))),
     "a mean of some": ("imputed", lambda t: t.where({"v": (2, 3)}).agg(dp.mean("v"))),
     "a variance": ("clamped again", lambda t: t.agg(dp.variance("v"))),
-    "a median": ("imputed", lambda t: t.agg(dp.median("v"))),
+    "a median": ("imputed", lambda t: t.agg(dp.median("v", interval=1))),
     "a histogram and a sum": ("imputed", lambda t: t.agg(dp.histogram("v", [0, 2, 3]), dp.sum("v"))),
 }
 RESIZES = [(2, "1/2"), (2, "3/4"), (3, 1), (2, "3/2"), (3, 2)]

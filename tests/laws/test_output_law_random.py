@@ -39,7 +39,7 @@ STATISTICS = [
     lambda **weight: dp.sum("v", **SKIP, **weight),
     lambda **weight: dp.mean("v", **SKIP, **weight),
     lambda **weight: dp.variance("v", **SKIP, **weight),
-    lambda **weight: dp.median("v", **SKIP, **weight),
+    lambda **weight: dp.median("v", **SKIP, **weight, interval=1),
     lambda **weight: dp.histogram("v", [0, 1, 3], **weight),
     lambda **weight: dp.tables(["g"], ["g", PARTS], **weight),
 ]

@@ -39,7 +39,7 @@ def requests(table):
         "bins": table.group_by(dp.bins("v", [0, 5, 10])).agg(dp.count()),
         "dates": table.group_by(dp.bins("d", ["2020-02-01", "2020-03-01", "2020-04-01"])).agg(dp.count("v")),
         "histogram": table.agg(dp.histogram("v", [0, 2, 4])),
-        "quantiles": table.agg(dp.quantiles("v", ["0.5"], **SKIP)),
+        "quantiles": table.agg(dp.quantiles("v", ["0.5"], **SKIP, interval=1)),
         "clamped categories": table.clamp({"g": ["x"], "v": (0, 4)}).group_by("g").agg(dp.sum("v", **SKIP)),
     }
 
