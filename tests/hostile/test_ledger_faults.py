@@ -695,7 +695,7 @@ def every_operation(path: Path, seam: str) -> Model:
         model.reserve(ledger, ["too much"], 9)
         model.publish(ledger)
         model.read(ledger)
-        ledger.close()
+        model.attempt(ledger.close)
     return model
 
 

@@ -355,7 +355,7 @@ def judged(failure: BaseException | None, *, looked: bool) -> str:
 
 # A generator that is hit while it is being thrown away has nobody to tell.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize(("event", "stride", "short"), [("call", 31, True), ("line", 211, True), ("line", 401, False)])
+@pytest.mark.parametrize(("event", "stride", "short"), [("call", 61, True), ("line", 211, True), ("line", 401, False)])
 def test_some_calls_and_lines_of_a_release_fail(
     folder: Path, tally: Counter[str], event: str, stride: int, *, short: bool
 ) -> None:
