@@ -88,6 +88,29 @@ name = "t"
 group_by = ["a", "b"]
 statistics = ["count"]
 """,
+    b"""\
+[invariants]
+occupied = [["a", "b"]]
+impossible = [{ columns = ["a", "b"], cells = [["x", true]] }]
+linear = [{ columns = ["a", "b"], coefficients = { both = [["x", false, 1], ["y", true, -2]] } }]
+[data]
+dataset = "d"
+source = "s.csv"
+neighbours = "replace-one"
+rows = 9
+ledger = "l"
+[columns]
+a = { type = "category", categories = ["x", "y"] }
+b = { type = "category", categories = [true, false] }
+c = { type = "category", categories = [0, 1] }
+[budget]
+measure = "zcdp"
+rho = 1
+[[release]]
+name = "t"
+group_by = ["c"]
+statistics = ["count"]
+""",
 )
 
 PLAN_PIECES = (

@@ -8,6 +8,7 @@ races are counted and shown: `pytest -m slow tests/hostile/test_release_faults.p
 from __future__ import annotations
 
 import errno
+import gc
 import itertools
 import os
 import random
@@ -24,7 +25,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from sqlite3 import connect as connected  # goes on working while `sqlite3.connect` fails
@@ -306,21 +307,36 @@ def interrupted_at_every(
     for life in itertools.count():
         caller = Caller(folder / f"{event}.{life}.db")
         request = caller.request(short=short)
+        caller.session._ledger._store._patience = 0.1  # nobody else uses the file; see `let_go`
         for _ in range(lives):
             looks = len(caller.engine.looks)
             with LineFault(event, nth).active() as fault:
                 failure = caller.release(request)
             if not fault.struck:
-                assert failure is None
+                assert failure is None, "".join(traceback.format_exception(failure))
                 caller.settle()
                 return outcomes
             outcomes["faults"] += 1
             outcomes[judged(failure, looked=len(caller.engine.looks) > looks)] += 1
+            failure = None
+            let_go(caller.path)
             nth += stride
         assert caller.release(request) is None, "a session that was hit goes on"
         caller.settle()
         caller.path.unlink()
     raise AssertionError
+
+
+def let_go(path: Path) -> None:
+    """The file is not locked: a connection that was hit in the very step that closes it is kept by its traceback alone."""
+    if not path.exists():
+        return
+    for attempt in range(2):
+        with closing(connected(path, timeout=0, isolation_level=None)) as connection, suppress(sqlite3.OperationalError):
+            connection.execute("BEGIN IMMEDIATE")
+            return
+        assert attempt == 0, "the ledger is still locked"
+        gc.collect()
 
 
 def judged(failure: BaseException | None, *, looked: bool) -> str:
@@ -337,7 +353,9 @@ def judged(failure: BaseException | None, *, looked: bool) -> str:
     return "interrupted" if isinstance(failure, KeyboardInterrupt) else f"{type(failure).__name__} after the data"
 
 
-@pytest.mark.parametrize(("event", "stride", "short"), [("call", 31, True), ("line", 211, True), ("line", 401, False)])
+# A generator that is hit while it is being thrown away has nobody to tell.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(("event", "stride", "short"), [("call", 61, True), ("line", 211, True), ("line", 401, False)])
 def test_some_calls_and_lines_of_a_release_fail(
     folder: Path, tally: Counter[str], event: str, stride: int, *, short: bool
 ) -> None:
@@ -345,6 +363,7 @@ def test_some_calls_and_lines_of_a_release_fail(
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("event", "stride", "start", "short"),
     [("call", 1, 0, True), ("line", 2, 0, True), ("line", 2, 1, True), ("call", 2, 0, False), ("line", 10, 0, False)],

@@ -109,7 +109,9 @@ def run(quoted, table: Cube, kernel: Kernel):
 
 
 def published_shapes(quoted, noisy) -> list[tuple]:
-    """Names and lengths of all columns of a release."""
+    """Names and lengths of all columns of a release, which waits until the totals beside it are published."""
+    if quoted.beside is not None and quoted.beside.totals is None:
+        return []
     columns = [*estimated(quoted, noisy), *(frame.counts for frame in frames(quoted, noisy))]
     return [(one.name, *map(len, (one.estimate.value, one.estimate.low, one.estimate.high))) for one in columns]
 
@@ -252,7 +254,7 @@ def test_neighbouring_tables_are_answered_alike():
 
 @pytest.mark.slow
 def test_many_neighbouring_tables_are_answered_alike():
-    assert_varied(replay_many(3000), 2000)
+    assert_varied(replay_many(800), 700)
 
 
 # Beside exact totals ----------------------------------------------------------------------------------------------------
@@ -338,8 +340,8 @@ def test_resized_tables_beside_totals_are_answered_alike(spend):
 
 @pytest.mark.slow
 def test_many_semi_adjacent_tables_are_answered_alike():
-    recorded = replay_beside_totals(2000)
-    assert len(recorded) >= 1000
+    recorded = replay_beside_totals(400)
+    assert len(recorded) >= 200
     assert len({type(one.law) for quoted, _ in recorded for one in quoted.measured}) >= 5
 
 
