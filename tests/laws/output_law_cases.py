@@ -92,7 +92,7 @@ RESIZED = {
     "a sum": ("imputed", lambda t: t.agg(dp.sum("v"))),
     "a sum of zeros": ("at an end", lambda t: t.agg(dp.sum("v"))),
     "a mean of some": ("imputed", lambda t: t.where({"v": (2, 3)}).agg(dp.mean("v"))),
-    "a variance": ("clamped again", lambda t: t.agg(dp.variance("v"))),
+    "a variance": ("clamped again", lambda t: t.agg(dp.variance("v"), dp.mean("v"))),
     "a median": ("imputed", lambda t: t.agg(dp.median("v", interval=1))),
     "a histogram and a sum": ("imputed", lambda t: t.agg(dp.histogram("v", [0, 2, 3]), dp.sum("v"))),
 }

@@ -61,7 +61,8 @@ MAKERS = {
     "mean": lambda column: dp.mean(column, nulls="skip"),
     "variance": lambda column: dp.variance(column, nulls="skip"),
     "std": lambda column: dp.std(column, nulls="skip"),
-    "median": lambda column: dp.median(column, nulls="skip"),
+    "median": lambda column: dp.median(column, nulls="skip", interval=1),
+    "chosen": lambda column: dp.median(column, nulls="skip").alias(f"chosen_{column}"),
     "quantiles": lambda column: dp.quantiles(column, [0, "0.9"], nulls="skip"),
     "histogram": lambda column: dp.histogram(column, EDGES[column]),
     "tables": lambda columns: dp.tables(*([bins_or_name(one) for one in grouping] for grouping in columns)),
@@ -108,7 +109,7 @@ def bins_or_name(column):
     return dp.bins(column, EDGES[column]) if column in EDGES else column
 
 
-VALUED = ["sum", "mean", "variance", "std", "median", "quantiles", "histogram"]
+VALUED = ["sum", "mean", "variance", "std", "median", "chosen", "quantiles", "histogram"]
 TABLES = ((("s",), ("b", "v")), (("w", "s"),), (("v",), ("w",), ("b",)))
 
 

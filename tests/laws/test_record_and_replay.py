@@ -38,6 +38,7 @@ from discreet.noise.bits import Bits
 from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
 from discreet.paths import NULL, KeyAxis, path_of
 from discreet.plan import Layout, layout, resize_of, table_facts
+from discreet.queries import QuantileCodes
 from discreet.steps import CategoryFacts, facts_of
 
 from .test_plan_is_row_level import FREE, SCHEMA, cases
@@ -211,6 +212,8 @@ def replays(draw, spends=tuple(SPENDS)):
     neighbours = dp.AddRemove() if added else dp.ReplaceOne(rows=rows)
     asked = draw(cases(imputed=resize is not None)).quoted(dp.Table(SCHEMA, neighbours), FREE, resize)
     assume(asked is not None)
+    # What is chosen has no noise that is added; its law is held against every pair of tables in test_selection_law.
+    assume(not any(isinstance(one.query, QuantileCodes) for one in asked.measured))
     quoted = allocate.quote(asked.plan, draw(st.sampled_from(spends)))
     brought, row = layout(quoted.plan), rows_of(quoted.plan)
     count = rows if resize is None else resize[0]
@@ -244,7 +247,7 @@ def assert_varied(recorded, pairs: int):
         product([dp.AddRemove, dp.ReplaceOne], [True, False])
     )
     assert {type(quoted.spend) for quoted, _ in recorded} == {type(spend) for spend in SPENDS}
-    assert len({type(one.query) for quoted, _ in recorded for one in quoted.measured}) == 6
+    assert len({type(one.query) for quoted, _ in recorded for one in quoted.measured}) >= 6
     assert all(one.reads and len(one.lines) > 100 for _, one in recorded)
 
 
