@@ -1,4 +1,4 @@
-"""The variance of a public number of rows as one integer: what one row can change, on all tables, and what is read from it."""
+"""The variance of a public n as one integer: what one row can change, on all tables, and what is read from it."""
 
 from fractions import Fraction
 from itertools import combinations, product
