@@ -30,7 +30,7 @@ EVERY = [
     dp.mean("w", **SKIP),
     dp.variance("w", **SKIP),
     dp.std("v", **SKIP),
-    dp.quantiles("v", ["0.25", "0.5", "0.9"], **SKIP),
+    dp.quantiles("v", ["0.25", "0.5", "0.9"], **SKIP, interval=1),
     dp.histogram("w", [-5, 0, 5]),
 ]
 
