@@ -47,6 +47,12 @@ HONEST = {
     "count, pure, 3 rows a person": (dp.Table(SCHEMA, dp.AddRemove(3)).agg(dp.count()), None, dp.PureDP(2)),
     "sum, pure": (REPLACED.agg(dp.sum("v", **SKIP)), None, dp.PureDP(3)),
     "means by group, pure": (REPLACED.group_by("g").agg(dp.count(), dp.mean("v", **SKIP)), None, dp.PureDP(2)),
+    "a median, pure": (ADDED.agg(dp.median("v", **SKIP)), None, dp.PureDP(2)),
+    "quartiles by group, GDP": (
+        REPLACED.group_by("g").agg(dp.quantiles("v", ["0.25", "0.5", "0.75"], **SKIP)),
+        None,
+        dp.GDP(1),
+    ),
     "sum, zCDP": (ADDED.agg(dp.sum("v", **SKIP)), None, dp.ZCDP(2)),
     "variances by group, zCDP": (REPLACED.group_by("g").agg(dp.variance("v", **SKIP)), None, dp.ZCDP("0.5")),
     "histogram and a condition, GDP": (
@@ -285,6 +291,17 @@ def unfiltered(spend):
 
 BY_F = REPLACED.group_by("f").agg(dp.count())
 COUNTED = REPLACED.group_by("g", "f").agg(dp.count())
+
+
+def range_doubled(request, spend):
+    """Quantiles chosen as if a record changed half as much as it does."""
+
+    def sharper(law):
+        return replace(law, reach=2 * law.reach)
+
+    return lambda _: Defect(quote(request, spend), by_law(sharper))
+
+
 DEFECTS = {
     "sensitivity halved, pure": sensitivity_halved(REPLACED.group_by("g").agg(dp.count()), dp.PureDP(1)),
     "sensitivity halved, zCDP": sensitivity_halved(ADDED.agg(dp.sum("v", **SKIP)), dp.ZCDP("0.5")),
@@ -307,6 +324,8 @@ DEFECTS = {
     "nulls beside a lattice": nulls_apart(dp.PureDP(1)),
     "noise reused": noise_reused(dp.PureDP("0.5")),
     "queries together too cheap": together_too_cheap(dp.PureDP(2)),
+    "quantiles chosen too sharply, pure": range_doubled(ADDED.agg(dp.median("v", **SKIP, interval=0)), dp.PureDP(1)),
+    "quantiles chosen too sharply, zCDP": range_doubled(REPLACED.agg(dp.median("v", **SKIP, interval=0)), dp.ZCDP("0.5")),
     "a query that reaches further": unfiltered(dp.ZCDP("0.5")),
 }
 

@@ -20,7 +20,7 @@ from discreet.mechanisms.lattice import LATTICE_LAWS
 from discreet.noise.bits import Bits
 from discreet.quotes import Quote
 
-__all__ = ["SLOWER", "Aim", "Found", "attacked"]
+__all__ = ["SLOWER", "Aim", "Found", "attacked", "best_found"]
 
 SLOWER = 100
 """By how much fewer runs there are where each one draws a table anew, or a noise that cannot be drawn many at a time."""
@@ -90,8 +90,8 @@ def attacked(kernel: Kernel, quote: Quote, pair: Pair, aim: Aim, bits: Bits) -> 
     chosen = [_values(statistics, pilot, half) for pilot, half in choosing]
     counted = [_values(statistics, None, half) for half in halves[1]]
     names = [name for name, _ in statistics]
-    forwards = _found(names, chosen[0], chosen[1], counted[0], counted[1], aim)
-    backwards = _found(names, -chosen[1], -chosen[0], -counted[1], -counted[0], aim)
+    forwards = best_found(names, chosen[0], chosen[1], counted[0], counted[1], aim)
+    backwards = best_found(names, -chosen[1], -chosen[0], -counted[1], -counted[0], aim)
     return forwards, backwards
 
 
@@ -164,7 +164,7 @@ def _values(statistics: Sequence[Statistic], pilot: _Floats | None, batches: Ite
     return np.concatenate(found, axis=1)
 
 
-def _found(  # noqa: PLR0917 (two halves of two data sets)
+def best_found(  # noqa: PLR0917 (two halves of two data sets)
     names: Sequence[str], first: _Floats, second: _Floats, first_again: _Floats, second_again: _Floats, aim: Aim
 ) -> Found:
     """The best event for every aim by the half that chooses, bounded by the other half."""

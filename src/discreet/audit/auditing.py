@@ -10,9 +10,10 @@ from typing import Any
 
 from discreet.allocate import quote
 from discreet.audit.attack import Aim, Found, attacked
+from discreet.audit.choices import can_be_attacked, choice_attack, choice_pairs
 from discreet.audit.claims import Claim, claim_of, grid_of
 from discreet.audit.draws import KERNEL, Kernel
-from discreet.audit.pairs import Pair, neighbouring_tables
+from discreet.audit.pairs import neighbouring_tables
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact import Amount, exact, text
 from discreet.invariants.beside import beside
@@ -25,7 +26,7 @@ from discreet.noise.bits import Bits, system_bits
 from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.plan import Plan
 from discreet.privacy import ApproxDP, Budget, PureDP, to_json
-from discreet.queries import LevelCounts, NonNullCount, RowCount, Squares, TableCounts, WeightedSum, shown
+from discreet.queries import LevelCounts, NonNullCount, Query, RowCount, Squares, TableCounts, WeightedSum, shown
 from discreet.quotes import Measured, Quote
 from discreet.spend import checked_budget
 
@@ -225,42 +226,41 @@ def audit_quote(
         PlanError: nothing of the request can be audited.
     """
     audited, left_out = _known(quoted)
-    claim = claim_of(quoted, audited.measured)
+    attackable = tuple(one for one in quoted.measured if one in audited.measured or can_be_attacked(quoted, one))
+    claim = claim_of(quoted, attackable)
     stream = system_bits() if bits is None else bits
-    pairs = neighbouring_tables(kernel, audited, stream)
-    if not pairs:
+    choices = tuple(choice_pairs(kernel, quoted))
+    pairs = neighbouring_tables(kernel, audited, stream) if audited.measured else []
+    if not pairs and not choices:
         raise PlanError("no two data sets that the guarantee compares were found; nothing can be audited")
     delta = quoted.spend.delta if isinstance(quoted.spend, ApproxDP) else Fraction(0)
     delta = delta if isinstance(quoted.spend, PureDP | ApproxDP) else _DELTA
-    aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (2 * len(pairs)))
-    attacks = tuple(_attacks(kernel, audited, pairs, aim, stream))
+    aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (2 * (len(pairs) + len(choices))))
+    found = [(pair.what, attacked(kernel, audited, pair, aim, stream)) for pair in pairs]
+    found += [(pair.what, choice_attack(kernel, quoted, pair, aim, stream)) for pair in choices]
+    attacks = tuple(_attack(what, both, aim) for what, both in found)
     return _result(quoted, claim, aim, attacks, left_out, error)
 
 
 def _known(quoted: Quote) -> tuple[Quote, tuple[str, ...]]:
-    """The quote for the queries that an audit knows how to draw; the others in words."""
-    measured = tuple(one for one in quoted.measured if _is_known(one))
-    left = tuple(f"not audited: {_named(one)}" for one in quoted.measured if not _is_known(one))
-    if not measured:
-        raise PlanError(f"nothing of the request can be audited; {'; '.join(left)}")
-    return replace(quoted, measured=measured), left
-
-
-def _is_known(one: Measured) -> bool:
-    return isinstance(one.query, _QUERIES) and isinstance(one.law, _LAWS)
+    """The quote for the queries with noise that an audit knows how to draw; what is left out in words."""
+    measured = tuple(one for one in quoted.measured if isinstance(one.query, _QUERIES) and isinstance(one.law, _LAWS))
+    left = [one for one in quoted.measured if one not in measured and not can_be_attacked(quoted, one)]
+    said = tuple(f"not audited: {_named(one)}" for one in left)
+    if len(left) == len(quoted.measured):
+        raise PlanError(f"nothing of the request can be audited; {'; '.join(said)}")
+    return replace(quoted, measured=measured), said
 
 
 def _named(one: Measured) -> str:
-    return shown(one.query) if isinstance(one.query, _QUERIES) else type(one.query).__name__
+    return shown(one.query) if isinstance(one.query, Query) else type(one.query).__name__
 
 
-def _attacks(kernel: Kernel, quoted: Quote, pairs: Sequence[Pair], aim: Aim, bits: Bits) -> Iterator[Attack]:
-    for pair in pairs:
-        both = attacked(kernel, quoted, pair, aim, bits)
-        shown_at = [(event.epsilon_at(aim.delta), name) for found in both for event, name in _named_events(found)]
-        epsilon, statistic = max(shown_at)
-        deltas = tuple(max(event.delta_at(one) for found in both for event in found.events) for one in aim.epsilons)
-        yield Attack(pair.what, both[0].runs, epsilon, deltas, statistic)
+def _attack(what: str, both: tuple[Found, Found], aim: Aim) -> Attack:
+    shown_at = [(event.epsilon_at(aim.delta), name) for found in both for event, name in _named_events(found)]
+    epsilon, statistic = max(shown_at)
+    deltas = tuple(max(event.delta_at(one) for found in both for event in found.events) for one in aim.epsilons)
+    return Attack(what, both[0].runs, epsilon, deltas, statistic)
 
 
 def _named_events(found: Found) -> Iterator[tuple[Any, str]]:
