@@ -14,7 +14,7 @@ from discreet.exact import text
 from discreet.invariants.adjacency import disclosures
 from discreet.mechanisms.lattice import keeps_totals
 from discreet.noise.bits import Bits
-from discreet.plan import canonical, digest, plan_json, table_facts, tables_of
+from discreet.plan import Plan, canonical, digest, layout, plan_json, table_facts, tables_of
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.coordinates import to_json
 from discreet.public_sums import sums_of_counts, sums_of_frame
@@ -22,11 +22,15 @@ from discreet.queries import shown
 from discreet.quotes import LEVEL, Line, PublicCells, Quote, expected_error, law_json
 from discreet.release import Guarantee, Release, column_json, guarantee_json, make_release
 from discreet.statistics import Count, Histogram, Sum, Tables, statistic_json
+from discreet.steps import Impute, Resize
 
-__all__ = ["COVERS", "noise_json", "publish", "totals_digest"]
+__all__ = ["COVERS", "COVERS_ORIGINAL", "covers", "noise_json", "publish", "totals_digest"]
 
 COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
-"""What the intervals of a release cover."""
+"""What the intervals of a release cover where values were imputed or rows sampled."""
+
+COVERS_ORIGINAL = "the value of the original table with its values clamped, for nothing was imputed or sampled; noise only"
+"""What they cover where the table that was asked is the original one."""
 
 
 def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, content: Mapping[str, Any]) -> Release:
@@ -64,11 +68,19 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
             "joint": text(quote.joint),
             "noise": noise_json(quote),
             "statistics": [_statistic_line(quote, line) for line in quote.lines],
-            "interval": {"level": text(LEVEL), "hold": quote.plan.intervals, "covers": COVERS},
+            "interval": {"level": text(LEVEL), "hold": quote.plan.intervals, "covers": covers(quote.plan)},
             "columns": columns,
             "frames": beside,
         }
     )
+
+
+def covers(plan: Plan) -> str:
+    """Which table the intervals speak of: also of the original one where its rows are all there and no null was filled."""
+    brought = layout(plan)
+    used = {one.name for one in (*brought.axes, *brought.moments)}
+    changed = any(isinstance(step, Resize) or (isinstance(step, Impute) and step.column in used) for step in plan.steps)
+    return COVERS if changed else COVERS_ORIGINAL
 
 
 def _frame_columns(frame: Frame) -> list[dict[str, Any]]:

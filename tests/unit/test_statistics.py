@@ -19,6 +19,7 @@ import discreet as dp
 from discreet.allocate import quote
 from discreet.assemble import estimated, frames
 from discreet.plan import layout, plan_json
+from discreet.publish import COVERS, COVERS_ORIGINAL, covers
 from discreet.queries import QuantileCodes, widths
 from discreet.quotes import interval_ranks
 from discreet.statistics import outputs
@@ -460,3 +461,13 @@ def test_a_hundred_statistics_of_ten_thousand_groups_take_less_than_two_seconds(
     start = time.process_time()
     assert len(estimated(asked, noisy)) == 100
     assert time.process_time() - start < 2
+
+
+def test_a_release_says_whether_its_intervals_hold_for_the_original_table():
+    imputed = TABLE.impute({"v": dp.Uniform()})
+    assert covers(TABLE.group_by("g").agg(dp.mean("v", **SKIP))) == COVERS_ORIGINAL
+    assert covers(imputed.agg(dp.count())) == COVERS_ORIGINAL, "the imputed column is not used"
+    assert covers(imputed.agg(dp.mean("v"))) == COVERS
+    assert covers(TABLE.resize(10).agg(dp.count())) == COVERS
+    document = released(dp.count(), by=["g"]).document
+    assert document["interval"]["covers"] == COVERS_ORIGINAL
