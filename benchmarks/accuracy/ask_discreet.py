@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count as counter
 
 import polars as pl
@@ -56,21 +55,14 @@ def _request(task: Task, data: Data, table: dp.Table) -> dp.Plan:
 
 
 def _values(task: Task, release: dp.Release) -> list[float]:
-    match task.kind:
-        case "histogram":
-            return next(_frames(release, "histogram_"))["count"].to_list()
-        case "margins":
-            return [value for table in _frames(release, "tables_") for value in table["count_consistent"].to_list()]
+    if task.kind in {"histogram", "margins"}:
+        # The view: non-negative integers near the unbiased counts, which the other libraries give in the first place.
+        return [value for name in release.tables if name != "table" for value in dp.consistent(release, name).to_series(-1)]
     table = release.table
     names = [name for name in table.columns if f"{name}_low" in table.columns]
     if task.kind == "together":
         return [value for name in names for value in table[name].to_list()]
     return [value for row in table.select(names).rows() for value in row]
-
-
-def _frames(release: dp.Release, start: str) -> Iterator[pl.DataFrame]:
-    """The frames that belong to a statistic, in the order of the request."""
-    return (frame for name, frame in release.tables.items() if name.startswith(start))
 
 
 if __name__ == "__main__":

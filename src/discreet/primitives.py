@@ -45,6 +45,9 @@ from discreet.steps import NumberFacts, TableFacts, Where, WhereIn
 
 __all__ = ["Asked", "line_of", "nullable", "shaped", "weights_of"]
 
+_MOST_CHOSEN = 2**50
+"""Codes that a choice can tell apart with its weights in 64-bit integers; of more a tree is asked."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
@@ -229,9 +232,9 @@ def _level_query(asked: Asked, statistic: Statistic) -> LevelCounts:
 
 
 def _chosen_query(asked: Asked, column: str) -> QuantileCodes | None:
-    """The choice of all quantiles of the column that are chosen by their rank; None where there is only one code."""
+    """The choice of all quantiles of the column that are chosen by their rank; None for one code, or for too many."""
     facts = asked.facts[column]
-    if not isinstance(facts, NumberFacts) or facts.low == facts.high:
+    if not isinstance(facts, NumberFacts) or not 0 < facts.high - facts.low < _MOST_CHOSEN:
         return None
     kinds = [one.kind for one in asked.plan.statistics if one.column == column and interval_of(one.kind) < 1]
     at = sorted({q for kind in kinds for q in levels_of(kind)})

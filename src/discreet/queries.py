@@ -241,11 +241,13 @@ def answer_codes(query: QuantileCodes, cube: Cube, brought: Layout, cells: NDArr
     """The cells of the release, the codes in them less the lowest, and their counts: int64, shape (n, 3), sorted."""
     codes = _codes(brought, cube, query.column)
     inside = (cells >= 0) & (codes != NULL) & (cube.rows > 0)
-    place = cells[inside] * query.size + codes[inside] - query.low
-    distinct, position = np.unique(place, return_inverse=True)
-    counts = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(counts, position, cube.rows[inside])
-    return np.stack([*np.divmod(distinct, query.size), counts], axis=1)
+    pairs = np.stack([cells[inside], codes[inside] - query.low], axis=1)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    pairs, rows = pairs[order], cube.rows[inside][order]
+    new = np.ones(len(pairs), dtype=bool)
+    new[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
+    counts = np.add.reduceat(rows, np.flatnonzero(new)) if len(rows) else rows
+    return np.column_stack([pairs[new], counts])
 
 
 def _table_places(query: TableCounts, cube: Cube, brought: Layout, facts: TableFacts) -> NDArray[np.int64]:

@@ -47,7 +47,7 @@ __all__ = [
 _MAX_WEIGHT = 10**30
 _MAX_QUANTILES = 1000
 _MOST_CHOSEN = 63
-_INTERVAL = Fraction(1, 10)
+_INTERVAL = Fraction(1, 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ def quantiles(
     Args:
         column: which column.
         at: the q, each in [0, 1].
-        interval: which part of its spend goes into the intervals, from 0 to 1; a tenth if it is left out. The values are
+        interval: which part of its spend goes into the intervals, from 0 to 1; a twentieth if it is left out. The values are
             chosen by their rank with the rest. With 0 intervals are the whole range of the column; with 1 values and
             intervals are read from the same noisy counts, which is better for very many quantiles: done for more than 63.
         weight: its share of the spend relative to the other statistics of the request.
