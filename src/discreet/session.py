@@ -367,7 +367,9 @@ class Session:
             release = None
         finally:
             if release is None:
-                with suppress(LedgerError):  # the charge stands in any case, "reserved" in a ledger that cannot be written
+                # The charge stands in any case, "reserved" in a ledger that cannot be written. Whatever error it is, let
+                # out here it would be another answer than the constant one, after the data were opened.
+                with suppress(Exception):
                     self._ledger.fail(sequence)
         # Outside the except block the failure carries no traceback into frames that hold private numbers.
         return ReleaseFailed() if release is None else release

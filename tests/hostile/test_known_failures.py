@@ -421,11 +421,12 @@ def parquet_with_milliseconds(path):
 
 
 @pytest.mark.parametrize("write", [parquet_with_bytes, parquet_with_milliseconds])
-def test_the_two_cells_that_end_a_parquet_file_end_it_in_the_constant_words(tmp_path, write):
-    """C1: the exceptions of docs/security.md. A driver that reads such cells fails here, and makes the page shorter."""
+def test_no_cell_ends_a_parquet_file(tmp_path, write):
+    """C1: the driver's own reading ends at these cells; a release does not, so it tells nothing about them."""
+    import duckdb
+
     column = write(tmp_path / "d.parquet")
+    with pytest.raises(duckdb.Error):
+        duckdb.sql(f"SELECT max(x) FROM '{tmp_path / 'd.parquet'}'").fetchall()
     with session(tmp_path / "d.parquet", dp.Schema(x=column)) as one:
-        with pytest.raises(dp.ReleaseFailed) as failed:
-            one.release(one.table.agg(dp.count("x")), name="r")
-        assert str(failed.value) == dp.ReleaseFailed.TEXT
-        assert failed.value.__context__ is None
+        assert one.release(one.table.agg(dp.count("x")), name="r").table.height == 1

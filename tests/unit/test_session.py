@@ -199,6 +199,54 @@ def test_whatever_breaks_after_the_reservation_is_one_failure(broken, monkeypatc
         assert one.spent == dp.ZCDP("0.1")
 
 
+@pytest.mark.parametrize("error", [ValueError, dp.LedgerError, OSError, MemoryError])
+def test_a_ledger_that_cannot_note_the_failure_does_not_change_the_answer(error, monkeypatch):
+    def fail(*_):
+        raise error("secret 42")
+
+    with session() as one:
+        monkeypatch.setattr(one._engine, "aggregate", fail)
+        monkeypatch.setattr(type(one._ledger), "fail", fail)
+        with pytest.raises(dp.ReleaseFailed) as failed:
+            one.release(means(one), spend="0.1", name="r")
+        assert str(failed.value) == dp.ReleaseFailed.TEXT
+        assert failed.value.__context__ is None
+        assert one.spent == dp.ZCDP("0.1")
+
+
+def removed(path, monkeypatch):
+    path.unlink()
+
+
+def made_a_folder(path, monkeypatch):
+    path.unlink()
+    path.mkdir()
+
+
+def with_its_folder_moved(path, monkeypatch):
+    path.parent.rename(path.parent.with_name("elsewhere"))
+
+
+def forbidden(path, monkeypatch):
+    path.chmod(0)
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)  # as it is for anybody but root
+
+
+@pytest.mark.parametrize("lost", [removed, made_a_folder, with_its_folder_moved, forbidden])
+@pytest.mark.parametrize("source", ["a.csv", "*.csv", "a.parquet", "*.parquet"])
+def test_a_source_that_is_gone_is_refused_before_anything_is_spent(source, lost, tmp_path, monkeypatch):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    FRAME.write_csv(folder / "a.csv")
+    FRAME.write_parquet(folder / "a.parquet")
+    with session(str(folder / source)) as one:
+        lost(folder / f"a.{source.split('.')[-1]}", monkeypatch)
+        with pytest.raises(dp.SourceError, match=r"cannot be opened|cannot be read|is a directory"):
+            one.release(means(one), spend="0.1", name="r")
+        assert one.spent == dp.ZCDP(0)
+        monkeypatch.undo()
+
+
 def test_a_panic_of_a_driver_is_a_failure_and_an_interrupt_passes(monkeypatch):
     class Panic(BaseException):
         """As native extensions raise it."""

@@ -3,17 +3,16 @@
 A source becomes a table expression and a connection; one statement answers. CSV files are staged line by line through
 `csv_lines`, because no CSV reader keeps rows apart on every input. Frames enter through the Arrow C interface alone.
 
-That a Parquet file is well-formed is declared public: text that is not UTF-8, and milliseconds beyond the year 294,246, end
-its reading in the driver.
+No cell of a Parquet file can end its reading: bytes that are no UTF-8 are read as question marks, and timestamps in
+milliseconds, which the driver cannot all hold, come from `parquet_days`. That its pages can be decoded is declared public.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,10 @@ from numpy.typing import NDArray
 from discreet.cube import Cube, compact, empty_cube, joined, sum_dtype
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.csv_lines import csv_header, row_batches
+from discreet.engines.files import check_regular, file_snapshot
 from discreet.engines.frames import ArrowOnly, declared
+from discreet.engines.parquet_days import days_of, millisecond_columns
+from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
 from discreet.engines.sql import LIMB, aggregate_sql, quoted
 from discreet.errors import InternalError, SourceError, did_you_mean
 from discreet.paths import KeyAxis, Moment
@@ -34,9 +36,10 @@ from discreet.paths import KeyAxis, Moment
 __all__ = ["open_files", "open_frame", "open_relation"]
 
 Answer = Mapping[str, NDArray[Any]]
-_TABLE = "discreet_source"
+_TABLE, _DAYS = "discreet_source", "discreet_days"
 _TEXT = ColumnType("text", "text")
 _UNREAD = ColumnType("other", "an undeclared column")
+_MILLISECONDS = ColumnType("date", "TIMESTAMP in milliseconds")
 # Not UHUGEINT, whose comparison with a negative bound fails on values from 2**127 on.
 _INTEGERS = {"HUGEINT", *(f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT"))}
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -55,26 +58,36 @@ _KINDS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A connection and the folder to which it may spill."""
+
+    connection: duckdb.DuckDBPyConnection
+    folder: SpillFolder
+
+
 class _Database:
     """A private database in memory, opened when it is needed; every statement has a cursor of its own.
 
-    It is gone with `close`, with this object, or before the interpreter ends, whichever comes first: the driver prints on
-    stderr when a connection outlives the interpreter, as it does in a daemon thread or behind a registered frame.
+    It is gone with `close`, with this object, or before the interpreter ends, whichever comes first, and with it what it
+    spilled: the driver prints on stderr when a connection outlives the interpreter, as it does in a daemon thread or
+    behind a registered frame.
     """
 
     def __init__(self) -> None:
-        self._opened: list[duckdb.DuckDBPyConnection] = []
+        self._opened: list[_Opened] = []
         finalize(self, _close_all, self._opened)
 
     @contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
         if not self._opened:
-            self._opened.append(duckdb.connect(":memory:", config=_CONFIG))
-        cursor = self._opened[-1].cursor()
+            self._opened.append(_open_database())
+        cursor = self._opened[-1].connection.cursor()
         try:
             cursor.execute("SET enable_progress_bar = false")
             yield cursor
         except duckdb.Error:
+            cursor.close()  # the last user of what was spilled
             self.close()  # some errors make a database unusable
             raise _unreadable() from None
         finally:
@@ -84,9 +97,20 @@ class _Database:
         _close_all(self._opened)
 
 
-def _close_all(opened: list[duckdb.DuckDBPyConnection]) -> None:
+def _open_database() -> _Opened:
+    folder = new_spill_folder()
+    try:
+        return _Opened(duckdb.connect(":memory:", config={**_CONFIG, "temp_directory": folder.path}), folder)
+    except BaseException:
+        remove_spill_folder(folder)
+        raise
+
+
+def _close_all(opened: list[_Opened]) -> None:
     while opened:
-        opened.pop().close()
+        one = opened.pop()
+        one.connection.close()
+        remove_spill_folder(one.folder)
 
 
 class _TableEngine:
@@ -133,7 +157,7 @@ class _CsvEngine:
         return dict.fromkeys(self._names[0], _TEXT)
 
     def snapshot(self) -> str:
-        return _file_snapshot(self._paths)
+        return file_snapshot(self._paths)
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
@@ -165,12 +189,12 @@ def open_files(source: str) -> Engine:
     if not paths:
         raise SourceError(f"source '{source}': matches no file")
     for path in paths:
-        _check_regular(path)
+        check_regular(path)
     endings = {path.suffix.lower() for path in paths}
     if endings == {".csv"}:
         return _CsvEngine(paths)
     if endings == {".parquet"}:
-        return _open_parquet(paths)
+        return _ParquetEngine(paths)
     raise SourceError(
         f"source '{source}': must be .parquet or .csv files, all of one format"
         f"{did_you_mean(min(endings), ('.parquet', '.csv'))}"
@@ -202,7 +226,7 @@ def open_frame(frame: Any, columns: Sequence[str]) -> Engine:
 
 
 def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> Engine:
-    """An engine over a DuckDB relation, on the connection it belongs to, which stays open."""
+    """An engine over a DuckDB relation, on the connection it belongs to, which stays open with its own settings."""
     kinds = [(name, str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)]
     header = _header(kinds)
 
@@ -223,37 +247,67 @@ def is_relation(source: object) -> bool:
     return isinstance(source, duckdb.DuckDBPyRelation)
 
 
-def _open_parquet(paths: Sequence[Path]) -> Engine:
-    database = _Database()
-    headers = [_parquet_header(database, path) for path in paths]
-    for path, header in zip(paths, headers, strict=True):
-        if header != headers[0]:
-            raise SourceError(f"source '{path}': its columns and types differ from those of '{paths[0]}'")
+class _ParquetEngine:
+    """Parquet files, read by the driver; only columns of milliseconds come from elsewhere, row beside row."""
 
-    def run(statement: str) -> Answer:
-        with database.cursor() as cursor:
-            return cursor.execute(statement).fetchnumpy()
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths, self._database = paths, _Database()
+        headers = [_parquet_header(self._database, path) for path in paths]
+        for path, header in zip(paths, headers, strict=True):
+            if header != headers[0]:
+                raise SourceError(f"source '{path}': its columns and types differ from those of '{paths[0]}'")
+        self._header = headers[0]
 
-    return _TableEngine(run, _parquet(paths), headers[0], lambda: _file_snapshot(paths), database.close)
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    def snapshot(self) -> str:
+        return file_snapshot(self._paths)
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        wanted = dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments])
+        apart = [name for name in wanted if self._header[name] is _MILLISECONDS]
+        statement = aggregate_sql(self._table([*wanted], apart), self._header, axes, moments)
+        with self._database.cursor() as cursor:
+            if apart:
+                cursor.register(_DAYS, days_of(self._paths, apart))
+            return _cube(cursor.execute(statement).fetchnumpy(), axes, moments)
+
+    def _table(self, wanted: Sequence[str], apart: Sequence[str]) -> str:
+        if not apart:
+            return _parquet(self._paths)
+        if len(apart) == len(wanted):
+            return _DAYS
+        columns = [f"{'d' if name in apart else 'p'}.{quoted(name)}" for name in wanted]
+        # Both sides give the rows in the order of the files.
+        return f"(SELECT {', '.join(columns)} FROM {_parquet(self._paths)} AS p POSITIONAL JOIN {_DAYS} AS d)"
+
+    def close(self) -> None:
+        self._database.close()
 
 
 def _parquet(paths: Sequence[Path]) -> str:
-    # A folder name such as age=3 must not become a column, or replace one.
-    return f"read_parquet([{', '.join(_file(path) for path in paths)}], hive_partitioning = false)"
+    # A folder name such as age=3 must not become a column, or replace one. One text that is not UTF-8 must not fail.
+    files = ", ".join(_file(path) for path in paths)
+    return f"read_parquet([{files}], hive_partitioning = false, utf8_validation = 'replace')"
 
 
 def _parquet_header(database: _Database, path: Path) -> Header:
     try:
         with database.cursor() as cursor:
             header = _header(cursor.execute(f"DESCRIBE SELECT * FROM {_parquet([path])}").fetchall())
-            names = {row[0] for row in cursor.execute(f"SELECT name FROM parquet_schema({_file(path)})").fetchall()}
+            fields = "name, num_children, converted_type, logical_type"
+            elements = cursor.execute(f"SELECT {fields} FROM parquet_schema({_file(path)})").fetchall()
     except SourceError:
         raise SourceError(f"source '{path}': is no readable Parquet file") from None
+    names = {element[0] for element in elements}
     renamed = [name for name in header if name not in names]
     if renamed:
         # The driver ignores case and renames the second of two equal names; reading on could take one for another.
         raise SourceError(f"source '{path}': has two columns whose names differ only in case; rename one of the two")
-    return header
+    apart = [name for name in millisecond_columns(elements) if header[name].kind == "timestamp"]
+    return {**header, **dict.fromkeys(apart, _MILLISECONDS)}
 
 
 def _unreadable() -> SourceError:
@@ -315,24 +369,6 @@ def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
     if not series:  # a request without columns still counts rows
         return pl.DataFrame({"row": pl.Series([True]).new_from_index(0, height)})
     return pl.DataFrame([one.alias(name) for one, name in zip(series, names, strict=True)])
-
-
-def _check_regular(path: Path) -> None:
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        raise SourceError(f"source '{path}': cannot be opened; check the path and the permissions") from None
-    if stat.S_ISDIR(mode):
-        raise SourceError(f"source '{path}': is a directory; name its files, such as '{path}/*.parquet'")
-    if not stat.S_ISREG(mode):
-        raise SourceError(f"source '{path}': must be a regular file, which can be checked for changes and read twice")
-    if not os.access(path, os.R_OK):
-        raise SourceError(f"source '{path}': cannot be read; check the permissions")
-
-
-def _file_snapshot(paths: Sequence[Path]) -> str:
-    facts = [(str(path.resolve()), path.stat()) for path in paths]
-    return repr([(name, fact.st_size, fact.st_mtime_ns, fact.st_ino) for name, fact in facts])
 
 
 def _content_snapshot(run: Callable[[str], Answer], header: Header, columns: Sequence[str]) -> str:

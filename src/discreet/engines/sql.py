@@ -153,11 +153,19 @@ def _number_code(path: NumberPath, kind: ColumnType) -> str:
 
 
 def _unscaled(name: str, kind: ColumnType) -> str:
+    """The decimal without its point, in HUGEINT; null beyond the digits of its type, which a source may hold all the same.
+
+    Multiplying or casting such a value could raise, so it is null before, and not only where the result is picked.
+    """
+    last = "9" * kind.width
+    bound = f"{last[: kind.width - kind.scale] or '0'}.{last[: kind.scale]}".removesuffix(".")
+    least, most = (f"CAST('{sign}{bound}' AS DECIMAL({kind.width},{kind.scale}))" for sign in ("-", ""))
+    value = f"(CASE WHEN {quoted(name)} BETWEEN {least} AND {most} THEN {quoted(name)} END)"
     # The product of two decimals of together at most 18 digits cannot overflow, whatever type the engine gives it.
     if kind.width + kind.scale + 1 <= 18:
-        return f"CAST({quoted(name)} * {10**kind.scale} AS HUGEINT)"
+        return f"CAST({value} * {10**kind.scale} AS HUGEINT)"
     # The text of a wider decimal without the point is the same integer, and faster than a wider product.
-    return f"CAST(replace(CAST({quoted(name)} AS VARCHAR), '.', '') AS HUGEINT)"
+    return f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
 
 
 def _exact_code(path: NumberPath, column: Number, value: str, scale: int, bare: str) -> str:

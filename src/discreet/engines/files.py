@@ -1,0 +1,46 @@
+"""Files as sources: what can be read twice and checked for changes in between."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from discreet.errors import SourceError
+
+__all__ = ["check_regular", "file_snapshot"]
+
+
+def check_regular(path: Path) -> None:
+    """Nothing, when the path is a regular file that can be read.
+
+    Raises:
+        SourceError: it is not, or no longer.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        raise SourceError(f"source '{path}': cannot be opened; check the path and the permissions") from None
+    if stat.S_ISDIR(mode):
+        raise SourceError(f"source '{path}': is a directory; name its files, such as '{path}/*.parquet'")
+    if not stat.S_ISREG(mode):
+        raise SourceError(f"source '{path}': must be a regular file, which can be checked for changes and read twice")
+    if not os.access(path, os.R_OK):
+        raise SourceError(f"source '{path}': cannot be read; check the permissions")
+
+
+def file_snapshot(paths: Sequence[Path]) -> str:
+    """Sizes, times and places of the files.
+
+    Raises:
+        SourceError: a file is no longer there, or can no longer be read. Asked before a spend is reserved, nothing is spent.
+    """
+    facts = []
+    for path in paths:
+        check_regular(path)
+        try:
+            facts.append((str(path.resolve()), path.stat()))
+        except (OSError, RuntimeError):
+            raise SourceError(f"source '{path}': cannot be opened; check the path and the permissions") from None
+    return repr([(name, fact.st_size, fact.st_mtime_ns, fact.st_ino) for name, fact in facts])
