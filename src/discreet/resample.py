@@ -8,8 +8,9 @@ all-null rows sent through the same imputations with fresh draws. Nothing but th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,14 @@ from numpy.typing import NDArray
 from discreet.cube import Cube, compact, joined, row_count, sum_dtype
 from discreet.errors import InternalError
 from discreet.noise.bits import Bits
-from discreet.noise.counts import binomial, multinomial_rows, multivariate_hypergeometric
+from discreet.noise.counts import binomial, categorical, multinomial_rows, multivariate_hypergeometric
 from discreet.paths import NULL, KeyAxis, Moment, axis_law
 from discreet.steps import Resize
 
 __all__ = ["impute", "resample"]
 
 _BLOCK = 4_000_000  # numbers drawn at once when cells are split, to keep memory flat
+_FEW = 4  # records that cost about as much one by one as this many codes of a cell counted
 
 
 def resample(
@@ -75,15 +77,11 @@ def _split(cube: Cube, position: int, mark: int, law: tuple[NDArray[np.int64], N
     labels, weights = law
     untouched = np.flatnonzero(cube.keys[:, position] != mark)
     keys, rows = [cube.keys[untouched]], [cube.rows[untouched]]
-    block = max(1, _BLOCK // len(labels))
-    for start in range(0, len(marked), block):
-        cells = marked[start : start + block]
-        drawn = multinomial_rows(cube.rows[cells], weights.tolist(), bits)
-        where, which = np.nonzero(drawn)
-        split = cube.keys[cells][where]
+    for where, which, numbers in _multinomial(cube.rows[marked], weights.tolist(), bits):
+        split = cube.keys[marked[where]]
         split[:, position] = labels[which]
         keys.append(split)
-        rows.append(drawn[where, which])
+        rows.append(numbers)
     count = sum(map(len, rows))
     return Cube(np.concatenate(keys), np.concatenate(rows), np.zeros((count, 0), np.int64), np.zeros((count, 0), np.int64))
 
@@ -93,16 +91,46 @@ def _complete(cube: Cube, position: int, moment: Moment, bits: Bits) -> Cube:
     law = moment.path.laws[0]
     drawn_codes = np.flatnonzero(law)
     # Exact integers of a type that cannot overflow: at most ROW_LIMIT draws, each of at most the column's width.
-    offsets = drawn_codes.astype(sum_dtype([moment.path.high - moment.path.low]))
+    offsets: NDArray[Any] = drawn_codes.astype(sum_dtype([moment.path.high - moment.path.low]))
     nulls = cube.rows - cube.nonnull[:, position]
     sums = cube.sums.copy()
-    block = max(1, _BLOCK // len(drawn_codes))
-    for start in range(0, len(nulls), block):
-        drawn = multinomial_rows(nulls[start : start + block], law[drawn_codes].tolist(), bits)
-        sums[start : start + block, position] += drawn.astype(offsets.dtype) @ offsets
+    for where, which, numbers in _multinomial(nulls, law[drawn_codes].tolist(), bits):
+        np.add.at(sums[:, position], where, offsets[which] * numbers)
     nonnull = cube.nonnull.copy()
     nonnull[:, position] = cube.rows
     return Cube(cube.keys, cube.rows, nonnull, sums)
+
+
+Drawn = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+def _multinomial(records: NDArray[np.int64], weights: list[int], bits: Bits) -> Iterator[Drawn]:
+    """Every cell's records distributed over the codes, in parts: places of cells, codes, and how many records.
+
+    Cells with few records draw them one by one, the others the numbers of all codes. Both have the multinomial law, so
+    which way a cell goes shows in nothing but the time, which never costs more than the records and the codes together.
+    """
+    few = records * _FEW < len(weights)
+    yield from _one_by_one(np.flatnonzero(few), records, weights, bits)
+    cells = np.flatnonzero(~few)
+    block = max(1, _BLOCK // len(weights))
+    for start in range(0, len(cells), block):
+        some = cells[start : start + block]
+        numbers = multinomial_rows(records[some], weights, bits)
+        where, which = np.nonzero(numbers)
+        yield some[where], which, numbers[where, which]
+
+
+def _one_by_one(cells: NDArray[np.int64], records: NDArray[np.int64], weights: list[int], bits: Bits) -> Iterator[Drawn]:
+    ends = np.cumsum(records[cells])
+    start = 0
+    while start < len(cells):
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
+        where = np.repeat(cells[start:stop], records[cells[start:stop]])
+        if len(where):
+            yield where, categorical(len(where), weights, bits), np.ones(len(where), dtype=np.int64)
+        start = stop
 
 
 def _sampled(cube: Cube, resize: Resize, rows: int | None, bits: Bits) -> Cube:

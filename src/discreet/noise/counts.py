@@ -22,6 +22,7 @@ from discreet.noise.bits import Bits
 
 __all__ = [
     "binomial",
+    "categorical",
     "hypergeometric",
     "multinomial",
     "multinomial_rows",
@@ -31,6 +32,7 @@ __all__ = [
 _MOST_RECORDS = 1 << 50  # of one call: more would take days, and every sum below stays far inside int64
 _FEW, _SPARSE = 4096, 4096  # records, or one in so many: drawn one by one
 _MANY_ROWS = 1024
+_MOST_WEIGHT = 1 << 62
 
 
 def binomial(n: NDArray[np.int64], rate: Amount, bits: Bits) -> NDArray[np.int64]:
@@ -84,6 +86,25 @@ def multinomial_rows(n: NDArray[np.int64], weights: Sequence[int], bits: Bits) -
         width //= 2
         level = np.stack([left, level - left], axis=2).reshape(len(totals), -1)[:, : -(-cells // width)]
     return np.ascontiguousarray(level)
+
+
+def categorical(size: SupportsIndex, weights: Sequence[int], bits: Bits) -> NDArray[np.int64]:
+    """The cells of `size` independent records, cell j having probability weights[j] / sum(weights).
+
+    How many of them are in each cell is `multinomial`, at a cost of the records instead of the cells. By inversion: of the
+    integers below the sum of the weights, weights[j] belong to cell j, and each record draws one of them uniformly.
+
+    Args:
+        size: at most 2**50.
+        weights: non-negative integers, not all 0, in total at most 2**62.
+        bits: the source of random bits.
+    """
+    cumulative = _cumulative(_checked_weights(weights))
+    if cumulative[-1] > _MOST_WEIGHT:
+        raise ArgumentError("weights: must add up to at most 2**62")
+    drawn = bits.below_array(cumulative[-1], _checked_total(size, "size"))
+    # The first cell whose cumulative weight is greater than the number; cells of weight 0 have none of their own.
+    return np.searchsorted(np.array(cumulative[1:], dtype=np.int64), drawn, side="right").astype(np.int64, copy=False)
 
 
 def multivariate_hypergeometric(counts: NDArray[np.int64], m: SupportsIndex, bits: Bits) -> NDArray[np.int64]:

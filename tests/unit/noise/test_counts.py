@@ -149,3 +149,39 @@ def test_weights_of_any_size_are_exact_rationals() -> None:
     assert drawn.sum() == 1000
     assert drawn[1] == 0
     assert 200 < drawn[0] < 800
+
+
+class Listed:
+    """A source that gives these integers, whatever is asked."""
+
+    def __init__(self, numbers: np.ndarray) -> None:
+        self.numbers, self.bounds = numbers, []
+
+    def below_array(self, bound: int, size: int) -> np.ndarray:
+        self.bounds.append(bound)
+        return self.numbers[:size]
+
+
+@pytest.mark.parametrize("weights", [[1], [3, 1], [0, 2, 0, 0, 5, 0], [1] * 20, [2**61, 0, 2**61]])
+def test_a_record_is_in_a_cell_for_as_many_numbers_as_its_weight(weights: list[int]) -> None:
+    """Each number below the sum of the weights is one outcome of equal chance: all of them, or the ends of every stretch."""
+    total = sum(weights)
+    ends = np.cumsum(weights)
+    numbers = np.arange(total) if total < 100 else np.array([0, 2**61 - 1, 2**61, 2**62 - 1])
+    source = Listed(numbers)
+    cells = counts.categorical(len(numbers), weights, source)  # type: ignore[arg-type]
+    assert source.bounds == [total]
+    assert cells.tolist() == [next(j for j, end in enumerate(ends) if number < end) for number in numbers]
+    if total < 100:
+        assert np.bincount(cells, minlength=len(weights)).tolist() == weights
+        wrong = np.searchsorted(ends, numbers, side="left")  # gives the first number of each cell to the one before
+        assert len(weights) == 1 or np.bincount(wrong, minlength=len(weights)).tolist() != weights
+
+
+def test_records_one_by_one_are_refused_as_the_counts_are() -> None:
+    assert counts.categorical(0, [1, 2], system_bits()).tolist() == []
+    with pytest.raises(ArgumentError, match="at most 2\\*\\*62"):
+        counts.categorical(1, [2**62, 1], system_bits())
+    for weights in ([], [0], [-1, 2], [0.5]):
+        with pytest.raises(ArgumentError, match="weights"):
+            counts.categorical(1, weights, system_bits())  # type: ignore[arg-type]
