@@ -45,8 +45,8 @@ from discreet.steps import NumberFacts, TableFacts, Where, WhereIn
 
 __all__ = ["Asked", "line_of", "nullable", "shaped", "weights_of"]
 
-_MOST_CHOSEN = 2**50
-"""Codes that a choice can tell apart with its weights in 64-bit integers; of more a tree is asked."""
+_MOST_CHOSEN = 2**22
+"""Codes among which quantiles are chosen, for the sake of memory; of more a tree is asked."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -78,7 +78,7 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
 def covers(plan: Plan) -> str:
     """Which table the intervals speak of: also of the original one where its rows are all there and no null was filled."""
     brought = layout(plan)
-    used = {one.name for one in (*brought.axes, *brought.moments)}
+    used = {axis.name for axis in brought.axes} | {moment.name for moment in brought.moments}
     changed = any(isinstance(step, Resize) or (isinstance(step, Impute) and step.column in used) for step in plan.steps)
     return COVERS if changed else COVERS_ORIGINAL
 

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from discreet.mechanisms import _runs
+from discreet.errors import ArgumentError
+from discreet.mechanisms import _runs, selection
 from discreet.mechanisms.selection import ExponentialQuantiles, quantiles_change, quantiles_for, select
 from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.noise.bits import system_bits
@@ -35,7 +36,7 @@ TABLES = [table for n in range(MOST + 1) for table in combinations_with_replacem
 @pytest.fixture(autouse=True)
 def coarse(monkeypatch: pytest.MonkeyPatch):
     """Few parts of a heap, so that all of them can be enumerated, and precision for the literal law."""
-    monkeypatch.setattr(_runs, "FINE", FINE)
+    monkeypatch.setattr(_runs, "_MOST_PIECES", FINE)
     with ctx.workprec(200):
         yield
 
@@ -243,3 +244,53 @@ def test_large_denominators_and_counts_do_not_overflow() -> None:
     assert found[0].tolist() == [2, 2]
     assert (np.diff(found, axis=1) >= 0).all()
     assert ((found >= 0) & (found < 10)).all()
+
+
+@pytest.mark.parametrize("records", [0, 1, 2, 50])
+def test_no_denominator_makes_the_choice_fail_from_some_number_of_records_on(records: int) -> None:
+    """A failure that begins at so many records would tell how many there are, exactly."""
+    for q in (Fraction(1, 10**400 + 1), Fraction(10**399, 10**400 + 1)):
+        law = ExponentialQuantiles(10, 1, (q, Fraction(1, 2), Fraction(2, 3)), Fraction(1, 100))
+        values = np.array([[0, 3, records]] if records else np.zeros((0, 3)), dtype=np.int64)
+        found = select(values, law, system_bits())
+        assert ((found >= 0) & (found < 10)).all()
+
+
+def test_what_is_looked_at_together_depends_on_the_grid_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    whole = selection._selected
+    monkeypatch.setattr(selection, "_CHUNK", 6)
+    monkeypatch.setattr(selection, "_selected", lambda part, law, bits: seen.append(len(part.low)) or whole(part, law, bits))
+    law = ExponentialQuantiles(SIZE, 5, HALF, Fraction(10**5))
+    for tables in ([(0,), (2, 2), (), (1, 1, 1), (2,)], [(), (), (), (), (1,)]):
+        seen.clear()
+        found = select(values_of(tables), law, system_bits())
+        assert seen == [2, 2, 1]
+        assert all(code == table[0] for code, table in zip(found, tables, strict=True) if table)
+
+
+def test_the_expected_error_of_a_rank_is_what_even_records_show() -> None:
+    # 200 cells each: a share of 0.95 is below 0.88 with a probability of 1e-5 at most, for 19 quantiles.
+    records, times = 1000, 200
+    codes = np.tile(10 * np.arange(records), times)
+    values = np.stack([np.repeat(np.arange(times), records), codes, np.ones(records * times, dtype=np.int64)], axis=1)
+    for at in (HALF, (Fraction(0),), QUARTERS, tuple(Fraction(k, 16) for k in range(1, 16))):
+        law = ExponentialQuantiles(10 * records, times, at, Fraction(1, 5))
+        found = select(values, law, system_bits()).reshape(times, -1)
+        off = np.abs((found + 5) / 10 - np.array([records * float(q) for q in at]))
+        error = law.expected_rank_error(Fraction(95, 100))
+        assert (off <= error + 1).mean(axis=0).min() > 0.88, at
+        assert error < 4 * np.quantile(off, 0.95) + 5, at
+
+
+@pytest.mark.parametrize("guarantee", [PureDP("1e-200"), ZCDP("1e-350"), GDP("1e-170")], ids=str)
+def test_next_to_nothing_is_refused(guarantee) -> None:
+    with pytest.raises(ArgumentError, match="1e-17"):
+        law_for("median", AddRemove(), guarantee)
+
+
+@pytest.mark.parametrize("guarantee", [PureDP(10**200), ZCDP(10**200), GDP(10**100)], ids=lambda one: type(one).__name__)
+def test_more_than_enough_is_no_more_than_enough(guarantee) -> None:
+    law = law_for("median", AddRemove(), guarantee)
+    assert law.reach == 10**6
+    assert select(values_of([(0, 2, 2)]), law, system_bits()).tolist() == [2]

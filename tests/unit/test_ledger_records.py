@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from discreet.ledger import Entry, Identity, Ledger, Reservation, entry_body, entry_digest
 from discreet.ledger import amounts as amounts_module
 from discreet.ledger.amounts import Meter, amounts_from, amounts_text, shown, spent_after
-from discreet.ledger.records import entry_from
+from discreet.ledger.records import entry_from, fields_from, fields_of_all
 
 ENTRY = Entry(
     sequence=7,
@@ -144,3 +144,14 @@ def test_the_chain_can_be_followed_from_the_entries_alone() -> None:
             assert entry.digest == entry_digest(previous, entry_body(entry))
             previous = entry.digest
         assert previous == ledger.head()
+
+
+def test_bodies_mean_the_same_alone_and_together():
+    """Text after an object, or an object that reaches into the next body, is refused wherever it stands."""
+    first, second = '{"charge":["0.1"]}', '{"charge":["0.9"]}'
+    crafted = [first + ',{"charge":["0"],"x":[{}', second + "]}"], ['{"x":"y","a":[1', '2]},{"kind":"y"}'], [first + " "]
+    for bodies in crafted:
+        assert fields_of_all(bodies) == []
+        with pytest.raises(ValueError, match="no JSON object"):
+            fields_from(bodies[0])
+    assert fields_of_all([first, second]) == [fields_from(first), fields_from(second)]

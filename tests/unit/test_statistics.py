@@ -471,3 +471,15 @@ def test_a_release_says_whether_its_intervals_hold_for_the_original_table():
     assert covers(TABLE.resize(10).agg(dp.count())) == COVERS
     document = released(dp.count(), by=["g"]).document
     assert document["interval"]["covers"] == COVERS_ORIGINAL
+
+
+def test_a_q_with_more_than_30_digits_is_refused():
+    dp.quantiles("w", [Fraction(1, 10**30)])
+    with pytest.raises(dp.ArgumentError, match="at most 30 digits"):
+        dp.quantiles("w", ["0." + "3" * 31])
+
+
+@pytest.mark.parametrize("spend", [dp.PureDP("1e-200"), dp.ZCDP("1e-350"), dp.GDP("1e-170")], ids=str)
+def test_a_choice_for_next_to_nothing_is_refused_before_it_costs_anything(spend):
+    with pytest.raises(dp.PlanError, match="spend: leaves"):
+        quote(TABLE.agg(dp.median("w", **SKIP, interval=0)), spend)

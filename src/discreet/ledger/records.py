@@ -198,24 +198,23 @@ def fields_from(body: str) -> dict[str, Any]:
     """The fields that are in an `entry_body`, not interpreted.
 
     Raises:
-        ValueError: `body` is no JSON object.
+        ValueError: `body` is no JSON object, or has something after it.
     """
-    try:
-        fields = _DECODER.raw_decode(body)[0]
-    except RecursionError:
-        fields = None
-    if type(fields) is not dict:
+    found = fields_of_all([body])
+    if not found:
         raise ValueError("is no JSON object")
-    return fields
+    return found[0]
 
 
 def fields_of_all(bodies: list[str]) -> list[dict[str, Any]]:
-    """`fields_from` of each of `bodies`, in less time; or nothing, when one of them is no JSON object."""
+    """`fields_from` of each of `bodies`; or nothing, when one of them is no JSON object, the whole of it."""
+    scan: Any = _DECODER.scan_once  # type: ignore[attr-defined]  # set by its __init__
     try:
-        decoded = _DECODER.decode("[" + ",".join(bodies) + "]")
-    except (ValueError, RecursionError):
+        decoded = [scan(body, 0) for body in bodies]
+    except (ValueError, StopIteration, RecursionError):
         return []
-    return decoded if len(decoded) == len(bodies) and {*map(type, decoded)} == {dict} else []
+    whole = all(end == len(body) for (_, end), body in zip(decoded, bodies, strict=True))
+    return [fields for fields, _ in decoded] if whole and all(type(fields) is dict for fields, _ in decoded) else []
 
 
 def require_text(value: object, name: str) -> None:

@@ -8,19 +8,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FINE", "Integers", "Node", "Part", "Runs", "runs_of"]
+__all__ = ["Integers", "Node", "Part", "Runs", "pieces_of", "runs_of"]
 
-FINE = 16
+_MOST_PIECES = 16
+_MOST_CANDIDATES = 1 << 20
 _WIDE = 1 << 20  # denominators from which ranks may leave 64 bits, whatever the data
 
 Integers = NDArray[np.int64]
+
+
+def pieces_of(size: int) -> int:
+    """Into how many pieces heaps are parted on a grid of so many codes: fewer on a fine one, where memory would not do."""
+    return max(1, min(_MOST_PIECES, _MOST_CANDIDATES // size))
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """The choice of one quantile among those from `first` to `last` (not included), relative to the part that it is in.
 
-    `over`/`unit` is its q there; `end` is what is kept away from an end of the data, in 1/unit records, where q is 0 or 1.
+    `over`/`unit` is its q there; `end` is what is kept away from an end of the data, in 1/unit records, where q is 0 or 1;
+    `pieces` says into how many pieces the records at a code are parted for other choices, 0 where there are none.
     """
 
     first: int
@@ -29,11 +36,7 @@ class Node:
     over: int
     unit: int
     end: int
-
-    @property
-    def parts(self) -> bool:
-        """Whether other quantiles are chosen in the parts."""
-        return self.last - self.first > 1
+    pieces: int
 
     @property
     def largest(self) -> int:
@@ -93,7 +96,7 @@ def runs_of(part: Part, node: Node) -> Runs:
     before = np.concatenate([np.zeros(1, np.int64), upto[:-1]])
     stretches = _stretches(part, before, upto, summed)
     target = node.target(_wide(summed[upto] - summed[before], node))
-    return _fine(stretches, target, node) if node.parts else _whole(stretches, target, node)
+    return _fine(stretches, target, node) if node.pieces else _whole(stretches, target, node)
 
 
 def _stretches(part: Part, before: Integers, upto: Integers, summed: Integers) -> _Stretches:
@@ -130,20 +133,20 @@ def _whole(found: _Stretches, target: NDArray[Any], node: Node) -> Runs:
 
 
 def _fine(found: _Stretches, target: NDArray[Any], node: Node) -> Runs:
-    """A choice that parts the records: of a code and of one of `FINE` pieces of its records; half of the piece goes below.
+    """A choice that parts the records: of a code and of one of p pieces of its records; half of the piece goes below.
 
-    Piece j of E records reaches from j·E // FINE to (j + 1)·E // FINE, and its middle is ((2j + 1)·E + FINE) // (2·FINE);
-    one record more changes each of them by 0 or 1. The pieces of a gap are all alike, hence one candidate.
+    Piece j of E records reaches from j·E // p to (j + 1)·E // p, and its middle is ((2j + 1)·E + p) // (2p); one record more
+    changes each of them by 0 or 1. The pieces of a gap are all alike, hence one candidate.
     """
-    pieces = np.where(found.heap > 0, FINE, 1)
+    pieces = np.where(found.heap > 0, node.pieces, 1)
     run = np.repeat(np.arange(len(pieces)), pieces)
     piece = np.arange(len(run)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
     heap, ahead, owner = found.heap[run], found.ahead[run], found.owner[run]
-    starts, ends = ahead + piece * heap // FINE, ahead + (piece + 1) * heap // FINE
+    starts, ends = ahead + piece * heap // node.pieces, ahead + (piece + 1) * heap // node.pieces
     wanted = target[owner]
     loss = np.maximum(node.unit * _wide(starts, node) - wanted, wanted - node.unit * _wide(ends, node))
-    below = ((2 * piece + 1) * heap + FINE) // (2 * FINE)
-    many = found.width[run] * np.where(heap > 0, 1, FINE)
+    below = ((2 * piece + 1) * heap + node.pieces) // (2 * node.pieces)
+    many = found.width[run] * np.where(heap > 0, 1, node.pieces)
     return Runs(found.first[run], found.width[run], many, below, loss, _ends(owner, len(target)))
 
 

@@ -10,7 +10,7 @@ e^(-range · loss(c) / (2·max(q, 1 - q))) changes the logarithm of any ratio of
 
 Of several quantiles the middle one is chosen first; it parts the records, and the others are chosen in the part that holds
 them. A record is in one part, so each level of this tree of choices costs `range` once. Where a choice parts the records, it
-is one of c and of one of `FINE` pieces of the records at c, which has a loss like that of a code of its own.
+is one of c and of one of up to 16 pieces of the records at c, which has a loss like that of a code of its own.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from math import ceil, log
 
 import numpy as np
 
-from discreet.errors import InternalError
-from discreet.mechanisms._runs import Integers, Node, Part, runs_of
+from discreet.errors import ArgumentError, InternalError
+from discreet.mechanisms._runs import Integers, Node, Part, pieces_of, runs_of
 from discreet.mechanisms.sensitivity import Change, Sensitivity
 from discreet.neighbours import AddRemove, Neighbours
 from discreet.noise.bits import Bits
@@ -34,7 +34,9 @@ from discreet.privacy.bounded_range import range_of
 __all__ = ["ExponentialQuantiles", "quantiles_change", "quantiles_for", "select"]
 
 _MANY = 1 << 40
-_CHUNK = 1 << 17  # cells, and codes with records, that are looked at together
+_CHUNK = 1 << 18  # codes that are looked at together
+_LEAST_RANGE, _LARGEST_RANGE = Fraction(1, 10**17), Fraction(10**6)
+"""Like noise beyond 1e17 steps, a smaller range tells nothing; a larger one is never needed to find the best candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,11 @@ class ExponentialQuantiles:
         """With probability `level` the rank of a chosen code is off by no more records than about this.
 
         Where records are spread evenly: a choice is then off by r records with a density proportional to e^(-rate · r), and
-        half of what it is off moves those after it, a quarter the next ones, which adds a third to their variance at most.
+        each of the choices before it adds no more than its own to the variance. The ends of the data are kept away from.
         """
-        levels = 2 / 3**0.5 if len(self.at) > 1 else 1.0
-        off = max(2 * node.largest / node.unit for node in _nodes(self))
-        return levels * off * -log(1 - float(level)) / float(self.reach)
+        off = max(2 * node.largest / node.unit * -log(1 - float(level)) for node in _nodes(self)) / float(self.reach)
+        away = max(node.end / node.unit for node in _nodes(self))
+        return float(_levels(len(self.at)) ** 0.5 * off + away)
 
 
 def quantiles_for(
@@ -74,11 +76,15 @@ def quantiles_for(
     """The choices that together give `guarantee` where they cost `sensitivity`: what a level may cost follows from it.
 
     Raises:
+        ArgumentError: a guarantee that leaves next to nothing to choose by.
         InternalError: a sensitivity of 0.
     """
     if not sensitivity.l1 > 0:
         raise InternalError("a query that no row can change needs no noise")
-    return ExponentialQuantiles(size, cells, at, range_of(guarantee, sensitivity.l1, sensitivity.l2_squared))
+    reach = range_of(guarantee, sensitivity.l1, sensitivity.l2_squared)
+    if reach < _LEAST_RANGE:
+        raise ArgumentError(f"guarantee={guarantee}: leaves a choice by rank less than 1e-17 to go by; spend more")
+    return ExponentialQuantiles(size, cells, at, min(reach, _LARGEST_RANGE))
 
 
 def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: Neighbours) -> Change:
@@ -105,16 +111,13 @@ def select(values: Integers, law: ExponentialQuantiles, bits: Bits) -> Integers:
         bits: independent uniform bits.
     """
     found = np.zeros((law.cells, len(law.at)), dtype=np.int64)
-    ends = np.searchsorted(values[:, 0], np.arange(law.cells), side="right")
-    start = 0
-    while start < law.cells:
-        before = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, min(start + _CHUNK, int(np.searchsorted(ends, before + _CHUNK, side="right"))))
-        owner, code, count = values[before : int(ends[stop - 1])].T
-        cells = stop - start
-        lowest, highest = np.zeros(cells, np.int64), np.full(cells, law.size - 1, np.int64)
+    once = max(1, _CHUNK // law.size)  # public: what is looked at together does not depend on the records
+    for start in range(0, law.cells, once):
+        stop = min(start + once, law.cells)
+        first, last = np.searchsorted(values[:, 0], [start, stop])
+        owner, code, count = values[first:last].T
+        lowest, highest = np.zeros(stop - start, np.int64), np.full(stop - start, law.size - 1, np.int64)
         found[start:stop] = _selected(Part(lowest, highest, owner - start, code, count), law, bits)
-        start = stop
     return found.ravel()
 
 
@@ -152,7 +155,8 @@ def _nodes(law: ExponentialQuantiles) -> Iterator[Node]:
             # With min(s, N/2) in place of 0, and N less that in place of N: still changed by at most 1 by a record.
             over, unit = 2 * over, 2
         end = min(ceil(4 * log(law.size) / float(law.reach)), _MANY) if over in (0, unit) else 0
-        yield Node(first, last, place, over, unit, end)
+        pieces = pieces_of(law.size) if last - first > 1 else 0
+        yield Node(first, last, place, over, unit, end, pieces)
         todo += [(first, place, low, q), (place + 1, last, q, high)]
 
 

@@ -22,6 +22,7 @@ from discreet.noise.bits import Bits
 
 __all__ = ["Candidates", "below_each", "choose"]
 
+_THOUSAND = Fraction(1000)
 _CHUNK = 1 << 20  # how many weights are looked at together
 _WEIGHT_ERROR = 2.0**-39
 """More than the relative error of a weight: e^-x for x ≤ 745 has three roundings of x and one of the result, together at
@@ -51,13 +52,13 @@ def choose(candidates: Candidates, rate: Fraction, bits: Bits) -> NDArray[np.int
     Args:
         candidates: what is chosen from.
         rate: positive; what one unit of loss costs.
-        bits: independent uniform bits; one word for a choice, more with a probability of 2^-30 or so.
+        bits: independent uniform bits; one word for a choice, more with a probability of at most about runs · 2^-38.
     """
     starts = np.concatenate([np.zeros(1, dtype=np.int64), candidates.ends[:-1]])
     lengths = candidates.ends - starts
     least = np.minimum.reduceat(candidates.loss, starts) if len(starts) else candidates.loss[:0]
     above = candidates.loss - np.repeat(least, lengths)
-    weights = candidates.many * np.exp(-float(rate) * above.astype(np.float64))
+    weights = candidates.many.astype(np.float64) * np.exp(-_exponents(above, rate))
     drawn = bits.words(len(starts))
     found = np.empty(len(starts), dtype=np.int64)
     for rows, width in _rectangles(lengths):
@@ -68,6 +69,13 @@ def choose(candidates: Candidates, rate: Fraction, bits: Bits) -> NDArray[np.int
             place[row] = _certified(above[run], candidates.many[run], rate, int(drawn[one]), bits)
         found[rows] = starts[rows] + place
     return found
+
+
+def _exponents(above: NDArray[Any], rate: Fraction) -> NDArray[np.float64]:
+    """The exponents as doubles; where they may be beyond all doubles, no more than 1000: such a weight is next to nothing."""
+    if above.dtype != np.object_:
+        return np.asarray(float(rate) * above.astype(np.float64))
+    return np.array([float(min(rate * int(loss), _THOUSAND)) for loss in above], dtype=np.float64)
 
 
 def _rectangles(lengths: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.intp], int]]:
@@ -103,10 +111,14 @@ def _place(
 
 def _certified(above: NDArray[Any], many: NDArray[np.int64], rate: Fraction, drawn: int, bits: Bits) -> int:
     """The first run whose certain cumulative weight exceeds U times the sum of all, U beginning with the bits drawn."""
-    uniform = LazyUniform(bits, value=drawn, known=64)
+    from flint import ctx
+
+    uniform, sums = LazyUniform(bits, value=drawn, known=64), dict[int, list[Ball]]()
 
     def part(upto: int) -> Ball:
-        return _weight(above, many, rate, upto) / _weight(above, many, rate, len(many))
+        found = sums.setdefault(ctx.prec, []) or _sums(above, many, rate)
+        sums[ctx.prec] = found
+        return found[upto] / found[-1]
 
     low, high = 0, len(many) - 1
     while low < high:
@@ -118,12 +130,15 @@ def _certified(above: NDArray[Any], many: NDArray[np.int64], rate: Fraction, dra
     return low
 
 
-def _weight(above: NDArray[Any], many: NDArray[np.int64], rate: Fraction, upto: int) -> Ball:
-    """The sum of the first `upto` weights, as a ball of the working precision."""
+def _sums(above: NDArray[Any], many: NDArray[np.int64], rate: Fraction) -> list[Ball]:
+    """The sums of the first 0, 1, … weights, as balls of the working precision; each weight is worked out once."""
+    weights = {loss: (-ball(rate * int(loss))).exp() for loss in set(above.tolist())}
     total = ball(0)
-    for loss, times in zip(above[:upto], many[:upto], strict=True):
-        total += int(times) * (-ball(rate * int(loss))).exp()
-    return total
+    sums = [total]
+    for loss, times in zip(above.tolist(), many.tolist(), strict=True):
+        total += times * weights[loss]
+        sums.append(total)
+    return sums
 
 
 def below_each(bounds: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
