@@ -72,7 +72,7 @@ def choose(candidates: Candidates, rate: Fraction, bits: Bits) -> NDArray[np.int
 
 
 def _exponents(above: NDArray[Any], rate: Fraction) -> NDArray[np.float64]:
-    """The exponents as doubles; where they may be beyond all doubles, no more than 1000: such a weight is next to nothing."""
+    """The exponents as doubles; where they may be beyond all doubles, 1000 at most: such a weight is next to nothing."""
     if above.dtype != np.object_:
         return np.asarray(float(rate) * above.astype(np.float64))
     return np.array([float(min(rate * int(loss), _THOUSAND)) for loss in above], dtype=np.float64)
