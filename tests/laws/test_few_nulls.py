@@ -41,8 +41,12 @@ def law_of_the_cube(plan, monkeypatch):
 
 
 # With 0 every record is drawn by itself, with 1 those of small cells; blocks of one record, or of many.
-@pytest.mark.parametrize(("few", "block"), [(0, 4_000_000), (0, 1), (1, 2)])
-@pytest.mark.parametrize("resize", [None, (4, 1), (2, "1/2")])
+WAYS = [(0, 4_000_000), (0, 1), (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("few", "block", "resize"), [*((*way, resize) for way in WAYS for resize in (None, (4, 1))), (1, 2, (2, "1/2"))]
+)
 def test_records_drawn_one_by_one_have_the_law_of_the_rows(few, block, resize, monkeypatch):
     monkeypatch.setattr(module, "_FEW", few)
     monkeypatch.setattr(module, "_BLOCK", block)
