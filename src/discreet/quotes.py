@@ -43,6 +43,7 @@ __all__ = [
     "PublicCells",
     "PublicCount",
     "Quote",
+    "accuracy_text",
     "expected_error",
     "half_widths",
     "interval_ranks",
@@ -50,6 +51,7 @@ __all__ = [
     "law_text",
     "noises_add_up",
     "sum_half_widths",
+    "totals_text",
 ]
 
 LEVEL = Fraction(95, 100)
@@ -185,7 +187,7 @@ class Quote:
         lines = [f"cost: {self.spend.explain()}"]
         resize = resize_of(self.plan)
         if self.beside is not None:
-            lines += _totals_text(self, self.beside)
+            lines += totals_text(self, self.beside)
         if self.group > 1 and (self.beside is None or resize is not None):
             lines.append(f"one person can move {self.group} rows of the table that is asked; the noise allows for that")
         if resize is not None and resize.proportion < 1 and isinstance(self.spend, ZCDP | GDP):
@@ -197,12 +199,17 @@ class Quote:
         if self.joint < 1:
             together = decimal_text(self.joint, 3)
             lines.append(f"one row cannot do its worst to all of them at once: together they cost {together} of the sum")
-        together = "; all intervals hold together" if self.plan.intervals == "simultaneous" else ""
-        what = f"half of the 95 % interval; means, variances and shares in a group of 1,000 rows{together}"
-        lines.append(f"expected error ({what}):")
-        for line, (name, error) in zip(self.lines, self.expected, strict=True):
-            lines.append(f"  {name}: ±{error:.6g}{_rank_text(self, line)}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *accuracy_text(self)])
+
+
+def accuracy_text(quote: Quote) -> list[str]:
+    """How exact each statistic will be, below a line that says what these numbers mean."""
+    together = "; all intervals hold together" if quote.plan.intervals == "simultaneous" else ""
+    what = f"half of the 95 % interval; means, variances and shares in a group of 1,000 rows{together}"
+    lines = [f"expected error ({what}):"]
+    for line, (name, error) in zip(quote.lines, quote.expected, strict=True):
+        lines.append(f"  {name}: ±{error:.6g}{_rank_text(quote, line)}")
+    return lines
 
 
 def _rank_text(quote: Quote, line: Line) -> str:
@@ -216,7 +223,7 @@ def _rank_text(quote: Quote, line: Line) -> str:
     return f" rows in rank; {certain}"
 
 
-def _totals_text(quote: Quote, beside: Beside) -> list[str]:
+def totals_text(quote: Quote, beside: Beside) -> list[str]:
     """What the totals mean for the guarantee."""
     adjacency = beside.adjacency
     bound = "" if adjacency.exact and beside.totals is not None else " at most"

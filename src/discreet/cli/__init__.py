@@ -18,6 +18,7 @@ from discreet.cli.auditing import audit_plan
 from discreet.cli.converting import conversions
 from discreet.cli.effective import effective_guarantee
 from discreet.cli.exits import exits
+from discreet.cli.explaining import explained_plan
 from discreet.cli.ledgers import exported_ledger, shown_ledger, verified_ledger
 from discreet.cli.output import write
 from discreet.cli.planning import checked_plan, quoted_plan
@@ -79,6 +80,21 @@ def quote(plan: PlanArgument, *, as_json: AsJson = False) -> None:
     """Say what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing."""
     with exits():
         write(quoted_plan(plan), as_json=as_json)
+
+
+@app.command()
+def explain(
+    plan: PlanArgument,
+    release: Annotated[str | None, typer.Option(metavar="NAME", help="Only this release.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Explain the noise of each release: who is compared, what one row can change, what each step does to that.
+
+    Reads no rows, spends nothing.
+    """
+    with exits():
+        write(explained_plan(plan, release), as_json=as_json)
 
 
 @app.command()
