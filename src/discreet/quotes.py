@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.displays import card, one_line, request_text
 from discreet.errors import InternalError
 from discreet.estimates.quantiles import rank_half_width
 from discreet.exact import common_denominator, decimal_text, exact, text
@@ -32,6 +33,7 @@ from discreet.plan import Plan, resize_of
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.coordinates import Budget
 from discreet.queries import Dispersion, LevelCounts, Query, reach, shown
+from discreet.spend import amount_text
 from discreet.statistics import Count, Mean, Share, Statistic, Sum, Variance, levels_of
 
 __all__ = [
@@ -181,6 +183,18 @@ class Quote:
     def expected(self) -> tuple[tuple[str, float], ...]:
         """For each statistic its name and the half-width of its interval, in a group of 1,000 rows where that matters."""
         return tuple((line.statistic.name, expected_error(self, line, rows=1000)) for line in self.lines)
+
+    def __repr__(self) -> str:
+        errors = ", ".join(f"{name} ±{error:.4g}" for name, error in self.expected)
+        return one_line("Quote:", f"{amount_text(self.spend)};", f"expected error {errors}")
+
+    def _repr_html_(self) -> str:
+        asked = request_text(self.plan.group_by, [statistic.name for statistic in self.plan.statistics])
+        noise = [(shown(one.query), f"{decimal_text(100 * one.share, 3)} %", law_text(one.law)) for one in self.measured]
+        errors = [text.strip().split(": ", 1) for text in accuracy_text(self)[1:]]
+        facts = [("asks for", asked), ("cost", self.spend.explain())]
+        heading = accuracy_text(self)[0].rstrip(":")
+        return card("Quote", facts, [("query", "share", "noise"), *noise], [("statistic", heading), *errors])
 
     def __str__(self) -> str:
         """The quote in words: cost, totals, division of the spend, noise, expected errors."""
