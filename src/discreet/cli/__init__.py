@@ -23,6 +23,7 @@ from discreet.cli.ledgers import exported_ledger, shown_ledger, verified_ledger
 from discreet.cli.output import write
 from discreet.cli.planning import checked_plan, quoted_plan
 from discreet.cli.releasing import consistent_folder, release_plan, report_folder
+from discreet.cli.starting import nobody, started_plan, terminal
 
 __all__ = ["app", "main"]
 
@@ -66,6 +67,23 @@ def _options(
     ] = False,
 ) -> None:
     """The options before a command."""
+
+
+@app.command()
+def init(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file, a glob, or example:NAME.")],
+    out: Annotated[Path, typer.Option("--out", metavar="PLAN", help="The plan file to write.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: write a template to fill in.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a plan file: asks for what must be declared. Reads names and types of the columns, no values; spends nothing.
+
+    Where no terminal is there to answer, it writes a template in which bounds and categories are left to be filled in.
+    """
+    with exits():
+        alone = yes or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
+        write(started_plan(source, out, nobody if alone else terminal), as_json=as_json)
 
 
 @app.command()
