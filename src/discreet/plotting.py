@@ -32,7 +32,7 @@ def bars_of(document: Mapping[str, Any], statistic: object) -> alt.LayerChart:
     Raises:
         ArgumentError: Altair is not installed, there is no such number, or there are too many groups.
     """
-    alt = _altair()
+    charts = _altair()
     columns, chosen, title = _chosen(document, statistic)
     values = {column["name"]: column["values"] for column in columns}
     if len(values[chosen]) > MOST_BARS:
@@ -50,12 +50,12 @@ def bars_of(document: Mapping[str, Any], statistic: object) -> alt.LayerChart:
         values[f"{chosen}_high"],
         strict=True,
     )
-    data = alt.Data(values=[dict(zip(keys, row, strict=True)) for row in rows])
-    groups = alt.Y("group:N", sort=None, title=", ".join(map(name, labels)) or None)
-    tips = [alt.Tooltip("group:N"), *(alt.Tooltip(f"{key}:Q") for key in keys[1:])]
-    base = alt.Chart(data, title=name(document["name"]))
-    bars = base.mark_bar(opacity=0.6).encode(x=alt.X("value:Q", title=name(title)), y=groups, tooltip=tips)
-    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high"), y=groups, tooltip=tips)
+    data = charts.Data(values=[dict(zip(keys, row, strict=True)) for row in rows])
+    groups = charts.Y("group:N", sort=None, title=", ".join(map(name, labels)) or None)
+    tips = [charts.Tooltip("group:N"), *(charts.Tooltip(f"{key}:Q") for key in keys[1:])]
+    base = charts.Chart(data, title=name(document["name"]))
+    bars = base.mark_bar(opacity=0.6).encode(x=charts.X("value:Q", title=name(title)), y=groups, tooltip=tips)
+    lines = base.mark_rule(strokeWidth=2).encode(x=charts.X("low:Q"), x2=charts.X2("high"), y=groups, tooltip=tips)
     drawn: alt.LayerChart = bars + lines
     return drawn
 

@@ -242,7 +242,7 @@ def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
         by = ask("columns to group by, separated by commas (none: -)", _nonempty, "-")
         asked = ask(
             f"statistics, separated by commas: count, or one of {', '.join(_WITH_COLUMN)} and its column",
-            lambda answer: [_statistic(one) for one in answer.split(",")] and None,
+            _are_statistics,
             "count",
         )
         groups = [] if by in {None, "-"} else [one.strip() for one in str(by).split(",")]
@@ -272,6 +272,11 @@ def _refused(sections: list[Section], out: Path) -> PlanError | None:
         return None
     finally:
         Path(place).unlink()
+
+
+def _are_statistics(answer: str) -> None:
+    for word in answer.split(","):
+        _statistic(word)
 
 
 def _statistic(word: str) -> str:
