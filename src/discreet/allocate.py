@@ -40,7 +40,7 @@ from discreet.queries import Dispersion, QuantileCodes, Query, RowCount, columns
 from discreet.quotes import Alternative, Measured, Noise, Quote, law_json
 from discreet.steps import Where, WhereIn
 
-__all__ = ["quote"]
+__all__ = ["changes_of", "quote", "resampling_of"]
 
 Target = PureDP | ZCDP | GDP
 """A guarantee that one mechanism can have by itself."""
@@ -78,7 +78,7 @@ def _row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Targ
     (soundness 12). Otherwise group privacy over the rows of a person, inverted exactly. Under ApproxDP there are several,
     and the least noisy mechanism is taken.
     """
-    sampled = _resampling(plan, beside)
+    sampled = resampling_of(plan, beside)
     if isinstance(spend, ApproxDP):
         pure = _row_targets(plan, PureDP(spend.epsilon), beside)
         if not spend.delta > 0:
@@ -99,7 +99,8 @@ def _row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Targ
             return (GDP(mu / rows) if sampled is None else sampled.functional(spend),)
 
 
-def _resampling(plan: Plan, beside: Beside | None) -> Resampling | None:
+def resampling_of(plan: Plan, beside: Beside | None) -> Resampling | None:
+    """The resize of a plan as its guarantee sees it: beside exact totals a rows are protected together."""
     resize = resize_of(plan)
     group = 1 if beside is None else beside.adjacency.a
     return None if resize is None else Resampling(resize.rows, resize.proportion, plan.neighbours, group)
@@ -107,7 +108,7 @@ def _resampling(plan: Plan, beside: Beside | None) -> Resampling | None:
 
 def _moved_rows(plan: Plan, beside: Beside | None) -> int:
     """How many rows of the table that is asked can differ between the tables that are compared."""
-    sampled = _resampling(plan, beside)
+    sampled = resampling_of(plan, beside)
     if sampled is not None:
         return sampled.most
     return plan.neighbours.rows_per_person if beside is None else beside.adjacency.a
@@ -229,6 +230,13 @@ def _held(space: Space, query: Query) -> tuple[int, NDArray[np.int64]]:
     return done, np.concatenate(held)
 
 
+def changes_of(quoted: Quote) -> tuple[Change, ...]:
+    """For each measured query what one row can do to it, by where it was and where it is afterwards, totals or not."""
+    plan = quoted.plan
+    asked = Asked(plan, table_facts(plan.schema, plan.neighbours, plan.steps), None)
+    return tuple(_change(asked, one.query) for one in quoted.measured)
+
+
 def _change(asked: Asked, query: Query) -> Change:
     """What one replaced (or added) row can do; after a resize n is fixed, so there it is that of replace-one."""
     plan, rows = asked.plan, asked.facts.rows
@@ -265,7 +273,7 @@ def _advertised(plan: Plan, spend: Budget, measured: Sequence[Measured], joint: 
     inner = [_ordinary_guarantee(one) for one in measured]
     parts = zip(*map(coordinates, inner), strict=True)
     total = from_coordinates(type(inner[0]), tuple(joint * sum(part, Fraction(0)) for part in parts))
-    sampled = _resampling(plan, None)
+    sampled = resampling_of(plan, None)
     if isinstance(total, GDP) and isinstance(spend, ApproxDP) and sampled is not None:
         return ApproxDP(sampled.profile(total).epsilon_at(spend.delta), spend.delta)
     if isinstance(total, ApproxDP):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal, get_args
 
+from discreet.displays import card, declared_facts, one_line, request_text
 from discreet.errors import InternalError, PlanError, printed
 from discreet.groups import BinGroup, CategoryGroup, Group, Label, group_json, group_labels
 from discreet.neighbours import Neighbours
@@ -84,6 +85,14 @@ class Plan:
         _check_size(self, facts)
         if facts.resized:
             _check_resize(self, facts)
+
+    def __repr__(self) -> str:
+        return one_line("Plan for", request_text(self.group_by, [statistic.name for statistic in self.statistics]))
+
+    def _repr_html_(self) -> str:
+        asked = request_text(self.group_by, [statistic.name for statistic in self.statistics])
+        facts = [("asks for", asked), *declared_facts(self.schema, self.neighbours, self.steps), ("digest", self.digest)]
+        return card("Plan", facts)
 
     @property
     def digest(self) -> str:

@@ -24,7 +24,7 @@ from discreet.release import Guarantee, Release, column_json, guarantee_json, ma
 from discreet.statistics import Count, Histogram, Sum, Tables, statistic_json
 from discreet.steps import Impute, Resize
 
-__all__ = ["COVERS", "COVERS_ORIGINAL", "covers", "noise_json", "publish", "totals_digest"]
+__all__ = ["COVERS", "COVERS_ORIGINAL", "covers", "guarantee_of", "noise_json", "publish", "totals_digest"]
 
 COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
 """What the intervals of a release cover where values were imputed or rows sampled."""
@@ -61,7 +61,7 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
             **content,
             "plan": plan_json(quote.plan),
             "plan_digest": quote.plan.digest,
-            "guarantee": guarantee_json(_guarantee(quote, report_delta)),
+            "guarantee": guarantee_json(guarantee_of(quote, report_delta)),
             "invariants": _totals_json(quote),
             **sums_of_counts(quote.plan, quote.beside).to_json(),
             "group": quote.group,
@@ -141,7 +141,8 @@ def _totals_json(quote: Quote) -> dict[str, Any] | None:
     }
 
 
-def _guarantee(quote: Quote, report_delta: Fraction) -> Guarantee:
+def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
+    """What a release of the quote promises to each person; ε is stated at `report_delta` under ZCDP and GDP."""
     spend, neighbours = quote.spend, quote.plan.neighbours
     delta = report_delta
     if isinstance(spend, PureDP | ApproxDP):

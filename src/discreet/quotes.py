@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.displays import card, one_line, request_text
 from discreet.errors import InternalError
 from discreet.estimates.quantiles import rank_half_width
 from discreet.exact import common_denominator, decimal_text, exact, text
@@ -32,6 +33,7 @@ from discreet.plan import Plan, resize_of
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.coordinates import Budget
 from discreet.queries import Dispersion, LevelCounts, Query, reach, shown
+from discreet.spend import amount_text
 from discreet.statistics import Count, Mean, Share, Statistic, Sum, Variance, levels_of
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "PublicCells",
     "PublicCount",
     "Quote",
+    "accuracy_text",
     "expected_error",
     "half_widths",
     "interval_ranks",
@@ -50,6 +53,7 @@ __all__ = [
     "law_text",
     "noises_add_up",
     "sum_half_widths",
+    "totals_text",
 ]
 
 LEVEL = Fraction(95, 100)
@@ -180,12 +184,24 @@ class Quote:
         """For each statistic its name and the half-width of its interval, in a group of 1,000 rows where that matters."""
         return tuple((line.statistic.name, expected_error(self, line, rows=1000)) for line in self.lines)
 
+    def __repr__(self) -> str:
+        errors = ", ".join(f"{name} ±{error:.4g}" for name, error in self.expected)
+        return one_line("Quote:", f"{amount_text(self.spend)};", f"expected error {errors}")
+
+    def _repr_html_(self) -> str:
+        asked = request_text(self.plan.group_by, [statistic.name for statistic in self.plan.statistics])
+        noise = [(shown(one.query), f"{decimal_text(100 * one.share, 3)} %", law_text(one.law)) for one in self.measured]
+        errors = [text.strip().split(": ", 1) for text in accuracy_text(self)[1:]]
+        facts = [("asks for", asked), ("cost", self.spend.explain())]
+        heading = accuracy_text(self)[0].rstrip(":")
+        return card("Quote", facts, [("query", "share", "noise"), *noise], [("statistic", heading), *errors])
+
     def __str__(self) -> str:
         """The quote in words: cost, totals, division of the spend, noise, expected errors."""
         lines = [f"cost: {self.spend.explain()}"]
         resize = resize_of(self.plan)
         if self.beside is not None:
-            lines += _totals_text(self, self.beside)
+            lines += totals_text(self, self.beside)
         if self.group > 1 and (self.beside is None or resize is not None):
             lines.append(f"one person can move {self.group} rows of the table that is asked; the noise allows for that")
         if resize is not None and resize.proportion < 1 and isinstance(self.spend, ZCDP | GDP):
@@ -197,12 +213,17 @@ class Quote:
         if self.joint < 1:
             together = decimal_text(self.joint, 3)
             lines.append(f"one row cannot do its worst to all of them at once: together they cost {together} of the sum")
-        together = "; all intervals hold together" if self.plan.intervals == "simultaneous" else ""
-        what = f"half of the 95 % interval; means, variances and shares in a group of 1,000 rows{together}"
-        lines.append(f"expected error ({what}):")
-        for line, (name, error) in zip(self.lines, self.expected, strict=True):
-            lines.append(f"  {name}: ±{error:.6g}{_rank_text(self, line)}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *accuracy_text(self)])
+
+
+def accuracy_text(quote: Quote) -> list[str]:
+    """How exact each statistic will be, below a line that says what these numbers mean."""
+    together = "; all intervals hold together" if quote.plan.intervals == "simultaneous" else ""
+    what = f"half of the 95 % interval; means, variances and shares in a group of 1,000 rows{together}"
+    lines = [f"expected error ({what}):"]
+    for line, (name, error) in zip(quote.lines, quote.expected, strict=True):
+        lines.append(f"  {name}: ±{error:.6g}{_rank_text(quote, line)}")
+    return lines
 
 
 def _rank_text(quote: Quote, line: Line) -> str:
@@ -216,7 +237,7 @@ def _rank_text(quote: Quote, line: Line) -> str:
     return f" rows in rank; {certain}"
 
 
-def _totals_text(quote: Quote, beside: Beside) -> list[str]:
+def totals_text(quote: Quote, beside: Beside) -> list[str]:
     """What the totals mean for the guarantee."""
     adjacency = beside.adjacency
     bound = "" if adjacency.exact and beside.totals is not None else " at most"

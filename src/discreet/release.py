@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
+from discreet.displays import one_line, release_card
 from discreet.errors import ArgumentError, printed
 from discreet.exact import decimal_up, exact, text
 from discreet.plan import canonical, digest
 from discreet.privacy.coordinates import Budget, from_json, to_json
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
     import polars as pl
 
@@ -103,6 +105,30 @@ class Release:
         missing = [key for key in _PARTS if key not in document]
         if missing:
             raise ArgumentError(f"release: has no '{missing[0]}'; it is no document that discreet wrote")
+
+    def __reduce__(self) -> tuple[type[Release], tuple[bytes]]:
+        return Release, (self.payload,)  # so that a pickle is checked like a file
+
+    def __repr__(self) -> str:
+        return one_line("Release", f"'{self.name}' of", f"'{self.dataset}',", f"digest {self.digest[:12]}")
+
+    def _repr_html_(self) -> str:
+        with _as_written("numbers"):
+            return release_card(self.document)
+
+    def plot(self, statistic: str | None = None) -> alt.LayerChart:
+        """Bars with their intervals, one for each group, as an Altair chart (extra `plot`).
+
+        Args:
+            statistic: a column of `table` such as "mean_wage", or the name of a further frame such as that of a histogram;
+                left out: the first number there is.
+
+        Raises:
+            ArgumentError: no such number, more than 1,000 groups, or Altair is not installed.
+        """
+        from discreet.plotting import bars_of
+
+        return bars_of(self.document, statistic)
 
     @property
     def document(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from discreet.displays import card, declared_facts, neighbours_text, one_line
 from discreet.errors import PlanError, printed
 from discreet.exact import Amount
 from discreet.groups import BinGroup, Bins, CategoryGroup, Group, group_of
@@ -13,7 +14,7 @@ from discreet.neighbours import Neighbours
 from discreet.plan import Plan, table_facts
 from discreet.schema import Schema
 from discreet.statistics import Histogram, Statistic, Tables
-from discreet.steps import Step, TableFacts, after, clamp_step, impute_step, resize_step, where_step
+from discreet.steps import Step, TableFacts, after, clamp_step, impute_step, resize_step, step_json, where_step
 
 __all__ = ["Grouped", "Table"]
 
@@ -25,6 +26,19 @@ class Table:
     schema: Schema
     neighbours: Neighbours
     steps: tuple[Step, ...] = ()
+
+    def __repr__(self) -> str:
+        done = [
+            f"{step['step']} {step.get('column', '')}".strip()
+            for step in (step_json(one, self.schema) for one in self.steps)
+        ]
+        columns = f"of {', '.join(self.schema.columns)}"
+        return one_line(
+            "Table", columns, f"({neighbours_text(self.neighbours)})", f"after {', '.join(done)}" if done else ""
+        )
+
+    def _repr_html_(self) -> str:
+        return card("Table", declared_facts(self.schema, self.neighbours, self.steps))
 
     @property
     def facts(self) -> TableFacts:

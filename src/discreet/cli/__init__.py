@@ -18,10 +18,12 @@ from discreet.cli.auditing import audit_plan
 from discreet.cli.converting import conversions
 from discreet.cli.effective import effective_guarantee
 from discreet.cli.exits import exits
+from discreet.cli.explaining import explained_plan
 from discreet.cli.ledgers import exported_ledger, shown_ledger, verified_ledger
 from discreet.cli.output import write
 from discreet.cli.planning import checked_plan, quoted_plan
 from discreet.cli.releasing import consistent_folder, release_plan, report_folder
+from discreet.cli.starting import nobody, started_plan, terminal
 
 __all__ = ["app", "main"]
 
@@ -68,6 +70,23 @@ def _options(
 
 
 @app.command()
+def init(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file, a glob, or example:NAME.")],
+    out: Annotated[Path, typer.Option("--out", metavar="PLAN", help="The plan file to write.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: write a template to fill in.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a plan file: asks for what must be declared. Reads names and types of the columns, no values; spends nothing.
+
+    Where no terminal is there to answer, it writes a template in which bounds and categories are left to be filled in.
+    """
+    with exits():
+        alone = yes or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
+        write(started_plan(source, out, nobody if alone else terminal), as_json=as_json)
+
+
+@app.command()
 def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
     """Find whatever is wrong with a plan. Reads the header of the source, no rows; spends nothing, writes nothing."""
     with exits():
@@ -79,6 +98,21 @@ def quote(plan: PlanArgument, *, as_json: AsJson = False) -> None:
     """Say what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing."""
     with exits():
         write(quoted_plan(plan), as_json=as_json)
+
+
+@app.command()
+def explain(
+    plan: PlanArgument,
+    release: Annotated[str | None, typer.Option(metavar="NAME", help="Only this release.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Explain the noise of each release: who is compared, what one row can change, what each step does to that.
+
+    Reads no rows, spends nothing.
+    """
+    with exits():
+        write(explained_plan(plan, release), as_json=as_json)
 
 
 @app.command()

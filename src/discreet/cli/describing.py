@@ -7,15 +7,15 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.cli.output import aligned
-from discreet.exact import text
+from discreet.displays import column_text, neighbours_text, step_text
 from discreet.invariants.adjacency import semi_adjacency
 from discreet.invariants.parts import part_json
-from discreet.neighbours import Neighbours, ReplaceOne
+from discreet.neighbours import ReplaceOne
 from discreet.plan import layout, plan_json
 from discreet.planfile import PlanFile
 from discreet.privacy import GDP, ZCDP, ApproxDP, kind_name, to_json
 from discreet.quotes import Quote
-from discreet.schema import Category, Column, Number
+from discreet.schema import Category
 from discreet.spend import amount_text, number_text
 from discreet.steps import step_json
 
@@ -30,12 +30,12 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
     facts = [
         ("data set", plan.dataset),
         ("source", f"{plan.source} (its header fits the columns)"),
-        ("neighbours", _neighbours(plan.neighbours)),
+        ("neighbours", neighbours_text(plan.neighbours)),
         *_totals(plan),
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
         ("ledger", f"{plan.ledger}{state}"),
     ]
-    columns = [(name, _column(column)) for name, column in plan.schema.columns.items()]
+    columns = [(name, column_text(column)) for name, column in plan.schema.columns.items()]
     return [*aligned(facts), "columns", *aligned(columns)]
 
 
@@ -56,7 +56,7 @@ def release_lines(name: str, quote: Quote) -> list[str]:
     groups = " by " + ", ".join(group.column for group in plan.group_by) if plan.group_by else ""
     facts = [
         ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} row{'s'[: cells != 1]}"),
-        *((str(step.pop("step")), _step(step)) for step in (step_json(step, plan.schema) for step in plan.steps)),
+        *((str(step["step"]), step_text(step)) for step in (step_json(step, plan.schema) for step in plan.steps)),
     ]
     return [f"{name} ({amount_text(quote.spend)})", *aligned([*facts, ("digest", plan.digest)])]
 
@@ -89,38 +89,3 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
         if cells > rows:
             notes.append(f"note: '{name}' has {cells} groups for {rows} rows; most of its numbers will be noise")
     return notes
-
-
-_SPEAKING = {"distribution", "weights", "categories"}
-"""Names of values that say by themselves what they are."""
-
-
-def _step(step: dict[str, Any]) -> str:
-    """The arguments of a step: its column, then values by name."""
-    column = step.pop("column", "")
-    values = [_short(value) if key in _SPEAKING else f"{key} {_short(value)}" for key, value in step.items()]
-    return " ".join(part for part in (column, ", ".join(values)) if part)
-
-
-def _short(value: Any) -> str:
-    """A value of a step; of a long list the beginning."""
-    if not isinstance(value, list):
-        return str(value)
-    shown = ", ".join(": ".join(map(str, item)) if isinstance(item, list) else str(item) for item in value[:6])
-    return f"({shown}{', …' if len(value) > 6 else ''})"
-
-
-def _neighbours(neighbours: Neighbours) -> str:
-    person = f"{neighbours.rows_per_person} row{'s' if neighbours.rows_per_person > 1 else ''} a person"
-    if isinstance(neighbours, ReplaceOne):
-        return f"replace-one: exactly {neighbours.rows} rows, which is public; {person}"
-    return f"add-remove: the number of rows is private; {person}"
-
-
-def _column(column: Column) -> str:
-    if isinstance(column, Number):
-        return f"number from {text(column.lower)} to {text(column.upper)} in steps of {text(column.step)}"
-    if isinstance(column, Category):
-        shown = ", ".join(str(value) for value in column.values[:6])
-        return f"{column.size} categories: {shown}{', …' if column.size > 6 else ''}"
-    return f"date from {column.first} to {column.last}"

@@ -19,7 +19,7 @@ from discreet.quotes import Quote
 from discreet.session import Session
 from discreet.spend import amount_text
 
-__all__ = ["Standing", "checked_plan", "opened", "quoted_plan", "standing"]
+__all__ = ["Standing", "checked_plan", "opened", "quoted", "quoted_plan", "standing"]
 
 Amounts = tuple[Fraction, ...]
 
@@ -87,7 +87,7 @@ def checked_plan(path: Path) -> Answer:
         DiscreetError: whatever `discreet release` would refuse before it spends.
     """
     plan = load_plan(path)
-    quotes, now = _quoted(plan)
+    quotes, now = quoted(plan)
     notes = _notes(plan, quotes, now)
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
@@ -119,7 +119,7 @@ def quoted_plan(path: Path) -> Answer:
         DiscreetError: as `checked_plan`.
     """
     plan = load_plan(path)
-    quotes, now = _quoted(plan)
+    quotes, now = quoted(plan)
     notes = _notes(plan, quotes, now)
     charge = _charge(plan, quotes, now)
     after = tuple(left - spent for left, spent in zip(now.remaining, charge, strict=True))
@@ -140,7 +140,7 @@ def quoted_plan(path: Path) -> Answer:
     return Answer(lines, facts)
 
 
-def _quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+def quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases; those that are not stored yet fit into what remains, together."""
     quotes = {}
     with opened(plan) as session:

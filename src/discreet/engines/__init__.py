@@ -9,13 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from discreet.engines.base import Engine, check_header
+from discreet.engines.base import Engine, Header, check_header
 from discreet.engines.duckdb import is_relation, open_files, open_frame, open_relation
 from discreet.engines.sql import check_grids
 from discreet.errors import SourceError, printed
 from discreet.schema import Schema
 
-__all__ = ["Engine", "open_source"]
+__all__ = ["Engine", "Header", "header_of", "open_source"]
 
 
 def open_source(source: Any, schema: Schema) -> Engine:
@@ -28,17 +28,7 @@ def open_source(source: Any, schema: Schema) -> Engine:
     Raises:
         SourceError: the source cannot be opened, or a declared column is missing or of a type that cannot hold it.
     """
-    columns = tuple(schema.columns)
-    if isinstance(source, str | Path):
-        if "\0" in str(source):
-            raise SourceError(f"source {printed(str(source))}: is no usable path; check its spelling")
-        if str(source).startswith("spark:"):
-            raise SourceError(f"source '{source}': this version of discreet has no Spark engine; export to Parquet first")
-        engine, shown = open_files(str(source)), f"source '{source}'"
-    elif is_relation(source):
-        engine, shown = open_relation(source, columns), "the relation"
-    else:
-        engine, shown = open_frame(source, columns), "the frame"
+    engine, shown = _opened(source, tuple(schema.columns))
     try:
         check_header(engine.header, schema, shown)
         check_grids(engine.header, schema)
@@ -46,3 +36,29 @@ def open_source(source: Any, schema: Schema) -> Engine:
         engine.close()
         raise
     return engine
+
+
+def header_of(source: str | Path) -> Header:
+    """Names and types of the columns of a path or glob of Parquet or CSV files: what `open_source` looks at, no rows.
+
+    Raises:
+        SourceError: the source cannot be opened.
+    """
+    engine, _ = _opened(source, ())
+    try:
+        return engine.header
+    finally:
+        engine.close()
+
+
+def _opened(source: Any, columns: tuple[str, ...]) -> tuple[Engine, str]:
+    """The engine of a source, and what messages call it."""
+    if isinstance(source, str | Path):
+        if "\0" in str(source):
+            raise SourceError(f"source {printed(str(source))}: is no usable path; check its spelling")
+        if str(source).startswith("spark:"):
+            raise SourceError(f"source '{source}': this version of discreet has no Spark engine; export to Parquet first")
+        return open_files(str(source)), f"source '{source}'"
+    if is_relation(source):
+        return open_relation(source, columns), "the relation"
+    return open_frame(source, columns), "the frame"

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from discreet.exact import exact, text
+from discreet.figures import name, number
 from discreet.privacy import GDP, ApproxDP
 from discreet.release import Guarantee
-from discreet.report.figures import name, number
 from discreet.report.promise import measure_words
 
 __all__ = ["Noise", "OrdinaryNoise", "laws_of", "noises_of", "ordinary_of", "ordinary_words", "record_of", "start_words"]

@@ -6,10 +6,10 @@ from fractions import Fraction
 from math import ceil, exp
 
 from discreet.exact import decimal_up, text
+from discreet.figures import amount, number, percent_up
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.coordinates import Budget
 from discreet.release import Guarantee
-from discreet.report.figures import amount, number, percent_up
 
 __all__ = ["comparison_words", "detection_words", "epsilon_words", "figures_of", "measure_words", "others_words"]
 

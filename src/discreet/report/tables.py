@@ -8,7 +8,7 @@ from itertools import islice, repeat
 from typing import Any
 
 from discreet.exact import exact, text
-from discreet.report.figures import decimals_for, interval, name, number, outwards
+from discreet.figures import decimals_for, interval, name, number, outwards
 from discreet.report.words import NOUNS, kept_words, title_words
 
 __all__ = ["MOST_BARS", "MOST_ROWS", "Bar", "NumberTable", "Row", "tables_of"]

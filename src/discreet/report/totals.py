@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 
 from discreet.exact import decimal_up
+from discreet.figures import name, number
 from discreet.release import Guarantee
-from discreet.report.figures import name, number
 from discreet.report.promise import measure_words, others_words
 from discreet.report.tables import MOST_ROWS
 from discreet.report.words import capital, listed

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.figures import name
 from discreet.release import Release
 from discreet.report import appendix, promise, words
 from discreet.report.appendix import Noise, OrdinaryNoise
-from discreet.report.figures import name
 from discreet.report.tables import NumberTable, tables_of
 from discreet.report.totals import Exact, exact_of, unprotected_words
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from discreet.exact import exact, text
-from discreet.report.figures import name, number
+from discreet.figures import name, number
 
 __all__ = [
     "NOUNS",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discreet.report.figures import amount, decimals_for, interval, name, number, percent_up
+from discreet.figures import amount, decimals_for, interval, name, number, percent_up
 
 
 def parsed(shown: str) -> Decimal:

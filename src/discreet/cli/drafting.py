@@ -1,0 +1,68 @@
+"""A plan file as text: entries with their comments, and those that the custodian still has to fill in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Entry", "Section", "listed", "quoted_key", "quoted_text", "to_fill_in", "written"]
+
+_FILL_IN = "FILL IN"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key with its value as TOML, or without one: then it stands there as a comment, which `discreet check` misses.
+
+    `comment` holds words of this program only, never names or types of the source.
+    """
+
+    key: str
+    value: str | None
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, such as "[data]", with its entries; `notes` stand above it."""
+
+    heading: str
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...] = ()
+
+
+def written(sections: Sequence[Section]) -> str:
+    """The file: sections below each other, what is to be filled in marked in its comment."""
+    blocks = []
+    for section in sections:
+        notes = [f"# {note}" for note in section.notes]
+        blocks.append("\n".join([*notes, section.heading, *map(_line, section.entries)]).strip())
+    return "\n\n".join(blocks) + "\n"
+
+
+def _line(entry: Entry) -> str:
+    if entry.value is None:
+        return f"# {entry.key} =    # {_FILL_IN}: {entry.comment}"
+    return f"{entry.key} = {entry.value}{f'    # {entry.comment}' if entry.comment else ''}"
+
+
+def to_fill_in(sections: Sequence[Section]) -> list[str]:
+    """The keys without a value, each with its section."""
+    return [f"{section.heading} {entry.key}" for section in sections for entry in section.entries if entry.value is None]
+
+
+def quoted_text(value: str) -> str:
+    """A TOML string: JSON's escapes are TOML's, but for the delete character, which TOML wants escaped too."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def quoted_key(key: str) -> str:
+    """A key as it is where TOML allows that, else in quotes."""
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else quoted_text(key)
+
+
+def listed(values: Sequence[str | int]) -> str:
+    """A TOML list of texts and whole numbers."""
+    return f"[{', '.join(str(value) if isinstance(value, int) else quoted_text(value) for value in values)}]"

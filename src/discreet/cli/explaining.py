@@ -1,0 +1,37 @@
+"""`discreet explain`: the chain from one person's data to the noise of each release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from discreet.cli.output import Answer
+from discreet.cli.planning import quoted
+from discreet.errors import ArgumentError, did_you_mean
+from discreet.explanations import explain
+from discreet.planfile import load_plan
+from discreet.spend import amount_text
+
+__all__ = ["explained_plan"]
+
+
+def explained_plan(path: Path, release: str | None) -> Answer:
+    """The releases of a plan, or the one that is named, explained.
+
+    Raises:
+        ArgumentError: no release has that name.
+        DiscreetError: as `discreet quote`.
+    """
+    plan = load_plan(path)
+    names = [order.name for order in plan.orders]
+    if release is not None and release not in names:
+        raise ArgumentError(f"--release={release}: no release of {path.name} has that name{did_you_mean(release, names)}")
+    quotes, _ = quoted(plan)
+    lines: list[str] = []
+    facts = []
+    for name, quote in quotes.items():
+        if release in {None, name}:
+            told = explain(quote, dataset=plan.dataset, report_delta=plan.report_delta)
+            lines += [f"{name} ({amount_text(quote.spend)})", *(f"  {line}" for line in str(told).splitlines()), ""]
+            words = [{"title": part.title, "lines": list(part.lines)} for part in told.parts]
+            facts.append({"name": name, **told.facts, "parts": words})
+    return Answer([*lines, "Nothing was read but the header of the source. Nothing was spent."], {"releases": facts})

@@ -1,0 +1,352 @@
+"""`discreet init`: a plan file from the header of a source and the answers of the custodian. No row has a part in it.
+
+Every question goes through an `Asker`: a terminal answers them; where nobody is there to answer, what has no default is left
+for the custodian to fill in. Bounds and categories never have a default, because they must not come from the data.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+
+import typer
+
+from discreet import datasets
+from discreet.cli.drafting import Entry, Section, listed, quoted_key, quoted_text, to_fill_in, written
+from discreet.cli.output import Answer
+from discreet.engines import header_of
+from discreet.engines.base import ColumnType
+from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
+from discreet.exact import exact, text
+from discreet.figures import name as shown_name
+from discreet.neighbours import whole_number
+from discreet.planfile import load_plan
+from discreet.schema import Category, Date, Number, Schema
+from discreet.spend import checked_name
+
+__all__ = ["Asker", "nobody", "started_plan", "terminal"]
+
+Asker = Callable[[str, Callable[[str], None], str | None], str | None]
+"""A question, a check that raises ArgumentError for an answer that will not do, and a default: the answer, None for none."""
+
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "text": ("category", "number", "date"),
+    "integer": ("number", "category"),
+    "decimal": ("number", "category"),
+    "float": ("number", "category"),
+    "boolean": ("category",),
+    "date": ("date",),
+    "timestamp": ("date",),
+}
+"""What a column of the source can be declared as; the first is the default."""
+
+_PARAMETERS = {"zcdp": ("rho",), "gdp": ("mu",), "pure-dp": ("epsilon",), "approx-dp": ("epsilon", "delta")}
+_WITH_COLUMN = ("count", "sum", "mean", "variance", "std", "median")
+
+
+def nobody(question: str, check: Callable[[str], None], default: str | None) -> str | None:  # noqa: ARG001
+    """The default, for nobody is there to answer."""
+    return default
+
+
+def terminal(question: str, check: Callable[[str], None], default: str | None) -> str | None:
+    """The answer that somebody types; asked again until it will do.
+
+    Raises:
+        KeyboardInterrupt: the terminal was left.
+    """
+    while True:
+        try:
+            answer = str(typer.prompt(question, default=default)).strip()
+        except typer.Abort:
+            raise KeyboardInterrupt from None
+        try:
+            check(answer)
+        except ArgumentError as wrong:
+            typer.echo(f"  {shown_name(str(wrong))}")
+        else:
+            return answer
+
+
+def started_plan(source: str, out: Path, ask: Asker) -> Answer:
+    """A plan file stands at `out`: complete as far as there were answers, with the rest to be filled in.
+
+    Raises:
+        SourceError: the header of the source cannot be read.
+        ArgumentError: there is such a file already, or it cannot be written.
+    """
+    if out.exists():
+        raise ArgumentError(f"--out={out}: is there already; choose another name, or edit it")
+    if not os.access(out.parent, os.W_OK):
+        raise ArgumentError(f"--out={out}: '{out.parent}' is no folder that can be written; choose another place")
+    path = datasets.path(source.removeprefix("example:")) if source.startswith("example:") else source
+    header = header_of(path)
+    sections = [_data(source, out, ask)]
+    for name, kind in header.items():
+        column = _column(name, kind, out.parent, ask)
+        sections += [] if column is None else [column]
+    sections.append(_budget(ask))
+    sections.append(_release(sections, out, ask))
+    try:
+        with out.open("x", encoding="utf-8") as file:
+            file.write(written(sections))
+    except OSError as wrong:
+        raise ArgumentError(f"--out={out}: cannot be written ({wrong.strerror}); choose another place") from None
+    missing = to_fill_in(sections)
+    left = sum(not _can_be_declared(name, kind) for name, kind in header.items())
+    facts = {"plan": str(out), "source": source, "to_fill_in": missing, "left_out": left}
+    return Answer(list(_told(out, missing, left)), facts)
+
+
+def _told(out: Path, missing: list[str], left: int) -> Iterator[str]:
+    yield f"{out} was written. The names and types of the columns were read, no value; nothing was spent."
+    if left:
+        yield f"Left out: {left} column{'s' if left > 1 else ''} of a name or type that no plan can declare."
+    if missing:
+        yield f"It is a template: {len(missing)} entries, marked FILL IN, are missing before `discreet check` accepts it."
+        yield "Bounds and categories must come from public knowledge, never from the data."
+    yield f"Next: discreet check {out}"
+
+
+# Data -----------------------------------------------------------------------------------------------------------------
+
+
+def _data(source: str, out: Path, ask: Asker) -> Section:
+    stem = re.sub(r"[^\w.-]+", "-", Path(source.removeprefix("example:")).stem).strip("-") or "data"
+    entries = [
+        _text("dataset", "what the data set is called in the ledger", stem, ask, lambda a: _named(a, "dataset")),
+        Entry("source", quoted_text(_from_plan(source, out))),
+        _choice(
+            "neighbours",
+            "who is compared: replace-one (the number of rows is public) or add-remove (it is private)",
+            ("replace-one", "add-remove"),
+            None,
+            ask,
+        ),
+    ]
+    relation = entries[-1].value
+    if relation != '"add-remove"':
+        what = "the number of rows, known to everybody" + ("; with replace-one only" if relation is None else "")
+        entries.append(_number("rows", what, None, ask, lambda a: _counted(a, "rows")))
+    entries.append(_number("rows_per_person", "how many rows one person can have", "1", ask, lambda a: _counted(a, "rows")))
+    entries.append(_text("ledger", "the file that counts what was spent", f"{stem}.db", ask, _nonempty))
+    return Section("[data]", tuple(entries), ("Everything in this file is public. See docs/plan-file.md.",))
+
+
+def _from_plan(source: str, out: Path) -> str:
+    """The source as the plan file names it: relative paths start at the folder of the plan."""
+    if source.startswith("example:") or Path(source).is_absolute():
+        return source
+    return Path(os.path.relpath(source, out.parent)).as_posix()
+
+
+# Columns --------------------------------------------------------------------------------------------------------------
+
+
+def _can_be_declared(name: str, kind: ColumnType) -> bool:
+    if kind.kind not in _KINDS:
+        return False
+    try:
+        Schema({name: Category([False, True])})
+    except SchemaError:
+        return False
+    return True
+
+
+def _column(name: str, kind: ColumnType, folder: Path, ask: Asker) -> Section | None:
+    """What is declared of a column; None where it is to be skipped, or its name or type cannot be declared."""
+    if not _can_be_declared(name, kind):
+        return None
+    choices = _KINDS[kind.kind]
+    question = f"column {shown_name(name)} ({shown_name(kind.shown)[:40]}): {', '.join(choices)} or skip"
+    chosen = ask(question, lambda answer: _one_of(answer, (*choices, "skip")), choices[0])
+    if chosen == "skip" or chosen is None:
+        return None
+    others = [choice for choice in choices if choice != chosen]
+    unsure = f"or {' or '.join(map(quoted_text, others))}" if ask is nobody and kind.kind == "text" else ""
+    make = {"category": _category, "number": _numeric, "date": _dates}[chosen]
+    entries = make(shown_name(name), kind, folder, ask)
+    return Section(f"[columns.{quoted_key(name)}]", (Entry("type", quoted_text(chosen), unsure), *entries))
+
+
+def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry, ...]:
+    if kind.kind == "boolean":
+        return (Entry("categories", "[false, true]"),)
+    question = f"  the categories of {name}, separated by commas, or @FILE with one a line"
+
+    def parsed(answer: str) -> list[str | int]:
+        values = [one.strip() for one in answer.split(",")]
+        return [_whole(one) for one in values] if kind.kind != "text" else list(values)
+
+    def check(answer: str) -> None:
+        if answer.startswith("@"):
+            Category(folder / answer[1:])
+        else:
+            Category(parsed(answer))
+
+    answer = ask(question, check, None)
+    if answer is None:
+        return (Entry("categories", None, 'all that are possible, such as ["a", "b"]; or categories_file = "FILE"'),)
+    if answer.startswith("@"):
+        return (Entry("categories_file", quoted_text(answer[1:])),)
+    return (Entry("categories", listed(parsed(answer))),)
+
+
+def _numeric(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry, ...]:  # noqa: ARG001
+    step = {"integer": "1", "decimal": text(Fraction(1, 10**kind.scale))}.get(kind.kind)
+    while True:
+        lower = ask(f"  the lowest value of {name} that counts, from public knowledge", _is_number, None)
+        upper = ask(f"  the highest value of {name} that counts", _is_number, None)
+        width = ask(
+            f"  the step of {name}: values are rounded to a grid", _is_number, step or (None if ask is nobody else "1")
+        )
+        if lower is None or upper is None or width is None:
+            return (
+                Entry("lower", _exact(lower), "the lowest value that counts, from public knowledge"),
+                Entry("upper", _exact(upper), "the highest value that counts, from public knowledge"),
+                Entry("step", _exact(width), "" if width else "values are rounded to a grid of this step"),
+            )
+        try:
+            Number(lower, upper, width)
+        except SchemaError as wrong:
+            typer.echo(f"  {shown_name(str(wrong))}")
+        else:
+            return tuple(Entry(key, _exact(value)) for key, value in (("lower", lower), ("upper", upper), ("step", width)))
+
+
+def _dates(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry, ...]:  # noqa: ARG001
+    first = ask(f"  the first day of {name}, such as 2025-01-31", lambda day: _is_period(day, day), None)
+    last = ask(f"  the last day of {name}", lambda day: _is_period(first or day, day), None)
+    what = "day, such as 2025-01-31, from public knowledge"
+    return Entry("first", first, f"the first {what}"), Entry("last", last, f"the last {what}")
+
+
+# Budget and release ---------------------------------------------------------------------------------------------------
+
+
+def _budget(ask: Asker) -> Section:
+    measure = _choice("measure", f"how privacy is measured: {', '.join(_PARAMETERS)}", tuple(_PARAMETERS), "zcdp", ask)
+    fields = _PARAMETERS[(measure.value or "").strip('"')]
+    what = "all that may ever be spent on this data set"
+    told = [_number(f, what if f != "delta" else "δ, well below 1/rows", None, ask, _is_amount) for f in fields]
+    return Section("[budget]", (measure, *told))
+
+
+def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
+    """The first release; asked again until the whole plan makes sense."""
+    while True:
+        by = ask("columns to group by, separated by commas (none: -)", _nonempty, "-")
+        asked = ask(
+            f"statistics, separated by commas: count, or one of {', '.join(_WITH_COLUMN)} and its column",
+            _are_statistics,
+            "count",
+        )
+        groups = [] if by in {None, "-"} else [one.strip() for one in str(by).split(",")]
+        statistics = [_statistic(one) for one in str(asked).split(",")]
+        entries = [Entry("name", quoted_text("first release"))]
+        entries += [Entry("group_by", listed(groups))] if groups else []
+        entries += [Entry("statistics", f"[{', '.join(statistics)}]")]
+        notes = ("Without a spend it takes all of the budget; see docs/plan-file.md for groups, bins and all statistics.",)
+        section = Section("[[release]]", tuple(entries), notes)
+        wrong = None if to_fill_in([*sections, section]) else _refused([*sections, section], out)
+        if wrong is not None:
+            typer.echo(f"  {shown_name(str(wrong))}")
+        if wrong is None or ": release" not in wrong.place:  # what is wrong elsewhere is for `discreet check` to say
+            return section
+
+
+def _refused(sections: list[Section], out: Path) -> PlanError | None:
+    """What is wrong with the plan, if anything. Paths in it start at its folder, so it is tried there."""
+    handle, place = tempfile.mkstemp(dir=out.parent, prefix=f".{out.stem}.", suffix=".toml")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(written(sections))
+        load_plan(place)
+    except PlanError as wrong:
+        return wrong
+    else:
+        return None
+    finally:
+        Path(place).unlink()
+
+
+def _are_statistics(answer: str) -> None:
+    for word in answer.split(","):
+        _statistic(word)
+
+
+def _statistic(word: str) -> str:
+    """A statistic as TOML: "mean hours" is { mean = "hours", nulls = "skip" }."""
+    kind, _, column = word.strip().partition(" ")
+    if kind not in _WITH_COLUMN or (not column.strip() and kind != "count"):
+        raise ArgumentError(f"'{word.strip()}': write count, or one of {', '.join(_WITH_COLUMN)} and a column")
+    if not column.strip():
+        return '"count"'
+    skip = "" if kind == "count" else ', nulls = "skip"'
+    return f"{{ {kind} = {quoted_text(column.strip())}{skip} }}"
+
+
+# Entries and checks ---------------------------------------------------------------------------------------------------
+
+
+def _text(key: str, what: str, default: str | None, ask: Asker, check: Callable[[str], None]) -> Entry:
+    answer = ask(f"{key}: {what}", check, default)
+    return Entry(key, None if answer is None else quoted_text(answer), what)
+
+
+def _number(key: str, what: str, default: str | None, ask: Asker, check: Callable[[str], None]) -> Entry:
+    answer = ask(f"{key}: {what}", check, default)
+    return Entry(key, _exact(answer), what)
+
+
+def _choice(key: str, what: str, known: tuple[str, ...], default: str | None, ask: Asker) -> Entry:
+    answer = ask(f"{key}: {what}", lambda given: _one_of(given, known), default)
+    return Entry(key, None if answer is None else quoted_text(answer), what)
+
+
+def _exact(answer: str | None) -> str | None:
+    """A number as TOML: bare where it is a whole number or a plain decimal, else the text of it."""
+    if answer is None:
+        return None
+    return answer if re.fullmatch(r"-?(0|[1-9][0-9]*)([.][0-9]+)?", answer) else quoted_text(answer)
+
+
+def _one_of(answer: str, known: tuple[str, ...]) -> None:
+    if answer not in known:
+        raise ArgumentError(f"'{answer}': is no answer to that{did_you_mean(answer, known)}")
+
+
+def _named(answer: str, what: str) -> None:
+    checked_name(answer, what)
+
+
+def _nonempty(answer: str) -> None:
+    if not answer:
+        raise ArgumentError("must not be empty")
+
+
+def _whole(answer: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,18}", answer):
+        raise ArgumentError(f"'{answer}': must be a whole number; the column holds numbers")
+    return int(answer)
+
+
+def _counted(answer: str, what: str) -> None:
+    whole_number(_whole(answer), what, least=1)
+
+
+def _is_number(answer: str) -> None:
+    exact(answer, "the number")
+
+
+def _is_amount(answer: str) -> None:
+    if not exact(answer, "the amount") > 0:
+        raise ArgumentError("the amount: must be greater than 0")
+
+
+def _is_period(first: str, last: str) -> None:
+    Date(first, last)
