@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test test-slow check bench clean
+.PHONY: demo test test-slow check bench docs clean
 
 .venv/.ready: pyproject.toml
 	@if [ -n "$(UV)" ]; then $(UV) venv -q --allow-existing --python $(PYTHON) .venv && $(UV) pip install -q --python $(BIN)/python -e '.[dev]'; \
@@ -24,6 +24,15 @@ test: check
 
 test-slow: .venv/.ready
 	$(BIN)/python -m pytest -m slow
+
+# NO_MKDOCS_2_WARNING: the theme announces its successor on every run.
+docs: .venv/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+.venv/.docs: .venv/.ready
+	@if [ -n "$(UV)" ]; then $(UV) pip install -q --python $(BIN)/python -e '.[docs]'; \
+	else $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'; fi
+	@touch $@
 
 bench: .venv/.ready
 	$(BIN)/python benchmarks/run.py
