@@ -11,6 +11,7 @@ from discreet import primitives
 from discreet.allocate import quote
 from discreet.estimates.quantiles import rank_half_width
 from discreet.estimates.trees import Tree
+from discreet.queries import Squares
 from discreet.quotes import interval_ranks
 
 SKIP = {"nulls": "skip"}
@@ -45,3 +46,12 @@ def test_the_rank_that_is_announced_is_that_of_the_least_certain_quantile(at: li
     alone = [rank_half_width(one.query.tree, one.law, Fraction(q), level=line.level) for q in at]  # type: ignore[union-attr,arg-type]
     assert min(alone) < max(alone)
     assert interval_ranks(asked, line) == max(alone)
+
+
+def test_squares_are_moved_to_the_middle_of_their_range() -> None:
+    asked = quote(TABLE.agg(dp.variance("v", **SKIP), dp.mean("v", **SKIP)), dp.PureDP(1))
+    (squares,) = (one.query for one in asked.measured if isinstance(one.query, Squares))
+    ends = {(squares.first + squares.slope * code) ** 2 for code in range(squares.width + 1)}
+    assert squares.shift == max(ends) // 2
+    (one,) = (one for one in asked.measured if one.query == squares)
+    assert one.sensitivity.l1 == max(abs(end - squares.shift) for end in ends)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, log
 
-from discreet.mechanisms.selection import ExponentialQuantiles, _nodes
+import numpy as np
+import pytest
+
+from discreet.mechanisms import selection
+from discreet.mechanisms.selection import ExponentialQuantiles, _nodes, select
+from discreet.noise.bits import system_bits
 
 ENDS = (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(1))
 
@@ -40,3 +45,15 @@ def test_a_tiny_range_keeps_a_bounded_distance() -> None:
 def test_the_deviation_of_a_rank_is_inverse_to_the_range() -> None:
     assert ExponentialQuantiles(10, 1, ENDS, Fraction(1, 4)).variance() == 32
     assert ExponentialQuantiles(10, 1, ENDS, Fraction(2)).variance() == 0.5
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 100])
+def test_cells_that_are_looked_at_in_parts_get_their_own_records(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "_CHUNK", chunk)
+    # Nine records at one code of each cell, and one far away: at such a range the median is certain.
+    cells = {0: 17, 1: 3, 2: 90, 4: 41, 5: 5, 6: 66}
+    values = np.array([row for cell, code in cells.items() for row in sorted([(cell, code, 9), (cell, 99, 1)])])
+    law = ExponentialQuantiles(100, 7, (Fraction(1, 2),), Fraction(1000))
+    found = select(values, law, system_bits()).tolist()
+    assert {cell: found[cell] for cell in cells} == cells
+    assert 0 <= found[3] < 100

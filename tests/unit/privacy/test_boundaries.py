@@ -16,6 +16,7 @@ from discreet.errors import ArgumentError, InternalError
 from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP, _gaussian, _slopes, convert
 from discreet.privacy._copies import delta_factor_up
+from discreet.privacy._digits import digits_down, digits_up
 from discreet.privacy._search import first_below
 from discreet.privacy.amplify import Resampling, poisson, without_replacement
 from discreet.privacy.bounded_range import range_of
@@ -260,3 +261,54 @@ def test_the_calculus_is_found_by_name_and_nothing_else_is() -> None:
     assert privacy.__getattr__("compose").compose is compose
     with pytest.raises(AttributeError, match="nothing"):
         _ = privacy.nothing
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 7, 11, 13, 1000])
+@pytest.mark.parametrize("mu", ["0.1", "1", "2.3"])
+def test_the_root_of_a_sum_of_gaussians_is_rounded_to_the_safe_side(mu: str, count: int) -> None:
+    whole, variance = compose([(GDP(mu), count)]), count * Fraction(mu) ** 2
+    above = math.sqrt(variance)
+    while Fraction(above) ** 2 < variance:
+        above = math.nextafter(above, math.inf)
+    found = whole.epsilon_at("1e-6")
+    assert found.upper >= convert.gaussian_epsilon(above, "1e-6")
+    assert found.lower <= found.upper <= found.lower * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("neighbours", [AddRemove(), ReplaceOne(100)])
+@pytest.mark.parametrize("order", ["1.25", "1.5", "3", "7"])
+def test_a_renyi_divergence_after_a_resize_is_the_theorem_rounded_up(neighbours: AddRemove | ReplaceOne, order: str) -> None:
+    plan = Resampling(90, "1.5", neighbours)
+    ((_, found),) = plan.renyi(ZCDP("0.1"), [order]).curve
+    with mp.workdps(40):
+        alpha, public = mpf(order), isinstance(neighbours, ReplaceOne)
+        unit = (alpha - 1) * mpf("0.1") * (alpha if public else 1)
+        mean = sum(mpf(w.numerator) / w.denominator * mp.exp(k * k * unit) for k, w in enumerate(plan.law))
+        truth = mp.log(mean) / (alpha - 1) * (1 if public else alpha)
+        truth = min(truth, alpha * plan.most**2 * mpf("0.1"))
+        assert 1 - mpf(10) ** -30 <= mpf(found.numerator) / found.denominator / truth <= 1 + mpf(10) ** -15
+
+
+def test_no_noise_is_needed_where_nothing_is_asked_and_no_limit_where_anything_may_be_told() -> None:
+    for mu, rate in ((0, "0.5"), (1, 0), (0, 0)):
+        profile = poisson(GDP(mu), rate)
+        assert profile.add_delta_at(1) == profile.remove_delta_at(1) == 0
+    assert convert.zcdp_rho(math.inf, 0.5) == convert.zcdp_rho(1.0, 1.0) == convert.zcdp_rho(math.inf, 1.0) == math.inf
+    assert convert.zcdp_rho(1.0, 0.0) == 0
+
+
+def test_losses_from_1e_minus_50_to_1e50_are_composed() -> None:
+    for size in (Fraction(10**50), Fraction(1, 10**50)):
+        assert compose([PureDP(size)]).parts == ((PureDP(size), 1),)
+    for size in (Fraction(10**50) * 2, Fraction(1, 2 * 10**50)):
+        with pytest.raises(ArgumentError, match="from 1e-50 to 1e50"):
+            compose([PureDP(size)])
+
+
+def test_short_numbers_have_the_digits_that_are_asked_and_lie_on_the_named_side() -> None:
+    for value in (Fraction(1, 3), Fraction(2, 3), Fraction(22, 7), Fraction(10**9, 7), Fraction(1, 7 * 10**30)):
+        low, high = digits_down(value, 5), digits_up(value, 5)
+        assert low < value < high < low * (1 + Fraction(1, 10**3))
+        assert all(len(str(part.numerator).rstrip("0")) <= 7 for part in (low * 10**60, high * 10**60))
+    assert digits_up(Fraction(1, 4), 5) == digits_down(Fraction(1, 4), 5) == Fraction(1, 4)
+    assert digits_up(Fraction(0), 5) == digits_down(Fraction(0), 5) == 0
