@@ -48,8 +48,10 @@ def test_the_rank_that_is_announced_is_that_of_the_least_certain_quantile(at: li
     assert interval_ranks(asked, line) == max(alone)
 
 
-def test_squares_are_moved_to_the_middle_of_their_range() -> None:
-    asked = quote(TABLE.agg(dp.variance("v", **SKIP), dp.mean("v", **SKIP)), dp.PureDP(1))
+@pytest.mark.parametrize("upper", [1, 7, 100])
+def test_squares_are_moved_to_the_middle_of_their_range(upper: int) -> None:
+    table = dp.Table(dp.Schema(v=dp.Number(0, upper)), dp.AddRemove())
+    asked = quote(table.agg(dp.variance("v", **SKIP), dp.mean("v", **SKIP)), dp.PureDP(1))
     (squares,) = (one.query for one in asked.measured if isinstance(one.query, Squares))
     ends = {(squares.first + squares.slope * code) ** 2 for code in range(squares.width + 1)}
     assert squares.shift == max(ends) // 2

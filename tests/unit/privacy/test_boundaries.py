@@ -292,7 +292,8 @@ def test_a_renyi_divergence_after_a_resize_is_the_theorem_rounded_up(neighbours:
 def test_no_noise_is_needed_where_nothing_is_asked_and_no_limit_where_anything_may_be_told() -> None:
     for mu, rate in ((0, "0.5"), (1, 0), (0, 0)):
         profile = poisson(GDP(mu), rate)
-        assert profile.add_delta_at(1) == profile.remove_delta_at(1) == 0
+        for epsilon in (0, "0.1", 1):
+            assert profile.add_delta_at(epsilon) == profile.remove_delta_at(epsilon) == 0
     assert convert.zcdp_rho(math.inf, 0.5) == convert.zcdp_rho(1.0, 1.0) == convert.zcdp_rho(math.inf, 1.0) == math.inf
     assert convert.zcdp_rho(1.0, 0.0) == 0
 
@@ -312,3 +313,9 @@ def test_short_numbers_have_the_digits_that_are_asked_and_lie_on_the_named_side(
         assert all(len(str(part.numerator).rstrip("0")) <= 7 for part in (low * 10**60, high * 10**60))
     assert digits_up(Fraction(1, 4), 5) == digits_down(Fraction(1, 4), 5) == Fraction(1, 4)
     assert digits_up(Fraction(0), 5) == digits_down(Fraction(0), 5) == 0
+
+
+def test_no_single_loss_is_an_exception_for_a_sample() -> None:
+    sampled = without_replacement(DiscreteGaussian(4), 1, 10)
+    for at in (Fraction(1, 10), Fraction(1), Fraction(2)):
+        assert sampled.delta_at(at) == pytest.approx(sampled.delta_at(at + Fraction(1, 10**9)), rel=1e-6)
