@@ -62,6 +62,16 @@ def test_it_is_asked_where_the_number_of_rows_is_public_and_the_sum_is_not_asked
     assert Dispersion not in {type(one.query) for one in asked(dp.variance("v"), rows=1).measured}
 
 
+@pytest.mark.parametrize("rows", [2, 10, 1000])
+def test_the_expected_error_is_the_half_width_of_the_noise_over_the_square_of_the_rows(rows):
+    quoted = asked(dp.variance("v"), dp.std("v"), rows=rows)
+    (one,) = quoted.measured
+    widest = one.law.half_width(quoted.lines[0].level) * one.query.coarse
+    variance, deviation = (error for _, error in quoted.expected)
+    assert variance == pytest.approx(widest / rows**2, rel=1e-12)
+    assert deviation == pytest.approx(variance**0.5, rel=1e-12)
+
+
 @pytest.mark.parametrize("noise", [-(10**9), 0, 10**9])
 def test_whatever_the_noise_is_it_stays_between_0_and_what_is_possible(noise):
     quoted = asked(dp.variance("v"), dp.std("v"))

@@ -361,6 +361,9 @@ def test_a_publication_that_cannot_be_written_is_refused_and_creates_no_file(tmp
         ):
             with pytest.raises(ArgumentError):
                 ledger.publish(who, wrong)
+        for unusable in (identity(1, dataset="", declaration=WITH_TOTALS), identity(0, declaration=WITH_TOTALS)):
+            with pytest.raises(ArgumentError):
+                ledger.publish(unusable, TOTALS)
         with pytest.raises(LedgerError, match="lists no invariants"):
             ledger.publish(identity(1), TOTALS)
     assert list(tmp_path.iterdir()) == []
@@ -379,6 +382,7 @@ def test_entries_say_who_when_and_what(ledger: Ledger, monkeypatch: pytest.Monke
     assert (reserved.name, reserved.charge, reserved.plan_digest) == ("a", amounts("0.1"), "plan")
     assert reserved.details == '{"law":"laplace"}'
     assert (committed.reservation, committed.name, committed.charge) == (number, "a", ())
+    assert (declared.reservation, reserved.reservation) == (0, 0)
     assert {entry.user for entry in (declared, reserved, committed)} == {"erika"}
     assert all(entry.time.endswith("+00:00") for entry in (declared, reserved, committed))
     assert (ledger.head(), ledger.head_sequence()) == (committed.digest, 3)

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.ledger import Identity, entry_digest
+from discreet.ledger import book as book_module
 from discreet.ledger.book import Book, Row, dataset_details, follow, follow_all, standing
 from discreet.ledger.records import canonical
 
@@ -54,6 +55,20 @@ def test_sound_entries_are_followed() -> None:
         ("a", 2, "committed", 3),
         ("b", 4, "failed", 5),
     ]
+
+
+def test_sound_rows_are_taken_in_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    book, rows = Book("genesis"), []
+    for entry in (DECLARE, RESERVE, COMMIT):
+        digest = rows[-1][2] if rows else book.digest
+        body = canonical({"sequence": len(rows) + 1, **entry})
+        rows.append((len(rows) + 1, body, entry_digest(digest, body)))
+    alone = Book("genesis")
+    for row in rows:
+        follow(alone, row)
+    monkeypatch.setattr(book_module, "follow", lambda *_: pytest.fail("a sound row was followed alone, which takes longer"))
+    follow_all(book, rows)
+    assert meaning(book) == meaning(alone)
 
 
 def test_exact_totals_come_first_and_may_be_tried_again() -> None:

@@ -54,6 +54,15 @@ def test_a_release_has_the_declared_shape_and_is_charged():
         assert release.to_pandas().shape == table.shape
 
 
+def test_leaving_a_session_closes_its_source_and_its_ledger(monkeypatch):
+    with session() as one:
+        closed = []
+        for part in (one._engine, one._ledger):
+            kind, close = type(part), type(part).close
+            monkeypatch.setattr(kind, "close", lambda self, close=close: (closed.append(type(self)), close(self)))
+    assert closed == [type(one._engine), type(one._ledger)]
+
+
 @pytest.mark.parametrize("budget", [dp.PureDP("0.3"), dp.ZCDP("0.3"), dp.ApproxDP("0.3", "1e-9")])
 def test_none_spends_all_that_remains_exactly(budget):
     with session(budget=budget) as one:

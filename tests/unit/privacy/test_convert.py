@@ -112,6 +112,10 @@ def test_renyi_curves_take_the_best_order_and_refuse_what_is_no_curve() -> None:
     assert convert.rdp_epsilon(orders, bounds, 1e-6) == best
     assert convert.rdp_epsilon(orders, bounds, 1e-6) >= convert.zcdp_epsilon(0.1, 1e-6)
     assert convert.rdp_delta(orders, bounds, 1) >= convert.zcdp_delta(0.1, 1.0)
+    for epsilon in ("0.1", 1, 3):  # the best order counts
+        alone = [convert.rdp_delta([order], [bound], epsilon) for order, bound in zip(orders, bounds, strict=True)]
+        assert min(alone) < max(alone)
+        assert convert.rdp_delta(orders, bounds, epsilon) == min(alone)
     assert convert.rdp_delta([2], [0], 0) == 0
     assert convert.rdp_delta([2], [1], math.inf) == 0
     assert convert.rdp_delta([2], [math.inf], 1) == 1

@@ -1,0 +1,59 @@
+"""Small decisions behind a quote: which tree is counted, and which of several errors is announced."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import discreet as dp
+from discreet import primitives
+from discreet.allocate import quote
+from discreet.estimates.quantiles import rank_half_width
+from discreet.estimates.trees import Tree
+from discreet.queries import Squares
+from discreet.quotes import interval_ranks
+
+SKIP = {"nulls": "skip"}
+TABLE = dp.Table(dp.Schema(v=dp.Number(0, 100)), dp.AddRemove())
+
+
+@pytest.mark.parametrize("chosen", [Tree(9, 2, 1, 8), Tree(6, 2, 1, 4), Tree(9, 3, 2)])
+def test_a_tree_that_tells_something_is_taken_as_it_was_chosen(chosen: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = shaped(chosen, monkeypatch)
+    assert found == chosen
+
+
+@pytest.mark.parametrize(("size", "taken"), [(9, Tree(9, 2, 1, 5)), (2, Tree(2, 2, 1, 1)), (1, Tree(1, 2, 1, 1))])
+def test_a_single_node_is_split_unless_there_is_one_code_only(
+    size: int, taken: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert shaped(Tree(size, 2, 1, size), monkeypatch) == taken
+
+
+def shaped(chosen: Tree, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    monkeypatch.setattr(primitives, "choose_tree", lambda *_, **__: chosen)
+    table = dp.Table(dp.Schema(v=dp.Number(0, chosen.size - 1)), dp.AddRemove())
+    asked = quote(table.agg(dp.quantiles("v", ["0.5"], interval=1, **SKIP)), dp.PureDP(1))
+    (one,) = asked.measured
+    return one.query.tree  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("at", [["0.01", "0.5"], ["0.5", "0.01"], ["0.3", "0.5", "0.99"]])
+def test_the_rank_that_is_announced_is_that_of_the_least_certain_quantile(at: list[str]) -> None:
+    asked = quote(TABLE.agg(dp.quantiles("v", at, interval=1, **SKIP)), dp.PureDP("0.5"))
+    (line,), (one,) = asked.lines, asked.measured
+    alone = [rank_half_width(one.query.tree, one.law, Fraction(q), level=line.level) for q in at]  # type: ignore[union-attr,arg-type]
+    assert min(alone) < max(alone)
+    assert interval_ranks(asked, line) == max(alone)
+
+
+@pytest.mark.parametrize("upper", [1, 7, 100])
+def test_squares_are_moved_to_the_middle_of_their_range(upper: int) -> None:
+    table = dp.Table(dp.Schema(v=dp.Number(0, upper)), dp.AddRemove())
+    asked = quote(table.agg(dp.variance("v", **SKIP), dp.mean("v", **SKIP)), dp.PureDP(1))
+    (squares,) = (one.query for one in asked.measured if isinstance(one.query, Squares))
+    ends = {(squares.first + squares.slope * code) ** 2 for code in range(squares.width + 1)}
+    assert squares.shift == max(ends) // 2
+    (one,) = (one for one in asked.measured if one.query == squares)
+    assert one.sensitivity.l1 == max(abs(end - squares.shift) for end in ends)
