@@ -227,7 +227,7 @@ class Session:
         A release that fails after the reservation stands in the list as the failure; the others go on.
 
         Raises:
-            As `release`, before anything is spent.
+            DiscreetError: as `release`, before anything is spent.
         """
         orders = list(orders)
         for order in orders:
@@ -253,7 +253,7 @@ class Session:
 
         Raises:
             PlanError: under ReplaceOne the number of rows is public already.
-            As `release`.
+            DiscreetError: as `release`.
         """
         if not isinstance(self._neighbours, AddRemove):
             raise PlanError(f"estimate_rows(): rows={self._neighbours.rows} is public under ReplaceOne; use it")

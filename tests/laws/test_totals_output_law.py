@@ -612,8 +612,8 @@ def test_a_resized_table_counts_all_rows_that_change(rows, proportion, copies, s
 
 @pytest.mark.parametrize(("rows", "proportion", "copies", "size"), RESIZED)
 def test_a_resize_that_forgets_the_other_rows_is_noticed(rows, proportion, copies, size, monkeypatch):
-    real = allocate._resampling
-    monkeypatch.setattr(allocate, "_resampling", lambda plan, _beside: real(plan, None))
+    real = allocate.resampling_of
+    monkeypatch.setattr(allocate, "resampling_of", lambda plan, _beside: real(plan, None))
     assert worst_resized(dp.PureDP("0.75"), rows, proportion, copies, size) > 0.76
 
 
