@@ -47,6 +47,7 @@ HONEST = {
     "count, pure, 3 rows a person": (dp.Table(SCHEMA, dp.AddRemove(3)).agg(dp.count()), None, dp.PureDP(2)),
     "sum, pure": (REPLACED.agg(dp.sum("v", **SKIP)), None, dp.PureDP(3)),
     "means by group, pure": (REPLACED.group_by("g").agg(dp.count(), dp.mean("v", **SKIP)), None, dp.PureDP(2)),
+    "variance of a public n, GDP": (REPLACED.impute(FILLED).agg(dp.variance("v")), None, dp.GDP(1)),
     "a median, pure": (ADDED.agg(dp.median("v", **SKIP)), None, dp.PureDP(2)),
     "quartiles by group, GDP": (
         REPLACED.group_by("g").agg(dp.quantiles("v", ["0.25", "0.5", "0.75"], **SKIP)),
@@ -324,6 +325,9 @@ DEFECTS = {
     "nulls beside a lattice": nulls_apart(dp.PureDP(1)),
     "noise reused": noise_reused(dp.PureDP("0.5")),
     "queries together too cheap": together_too_cheap(dp.PureDP(2)),
+    "noise halved, variance of a public n": noise_smaller(
+        REPLACED.impute(FILLED).agg(dp.variance("v")), dp.PureDP(1), Fraction(1, 2)
+    ),
     "quantiles chosen too sharply, pure": range_doubled(ADDED.agg(dp.median("v", **SKIP, interval=0)), dp.PureDP(1)),
     "quantiles chosen too sharply, zCDP": range_doubled(REPLACED.agg(dp.median("v", **SKIP, interval=0)), dp.ZCDP("0.5")),
     "a query that reaches further": unfiltered(dp.ZCDP("0.5")),

@@ -26,7 +26,7 @@ from discreet.noise.bits import Bits, system_bits
 from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.plan import Plan
 from discreet.privacy import ApproxDP, Budget, PureDP, to_json
-from discreet.queries import LevelCounts, NonNullCount, Query, RowCount, Squares, TableCounts, WeightedSum, shown
+from discreet.queries import Dispersion, LevelCounts, NonNullCount, Query, RowCount, Squares, TableCounts, WeightedSum, shown
 from discreet.quotes import Measured, Quote
 from discreet.spend import checked_budget
 
@@ -40,7 +40,7 @@ _MOST_RUNS = 20_000_000
 _LEAST_EPSILON = Fraction(1, 2)
 _DELTA = Fraction(1, 100)
 """Where ε is stated for measures without a δ of their own: some hundred thousand runs show nothing near 1e-9."""
-_QUERIES = (RowCount, NonNullCount, WeightedSum, Squares, TableCounts, LevelCounts)
+_QUERIES = (RowCount, NonNullCount, WeightedSum, Squares, Dispersion, TableCounts, LevelCounts)
 _LAWS = (DiscreteLaplace, DiscreteGaussian, RoundedGaussian, *LATTICE_LAWS)
 
 
