@@ -100,11 +100,11 @@ def evaluations(function: object, target: float, low: float, high: float) -> tup
 def test_a_search_ends_whatever_the_function_does() -> None:
     root, asked = evaluations(lambda x: math.exp(-x * x), 1e-9, 0.0, 100.0)
     assert root == pytest.approx(math.sqrt(9 * math.log(10)), rel=1e-14)
-    assert asked <= 100
-    for place in (0.3, 77.0, 1e-3):  # a jump tells the secant nothing
+    assert asked <= 65
+    for place in (0.3, 77.0, 1e-3):
         root, asked = evaluations(lambda x, place=place: 0.9 if x < place else 1e-300, 0.5, 1e-4, 100.0)
         assert place <= root <= place * (1 + 2**-49)
-        assert asked <= 200
+        assert asked <= 65
 
 
 def test_the_ends_of_a_search_are_answers_too() -> None:
