@@ -18,7 +18,6 @@ from discreet.estimates.quantiles import quantile_estimates
 from discreet.estimates.variances import dispersion_estimate, root_estimate, share_estimate, variance_estimate
 from discreet.groups import Group, Label, group_labels
 from discreet.invariants.view import counts_every_row, is_complete
-from discreet.mechanisms import ExponentialQuantiles
 from discreet.mechanisms.lattice import plain_law
 from discreet.noise.sums import SumOfNoises
 from discreet.plan import layout, table_facts, tables_of
@@ -208,7 +207,7 @@ def _quantile_codes(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[
 
 def _tree_codes(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[Estimate]:
     one = quote.measured[line.tree] if line.tree is not None else None
-    if one is None or not isinstance(one.query, LevelCounts) or isinstance(one.law, ExponentialQuantiles):
+    if one is None or not isinstance(one.query, LevelCounts):
         raise InternalError("quantiles need a tree")
     sizes = [cells * width for width in widths(one.query)]
     levels = [part.reshape(cells, -1) for part in np.split(noisy[line.tree or 0], np.cumsum(sizes)[:-1])]

@@ -23,9 +23,9 @@ __all__ = ["levelled"]
 
 def levelled(plan: Plan, lines: Sequence[Line], measured: Sequence[Measured]) -> tuple[Line, ...]:
     """The lines at the level of their parts: each interval holds with `LEVEL`, or all of them where the plan says so."""
-    cells = layout(plan).cells
     if plan.intervals == "each":
         return tuple(replace(line, level=1 - (1 - LEVEL) / max(_parts(line, measured), 1)) for line in lines)
+    cells = layout(plan).cells
     statements: dict[tuple[str, object], int] = {}
     for line in lines:
         statements |= _statements(line, measured, cells)

@@ -44,6 +44,7 @@ __all__ = [
     "resize_of",
     "table_facts",
     "tables_of",
+    "used_columns",
 ]
 
 Intervals = Literal["each", "simultaneous"]
@@ -171,7 +172,7 @@ def layout(plan: Plan) -> Layout:
     A counted categorical column has no sum to bring: it is a key in any case.
     """
     start = facts_of(plan.schema, plan.neighbours)
-    paths: dict[str, Path] = {name: path_of(name, plan.steps, start) for name in _used(plan)}
+    paths: dict[str, Path] = {name: path_of(name, plan.steps, start) for name in used_columns(plan)}
     keyed = dict.fromkeys([group.column for group in plan.group_by] + [step.column for step in _filters(plan)])
     keyed |= dict.fromkeys(s.column for s in plan.statistics if s.column is not None and not _is_summed(s))
     keyed |= dict.fromkeys(_tabled(plan))
@@ -192,7 +193,7 @@ def _is_summed(statistic: Statistic) -> bool:
     return isinstance(statistic.kind, Count | Share | Sum | Mean)
 
 
-def _used(plan: Plan) -> list[str]:
+def used_columns(plan: Plan) -> list[str]:
     """The columns that the request reads, each once."""
     named = [group.column for group in plan.group_by]
     named += [step.column for step in _filters(plan)]
@@ -336,8 +337,10 @@ def _check_fineness(statistic: Statistic, cells: int, facts: TableFacts) -> None
 
 
 def _check_resize(plan: Plan, facts: TableFacts) -> None:
-    imputable = {name for name in _used(plan) if path_of(name, plan.steps, facts_of(plan.schema, plan.neighbours)).laws}
-    missing = [name for name in _used(plan) if name not in imputable]
+    imputable = {
+        name for name in used_columns(plan) if path_of(name, plan.steps, facts_of(plan.schema, plan.neighbours)).laws
+    }
+    missing = [name for name in used_columns(plan) if name not in imputable]
     if missing:
         raise PlanError(
             f"resize(rows={facts.rows}): column '{missing[0]}' has no imputation law, which the rows that fill the table "

@@ -14,7 +14,7 @@ from discreet.exact import text
 from discreet.invariants.adjacency import disclosures
 from discreet.mechanisms.lattice import keeps_totals
 from discreet.noise.bits import Bits
-from discreet.plan import Plan, canonical, digest, layout, plan_json, table_facts, tables_of
+from discreet.plan import Plan, canonical, digest, plan_json, table_facts, tables_of, used_columns
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.coordinates import to_json
 from discreet.public_sums import sums_of_counts, sums_of_frame
@@ -77,8 +77,7 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
 
 def covers(plan: Plan) -> str:
     """Which table the intervals speak of: also of the original one where its rows are all there and no null was filled."""
-    brought = layout(plan)
-    used = {axis.name for axis in brought.axes} | {moment.name for moment in brought.moments}
+    used = used_columns(plan)
     changed = any(isinstance(step, Resize) or (isinstance(step, Impute) and step.column in used) for step in plan.steps)
     return COVERS if changed else COVERS_ORIGINAL
 

@@ -210,11 +210,9 @@ def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) 
 
 
 def _dispersion(query: Dispersion, cube: Cube, brought: Layout, cells: NDArray[np.int64]) -> NDArray[Any]:
-    """In Python integers; the lowest code is taken from all, which changes no distance."""
-    position = brought.axis(query.column)
-    low = 0 if position is None else getattr(brought.axes[position].path, "low", 0)
+    """In Python integers, which cannot overflow."""
     inside = cells >= 0
-    codes = _codes(brought, cube, query.column)[inside].astype(np.object_) - low
+    codes = _codes(brought, cube, query.column)[inside].astype(np.object_)
     rows = cube.rows[inside].astype(np.object_)
     spread = query.rows * int((rows * codes * codes).sum()) - int((rows * codes).sum()) ** 2
     return np.array([spread // query.coarse], dtype=np.object_)

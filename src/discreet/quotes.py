@@ -376,7 +376,7 @@ def _rank_error(quote: Quote, line: Line) -> float:
 def interval_ranks(quote: Quote, line: Line) -> float:
     """The largest half-width, in rows of rank, that the intervals of quantiles invert; infinite if nothing is spent."""
     one = None if line.tree is None else quote.measured[line.tree]
-    if one is None or not isinstance(one.query, LevelCounts) or isinstance(one.law, ExponentialQuantiles):
+    if one is None or not isinstance(one.query, LevelCounts):
         return float("inf")
     tree, law = one.query.tree, plain_law(one.law)
     return max(rank_half_width(tree, law, q, level=line.level) for q in levels_of(line.statistic.kind))

@@ -57,26 +57,13 @@ def with_totals(units: int = 1000, dataset: str = "totals") -> Identity:
 TOTALS = Publication("exact totals", "plan", b"source")
 
 
-@pytest.fixture(scope="module")
-def tally(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
-    """Counts what was done to the ledger; overspends and lost charges are counted where they would fail the test."""
-    counts: Counter[str] = Counter(faults=0, kills=0, races=0)
-    yield counts
-    listed = ", ".join(f"{number:,} {what}" for what, number in counts.items())
-    with request.config.pluginmanager.get_plugin("capturemanager").global_and_fixture_disabled():
-        print(f"\nledger: {listed}; an overspend or a lost charge would have failed its test")
+TALLIED = "ledger"
 
 
 @pytest.fixture
-def tmp_path(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory where the system has one: what is tested here does not need the disk's own time."""
-    memory = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there
-    if not (memory.is_dir() and os.access(memory, os.W_OK)):
-        yield tmp_path
-        return
-    folder = Path(tempfile.mkdtemp(dir=memory))
-    yield folder
-    shutil.rmtree(folder)
+def tmp_path(folder: Path) -> Path:
+    """Every file of these tests lies in memory, if it can."""
+    return folder
 
 
 def units_spent(path: Path, dataset: str = "wages") -> Fraction:

@@ -18,7 +18,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -53,26 +52,7 @@ SECRET = "the value 42"  # noqa: S105 - what no error may show
 WON, REFUSED, BROKEN = 0, 3, 9
 
 
-@pytest.fixture(scope="module")
-def tally(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
-    """Counts what was done to releases; what must not happen would fail the test that counts."""
-    counts: Counter[str] = Counter(faults=0, kills=0, races=0)
-    yield counts
-    listed = ", ".join(f"{number:,} {what}" for what, number in counts.items())
-    with request.config.pluginmanager.get_plugin("capturemanager").global_and_fixture_disabled():
-        print(f"\nreleases: {listed}; an overspend or a lost charge would have failed its test")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory where the system has one: what is tested here does not need the disk's own time."""
-    memory = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there
-    if not (memory.is_dir() and os.access(memory, os.W_OK)):
-        yield tmp_path
-        return
-    made = Path(tempfile.mkdtemp(dir=memory))
-    yield made
-    shutil.rmtree(made)
+TALLIED = "releases"
 
 
 class Watched:

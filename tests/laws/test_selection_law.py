@@ -110,23 +110,22 @@ def worst_log_ratio(pairs, law) -> float:
     return worst
 
 
-def worst_renyi(pairs, law, order: int) -> float:
-    worst = 0.0
+def both_ways(pairs, law):
+    """The laws of every pair, in either order."""
     for one, two in pairs:
         p, r = literal(one, law), literal(two, law)
-        for a, b in ((p, r), (r, p)):
-            total = sum((a[key] ** order / b[key] ** (order - 1) for key in a), arb(0))
-            worst = max(worst, float(total.log()) / (order - 1))
-    return worst
+        yield p, r
+        yield r, p
+
+
+def worst_renyi(pairs, law, order: int) -> float:
+    totals = (sum((p[key] ** order / r[key] ** (order - 1) for key in p), arb(0)) for p, r in both_ways(pairs, law))
+    return max(0.0, *(float(total.log()) / (order - 1) for total in totals))
 
 
 def worst_hockey_stick(pairs, law, epsilon: float) -> float:
-    worst = 0.0
-    for one, two in pairs:
-        p, r = literal(one, law), literal(two, law)
-        for a, b in ((p, r), (r, p)):
-            worst = max(worst, sum(max(0.0, float(a[key] - arb(epsilon).exp() * b[key])) for key in a))
-    return worst
+    factor = arb(epsilon).exp()
+    return max(0.0, *(sum(max(0.0, float(p[key] - factor * r[key])) for key in p) for p, r in both_ways(pairs, law)))
 
 
 def change_for(at, neighbours):

@@ -95,11 +95,15 @@ def _rows_by_code(answers: Sequence[list[NDArray[Any]] | None], rows: Sequence[R
     return cell, found
 
 
+def _choice(one: Measured) -> tuple[QuantileCodes, ExponentialQuantiles]:
+    if not isinstance(one.query, QuantileCodes) or not isinstance(one.law, ExponentialQuantiles):
+        raise InternalError("only a choice can be attacked as one")
+    return one.query, one.law
+
+
 def _tables(quote: Quote, one: Measured, heap: Row, other: Row, depth: float) -> tuple[Table, Table]:
     """At depth 1 the rank that is chosen first lies so far inside of the heap that other codes win one time in twenty."""
-    query, law = one.query, one.law
-    if not isinstance(query, QuantileCodes) or not isinstance(law, ExponentialQuantiles):
-        raise InternalError("only a choice can be attacked as one")
+    query, law = _choice(one)
     q = float(query.at[len(query.at) // 2])
     q = min(max(q, 1 - q), 0.9)
     inside = depth * (log(query.size) + 3) * max(q, 1 - q) / float(law.reach)
@@ -127,9 +131,7 @@ def _statistic(  # noqa: PLR0917 (one run of the kernel)
     kernel: Kernel, quote: Quote, pair: ChoicePair, values: Integers, runs: int, bits: Bits
 ) -> NDArray[np.float64]:
     """For every run how many of the codes that are chosen in the cell are those of the heap: shape (1, runs)."""
-    query, law = pair.measured.query, pair.measured.law
-    if not isinstance(query, QuantileCodes) or not isinstance(law, ExponentialQuantiles):
-        raise InternalError("only a choice can be attacked as one")
+    _, law = _choice(pair.measured)
     own = values[values[:, 0] == pair.cell]
     found = []
     for start in range(0, runs, _AT_ONCE):

@@ -116,9 +116,9 @@ def _certified(above: NDArray[Any], many: NDArray[np.int64], rate: Fraction, dra
     uniform, sums = LazyUniform(bits, value=drawn, known=64), dict[int, list[Ball]]()
 
     def part(upto: int) -> Ball:
-        found = sums.setdefault(ctx.prec, []) or _sums(above, many, rate)
-        sums[ctx.prec] = found
-        return found[upto] / found[-1]
+        if ctx.prec not in sums:
+            sums[ctx.prec] = _sums(above, many, rate)
+        return sums[ctx.prec][upto] / sums[ctx.prec][-1]
 
     low, high = 0, len(many) - 1
     while low < high:
