@@ -23,7 +23,7 @@ _TWO, _THREE = (0, 1), (0, 1, 2)
 _U_MIN, _U_MAX = 1e-300, 1e165  # beyond these 1/u or u² leaves the range of doubles; every u inside is sound
 _ERROR_L = _LIB + 4
 _EXP_UP = 1 + 2.0**-50  # for exp, the product and the sum: `_LIB` + 2 units of 2⁻⁵³, and two to spare
-_SUM_UP = 1 + 2.0**-52  # for a product and a sum
+SUM_UP = 1 + 2.0**-52  # for a product and a sum
 TINY = 5e-324
 CANCELLED = 100.0
 EXPONENT_FLOOR = 760.0  # e^-760 is below the smallest positive double
@@ -108,7 +108,7 @@ def epsilon_at_order(u: float, tau: float, l: float) -> float:  # noqa: E741 - t
     top = value + _ULP * error
     if top <= 0:
         return 0.0
-    return top * _SUM_UP + 1e-323 if top < inf else inf  # NaN, from an overflow, becomes inf
+    return top * SUM_UP + 1e-323 if top < inf else inf  # NaN, from an overflow, becomes inf
 
 
 def epsilon_root(rho: float, delta: float, l: float) -> float:  # noqa: E741

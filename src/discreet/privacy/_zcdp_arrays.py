@@ -65,16 +65,16 @@ def _delta_chunk(rho: Array, epsilon: Array) -> Array:
     u -= 0.5
     # Anything but this is rare: small u, huge arguments, the trivial answers.
     common = (u >= _SMALL) & (d > -40) & (rho < 1e100) & (u < 1e100) & (rho > 1e-200)
-    out = _delta_common(rho, d, u)
+    out = _delta_bound(rho, d, _delta_root(rho, d, u))
     _scalar_where(~common, out, _zcdp.zcdp_delta, rho, epsilon)
     return out
 
 
-def _delta_common(rho: Array, d: Array, u: Array) -> Array:
+def _delta_root(rho: Array, d: Array, u: Array) -> Array:
+    """`_zcdp.delta_root`, element by element, from a start of at least 1."""
     # Two Halley steps with Padé's approximation of L, which is 1e-8 off at u = 1 and far less beyond: cheaper than log1p.
     u = _halley(rho, d, u, _pade(u))
-    u = _halley(rho, d, u, _pade(u))
-    return _delta_bound(rho, d, u)
+    return _halley(rho, d, u, _pade(u))
 
 
 def _pade(u: Array) -> Array:
@@ -196,6 +196,6 @@ def _epsilon_bound(rho: Array, length: Array, u: Array) -> Array:
     error += 2 * np.abs(top)
     error *= _ULP
     top += error
-    top *= _zcdp._SUM_UP
+    top *= _zcdp.SUM_UP
     top[top != top] = np.inf  # noqa: PLR0124 - NaN, from an overflow, becomes no guarantee
     return np.maximum(top, 0.0)

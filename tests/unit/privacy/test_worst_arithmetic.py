@@ -1,8 +1,9 @@
 """C2 under the worst arithmetic that it allows: no bound is below the truth, and none is wider than the roundings.
 
-The kernels are run on numbers whose every operation is off by half a unit in the last place, and every exp, log and log1p by as
-much as C2 assumes, in the direction that lowers the result. So a term of an error bound that is too small shows as a
-bound below the truth, and one that is too large as room that nothing needs: on every processor, to a hundredth of a unit.
+The kernels are run on numbers whose every operation is off by half a unit in the last place, and every exp, log and
+log1p by as much as C2 assumes, in the direction that lowers the result. So a term of an error bound that is too small
+shows as a bound below the truth, and one that is too large as room that nothing needs: on every processor, to a
+hundredth of a unit.
 """
 
 from __future__ import annotations
@@ -57,7 +58,14 @@ def units(bound: mpf, truth: mpf) -> float:
 @pytest.mark.parametrize("kind", LIBRARY)
 @pytest.mark.parametrize(
     ("rho", "epsilon", "u"),
-    [(1e-3, 1.0, 40.0), (0.02, 1.0, 40.0), (1e-6, 1.0, 300.0), (1e-80, 1e-70, 1e30), (1e-9, 1e-9, 1e-3), (1e-30, 1e-30, 20.0)],
+    [
+        (1e-3, 1.0, 40.0),
+        (0.02, 1.0, 40.0),
+        (1e-6, 1.0, 300.0),
+        (1e-80, 1e-70, 1e30),
+        (1e-9, 1e-9, 1e-3),
+        (1e-30, 1e-30, 20.0),
+    ],
 )
 def test_delta_makes_up_for_the_worst_roundings_and_no_more(kind: str, rho: float, epsilon: float, u: float) -> None:
     with mp.workdps(120):
@@ -71,9 +79,7 @@ def test_delta_makes_up_for_the_worst_roundings_and_no_more(kind: str, rho: floa
         assert 0 <= units(mp.log(found), exponent) <= 2.1
 
 
-@pytest.mark.parametrize(
-    ("tau", "epsilon", "alpha"), [(1e-3, 1.0, 41.0), (0.01, 0.0100001, 30.0), (1e-9, 1.1e-9, 20.0)]
-)
+@pytest.mark.parametrize(("tau", "epsilon", "alpha"), [(1e-3, 1.0, 41.0), (0.01, 0.0100001, 30.0), (1e-9, 1.1e-9, 20.0)])
 def test_delta_of_one_renyi_order_makes_up_for_a_rounded_order_too(tau: float, epsilon: float, alpha: float) -> None:
     def compute(machine: Machine) -> Any:
         return _zcdp.delta_at_order(machine.number(alpha) - 1, machine.number(epsilon) - tau, 0.0)  # type: ignore[arg-type]
@@ -132,11 +138,15 @@ def test_what_is_below_every_double_costs_two_of_the_smallest(kind: str) -> None
         assert 0 < delta_bound(kind, machine, 1e-6, 1.0, 4000.0).value < mpf(15e-324)
 
 
-@pytest.mark.parametrize("name", ["_ERROR_L", "_LIB", "_EXP_UP", "_SUM_UP"])
+def everything() -> None:
+    for point in ((1e-80, 1e-70, 1e30), (1e-9, 1e-9, 1e-3)):
+        test_delta_makes_up_for_the_worst_roundings_and_no_more("scalar", *point)
+    test_epsilon_makes_up_for_the_worst_roundings_and_no_more("scalar", 3.0, 1.0, 40.0)
+
+
+@pytest.mark.parametrize("name", ["_ERROR_L", "_LIB", "_EXP_UP", "SUM_UP"])
 def test_a_constant_cut_down_is_noticed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     short = {"_ERROR_L": _zcdp._ERROR_L - 2, "_LIB": _zcdp._LIB - 1}.get(name, 1.0)
     monkeypatch.setattr(_zcdp, name, short)
     with pytest.raises(AssertionError):
-        for point in ((1e-80, 1e-70, 1e30), (1e-9, 1e-9, 1e-3)):
-            test_delta_makes_up_for_the_worst_roundings_and_no_more("scalar", *point)
-        test_epsilon_makes_up_for_the_worst_roundings_and_no_more("scalar", 3.0, 1.0, 40.0)
+        everything()
