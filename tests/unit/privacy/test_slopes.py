@@ -15,10 +15,12 @@ import pytest
 from mpmath import mp, mpf
 
 from discreet.privacy import _slopes
+from discreet.privacy._arb import ball, lower, upper
 from discreet.privacy._copies import binomial, hypergeometric
 
 CASES: dict[str, Any] = {
     "normal": _slopes.Normal(Fraction(7, 10)),
+    "narrow normal": _slopes.Normal(Fraction(1, 1000)),
     "wide normal": _slopes.Normal(Fraction(3)),
     "steps": _slopes.Steps(Fraction(3), 2),
     "chain": _slopes.Chain(Fraction(1, 2), Fraction(1, 100)),
@@ -159,3 +161,11 @@ def test_the_bound_for_a_public_size_is_its_dual_rounded_up(name: str, law: str)
 
 def assert_rounded_up(found: float, truth: mpf) -> None:
     assert truth * (1 - mpf(10) ** -20) <= found <= truth * (1 + mpf(10) ** -12) + mpf(5e-324)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_a_copy_both_laws_are_the_same(name: str) -> None:
+    family = CASES[name]
+    for alpha in (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(3)):
+        found = family.delta(0, ball(alpha))
+        assert (lower(found), upper(found)) == (float(max(1 - alpha, Fraction(0))),) * 2
