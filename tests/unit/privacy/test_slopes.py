@@ -20,12 +20,13 @@ from discreet.privacy._copies import binomial, hypergeometric
 
 CASES: dict[str, Any] = {
     "normal": _slopes.Normal(Fraction(7, 10)),
-    "narrow normal": _slopes.Normal(Fraction(1, 1000)),
+    "narrow normal": _slopes.Normal(Fraction(1, 100)),
     "wide normal": _slopes.Normal(Fraction(3)),
     "steps": _slopes.Steps(Fraction(3), 2),
     "chain": _slopes.Chain(Fraction(1, 2), Fraction(1, 100)),
     "pure chain": _slopes.Chain(Fraction(7, 10), Fraction(0)),
 }
+USUAL = [name for name in CASES if name != "narrow normal"]  # whose δ is too small for thirty digits
 LAWS = {
     "two": binomial(2, Fraction(1, 3)),
     "four": binomial(4, Fraction(2, 5)),
@@ -73,10 +74,10 @@ def iterated(g: Callable[[mpf], mpf], x: mpf, k: int) -> mpf:
 
 
 def curve(family: Any, k: int) -> Callable[[mpf], mpf]:
-    """G_k as a function."""
+    """G_k as a function of the place: b itself, or for Gaussian noise the z with b = Φ(z)."""
     if isinstance(family, _slopes.Normal):
         shift = k * real(family.mu)
-        return lambda b: b if b in {0, 1} else mp.ncdf(shift + mp.sqrt(2) * mp.erfinv(2 * b - 1))
+        return lambda z: mp.ncdf(z + shift)
     corners = kinks(family, k)
 
     def linear(b: mpf) -> mpf:
@@ -88,29 +89,40 @@ def curve(family: Any, k: int) -> Callable[[mpf], mpf]:
     return linear
 
 
-def places(family: Any, most: int) -> list[mpf]:
-    """The b among which the best one is; for Gaussian noise a grid that is fine enough for ten digits near the top."""
+def chance(family: Any, place: mpf) -> mpf:
+    """The b of a place."""
+    return mp.ncdf(place) if isinstance(family, _slopes.Normal) else place
+
+
+def places(family: Any, most: int, finer: int = 1) -> list[mpf]:
+    """The places among which the best one is; for Gaussian noise a grid around it."""
     if isinstance(family, _slopes.Normal):
-        return [mp.ncdf(mpf(i) / 8) for i in range(-64, 65)]
+        wide = max(4, 5 * real(family.mu), 1 / real(family.mu))
+        return [wide * i / 16 / finer for i in range(-48 * finer, 16 * finer + 1)]
     return sorted({b for k in range(1, most + 1) for b, _ in kinks(family, k)})
 
 
 def best(value: Callable[[mpf], mpf], family: Any, most: int) -> mpf:
-    """The largest value of a concave function of b."""
+    """The largest value of a concave function of b, given as a function of the place."""
     candidates = places(family, most)
-    top = max(range(len(candidates)), key=lambda i: value(candidates[i]))
+    values = [value(place) for place in candidates]
+    top = values.index(max(values))
     if not isinstance(family, _slopes.Normal):
-        return value(candidates[top])
-    low, high = (mpf(top - 64 + side) / 8 for side in (-1, 1))
-    for _ in range(90):  # golden sections
+        return values[top]
+    low, high = candidates[max(top - 1, 0)], candidates[min(top + 1, len(candidates) - 1)]
+    for _ in range(50):  # golden sections
         a, b = low + (high - low) * mpf("0.382"), low + (high - low) * mpf("0.618")
-        low, high = (low, b) if value(mp.ncdf(a)) > value(mp.ncdf(b)) else (a, high)
-    return value(mp.ncdf((low + high) / 2))
+        low, high = (low, b) if value(a) > value(b) else (a, high)
+    return value((low + high) / 2)
 
 
 def forward_dual(family: Any, law: Sequence[Fraction], alpha: mpf) -> mpf:
     curves = [curve(family, k) for k in range(len(law))]
-    return best(lambda b: sum(real(w) * g(b) for w, g in zip(law, curves, strict=True)) - alpha * b, family, len(law) - 1)
+
+    def value(at: mpf) -> mpf:
+        return sum(real(w) * g(at) for w, g in zip(law, curves, strict=True)) - alpha * chance(family, at)
+
+    return best(value, family, len(law) - 1)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -122,7 +134,7 @@ def test_the_forward_bound_is_its_dual_rounded_up(name: str, law: str) -> None:
             assert_rounded_up(_slopes.forward(CASES[name], LAWS[law], epsilon), truth)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", USUAL)
 @pytest.mark.parametrize("law", ["two", "four"])
 def test_the_reverse_bound_is_its_dual_rounded_up(name: str, law: str) -> None:
     # v_k δ_k(αw_k/v_k) is the largest v_k G_k(b_k) − αw_k b_k, and the least over v leaves the smallest G_k(b_k): at the
@@ -133,24 +145,25 @@ def test_the_reverse_bound_is_its_dual_rounded_up(name: str, law: str) -> None:
             alpha = mp.exp(real(epsilon))
             curves = [curve(family, k) for k in range(len(weights))]
 
-            def value(b: mpf, alpha: mpf = alpha, curves: Any = curves) -> mpf:
-                return 1 - b - alpha * (1 - sum(real(w) * g(b) for w, g in zip(weights, curves, strict=True)))
+            def value(at: mpf, alpha: mpf = alpha, curves: Any = curves) -> mpf:
+                mean = sum(real(w) * g(at) for w, g in zip(weights, curves, strict=True))
+                return 1 - chance(family, at) - alpha * (1 - mean)
 
             assert_rounded_up(_slopes.reverse(family, weights, epsilon), max(best(value, family, len(weights) - 1), mpf(0)))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", USUAL)
 @pytest.mark.parametrize("law", ["public", "at least one"])
 def test_the_bound_for_a_public_size_is_its_dual_rounded_up(name: str, law: str) -> None:
     family, weights = CASES[name], LAWS[law]
     with mp.workdps(30):
         for epsilon in EPSILONS:
-            alpha, candidates = mp.exp(real(epsilon)), places(family, len(weights) - 1)
+            alpha, candidates = mp.exp(real(epsilon)), places(family, len(weights) - 1, finer=3)
             # Over events b_k that do not grow with k, from the last k down: the best with b_k at most candidates[i].
             tops = [mpf(0)] * len(candidates)
             for k in reversed(range(len(weights))):
                 g, w = curve(family, k), real(weights[k])
-                values = [w * (g(b) - alpha * b) + top for b, top in zip(candidates, tops, strict=True)]
+                values = [w * (g(at) - alpha * chance(family, at)) + top for at, top in zip(candidates, tops, strict=True)]
                 tops = list(itertools.accumulate(values, max))
             truth, found = tops[-1], _slopes.public_size(family, weights, epsilon)
             if isinstance(family, _slopes.Normal):  # the grid is coarse
