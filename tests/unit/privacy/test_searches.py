@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from discreet.privacy import _copies, _gaussian, _zcdp, _zcdp_arrays
+from discreet.privacy import _copies, _gaussian, _resampled, _zcdp, _zcdp_arrays
 from discreet.privacy import compose as compose_module
-from discreet.privacy._contour import Bounds
-from discreet.privacy._losses import UNIT, discrete_gaussian, discrete_laplace
+from discreet.privacy._contour import Bounds, Contour
+from discreet.privacy._losses import UNIT, Grid, discrete_gaussian, discrete_laplace
+from discreet.privacy._search import first_below
 from discreet.privacy.compose import compose
-from discreet.privacy.measures import GDP, PureDP
-from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace
+from discreet.privacy.measures import GDP, ApproxDP, PureDP
+from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 
 _SOURCE = random.Random(11)  # noqa: S311 - test points, not noise
 
@@ -308,3 +309,78 @@ def test_twenty_thousand_outcomes_are_composed_and_one_more_is_not() -> None:
 
 def test_a_unit_of_rounding_is_a_little_more_than_half_a_last_place() -> None:
     assert 2.0**-53 < UNIT < 2.0**-53 * (1 + 2e-6)
+
+
+# Samples -----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_search_for_a_sample_begins_with_the_noise_of_the_whole_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[float, float]] = []
+
+    def spied(value: Any, target: float, low: float, high: float) -> float:
+        seen.append((low, high))
+        return first_below(value, target, low, high)
+
+    monkeypatch.setattr(_resampled, "first_below", spied)
+    law, target = _copies.binomial(3, Fraction(1, 2)), ApproxDP(1, "1e-6")
+    found = _resampled.largest_mu(law, target, both=True)
+    whole = 3 / _gaussian.mu(1.0, 1e-6)
+    ((low, high),) = seen
+    assert high == pytest.approx(whole, rel=1e-11)
+    assert low == pytest.approx(whole / 10**4, rel=1e-11)
+    assert 1 / whole < found
+    for nothing in ((Fraction(1),), (Fraction(1, 2), Fraction(1, 2))):
+        assert _resampled.largest_mu(nothing, ApproxDP(1, 0), both=False) == 0
+
+
+def test_the_smallest_delta_is_above_a_thousand_zeros() -> None:
+    once = (Fraction(0), Fraction(1))
+    least = Fraction(1, 10**1000)
+    assert _copies.functional_delta(once, Fraction(1), least) == 0
+    assert least < _copies.functional_delta(once, Fraction(1), 2 * least) <= 2 * least
+
+
+def test_the_tables_of_a_grid_are_as_short_as_each_other() -> None:
+    for count in (1, 2, 4, 5, 16, 17, 64, 65, 1000, 4097):
+        grid = Grid(0.5, count)
+        assert grid.rows <= grid.block
+        assert grid.block**2 < 4 * max(count, 2)
+        assert len(grid.points) >= count
+        turned = grid.turn(0.3)
+        assert np.allclose(turned, np.exp(1j * 0.3 * grid.points), rtol=0, atol=1e-11)
+
+
+def test_one_copy_in_half_of_all_samples_needs_less_noise() -> None:
+    half, target = (Fraction(1, 2), Fraction(1, 2)), ApproxDP(1, "1e-6")
+    plain = _gaussian.mu(1.0, 1e-6)
+    for both in (False, True):
+        found = _resampled.largest_mu(half, target, both=both)
+        assert 1.3 * plain < found < 2 * plain
+        assert _resampled.Resampled(GDP(found), half, both).delta_at(1) <= 1e-6
+        assert _resampled.Resampled(GDP(found * (1 + Fraction(1, 10**12))), half, both).delta_at(1) > 1e-6
+    assert float(_resampled.largest_mu((Fraction(0), Fraction(1)), target, both=False)) == pytest.approx(plain, rel=1e-11)
+
+
+@pytest.mark.parametrize("kind", [RoundedGaussian, DiscreteGaussian])
+def test_beyond_forty_standard_deviations_there_is_the_smallest_double(kind: Any) -> None:
+    # The best threshold is at 100 ε + 1/2, and one step is left for the sensitivity.
+    assert kind(100).delta_at(5) == 5e-324
+    assert kind(100).delta_at("3.75") > 1e-320
+
+
+def test_both_ends_of_a_composed_epsilon_take_few_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    plain = Contour.bounds
+
+    def counted(self: Contour, epsilon: float) -> Bounds:
+        asked.append(epsilon)
+        return plain(self, epsilon)
+
+    monkeypatch.setattr(Contour, "bounds", counted)
+    counts = []
+    for parts in ([(DiscreteLaplace(Fraction(1, 1000)), 3)], [(DiscreteLaplace(10), 300)], [(DiscreteGaussian(40), 50)]):
+        asked.clear()
+        low, high = compose(parts).epsilon_at("1e-6")
+        assert low <= high <= low * (1 + 1e-6)
+        counts.append(len(asked))
+    assert max(counts) <= 95
