@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError
-from discreet.invariants.structure import Table, Tables
-from discreet.mechanisms.lattice import PairedLaplace, lattice_laws
+from discreet.invariants.structure import Blocks, Table, Tables
+from discreet.mechanisms._runs import pieces_of
+from discreet.mechanisms.lattice import LatticeGaussian, PairedLaplace, lattice_laws
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.privacy import PureDP
 from discreet.quotes import law_json
@@ -34,3 +35,14 @@ def test_paired_noise_needs_two_rows_in_every_table() -> None:
 def test_a_noise_without_a_name_is_our_fault() -> None:
     with pytest.raises(InternalError, match="without a name"):
         law_json(object())  # type: ignore[arg-type]
+
+
+def test_a_lattice_gaussian_is_offered_up_to_the_variance_that_is_drawn() -> None:
+    blocks = Blocks(5, np.array([4, 1, 2, 0, 3]), np.array([2, 3]), None)
+    most = Fraction(10**34) / blocks.size
+    assert LatticeGaussian(blocks, most).can_be_drawn()
+    assert not LatticeGaussian(blocks, most * (1 + Fraction(1, 10**9))).can_be_drawn()
+
+
+def test_heaps_are_parted_into_sixteen_pieces_or_into_a_million_candidates() -> None:
+    assert [pieces_of(size) for size in (1, 2**16, 2**16 + 1, 2**17, 2**20, 2**21)] == [16, 16, 15, 8, 1, 1]
