@@ -40,7 +40,7 @@ from discreet.queries import Dispersion, QuantileCodes, Query, RowCount, columns
 from discreet.quotes import Alternative, Line, Measured, Noise, Quote, law_json
 from discreet.steps import Where, WhereIn
 
-__all__ = ["changes_of", "quote", "resampling_of", "row_quote"]
+__all__ = ["changes_of", "quote", "resampling_of", "row_quote", "row_targets"]
 
 Target = PureDP | ZCDP | GDP
 """A guarantee that one mechanism can have by itself."""
@@ -59,7 +59,7 @@ def quote(plan: Plan, spend: Budget, beside: Beside | None = None) -> Quote:
     """
     asked = _asked(plan, beside)
     # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is no candidate.
-    targets = [target for target in _row_targets(plan, spend, beside) if any(coordinates(target))]
+    targets = [target for target in row_targets(plan, spend, beside) if any(coordinates(target))]
     if not targets:
         raise PlanError("spend: is nothing; spend more than 0")
     measured, joint = min((_measured(asked, target) for target in targets), key=lambda one: _spread(one[0]))
@@ -90,7 +90,7 @@ def _lines(asked: Asked, measured: Sequence[Measured]) -> tuple[Line, ...]:
     return levelled(asked.plan, [line_of(asked, statistic, measured) for statistic in asked.plan.statistics], measured)
 
 
-def _row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Target, ...]:
+def row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Target, ...]:
     """Guarantees of the noise that give `spend` to one person of the original data.
 
     Beside exact totals, without a resize, that is `spend` itself: the sensitivities are those of semi-adjacent tables.
@@ -101,7 +101,7 @@ def _row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Targ
     """
     sampled = resampling_of(plan, beside)
     if isinstance(spend, ApproxDP):
-        pure = _row_targets(plan, PureDP(spend.epsilon), beside)
+        pure = row_targets(plan, PureDP(spend.epsilon), beside)
         if not spend.delta > 0:
             return pure
         rows = plan.neighbours.rows_per_person
