@@ -15,7 +15,7 @@ import pytest
 
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.duckdb import open_files, open_frame, open_relation
-from discreet.engines.sql import quoted
+from discreet.engines.duckdb_sql import quoted
 
 Rows = Sequence[Sequence[object]]
 Opener = Callable[[Header, Rows], Engine]

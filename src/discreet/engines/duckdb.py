@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from discreet.cube import Cube, compact, empty_cube, joined, sum_dtype
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.csv_lines import csv_header, row_batches
+from discreet.engines.duckdb_sql import DUCKDB, LIMB, quoted
 from discreet.engines.files import check_regular, file_snapshot
 from discreet.engines.frames import ArrowOnly, declared
 from discreet.engines.parquet_days import days_of, millisecond_columns
 from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
-from discreet.engines.sql import LIMB, aggregate_sql, quoted
+from discreet.engines.sql import aggregate_sql
 from discreet.errors import InternalError, SourceError, did_you_mean
 from discreet.paths import KeyAxis, Moment
 
@@ -135,7 +136,7 @@ class _TableEngine:
         return self._snapshot()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        return _cube(self._run(aggregate_sql(self._table, self._header, axes, moments)), axes, moments)
+        return _cube(self._run(aggregate_sql(DUCKDB, self._table, self._header, axes, moments)), axes, moments)
 
     def close(self) -> None:
         self._close()
@@ -161,7 +162,7 @@ class _CsvEngine:
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
-        statement = aggregate_sql(_TABLE, self.header, axes, moments)
+        statement = aggregate_sql(DUCKDB, _TABLE, self.header, axes, moments)
         total = empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments])
         with self._database.cursor() as cursor:
             for path, names in zip(self._paths, self._names, strict=True):
@@ -268,7 +269,7 @@ class _ParquetEngine:
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments])
         apart = [name for name in wanted if self._header[name] is _MILLISECONDS]
-        statement = aggregate_sql(self._table([*wanted], apart), self._header, axes, moments)
+        statement = aggregate_sql(DUCKDB, self._table([*wanted], apart), self._header, axes, moments)
         with self._database.cursor() as cursor:
             if apart:
                 cursor.register(_DAYS, days_of(self._paths, apart))
