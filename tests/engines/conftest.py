@@ -15,9 +15,9 @@ import pytest
 
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.duckdb import open_frame, open_relation
+from discreet.engines.duckdb_sql import quoted
 from discreet.engines.limits import NO_LIMITS
 from discreet.engines.sources import open_path
-from discreet.engines.sql import quoted
 
 Rows = Sequence[Sequence[object]]
 Opener = Callable[[Header, Rows], Engine]

@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from discreet.cube import Cube, compact, empty_cube, joined, sum_dtype
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.csv_lines import csv_header, row_batches
+from discreet.engines.duckdb_sql import DUCKDB, LIMB, quoted
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.frames import ArrowOnly, declared
 from discreet.engines.limits import Limits
 from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
-from discreet.engines.sql import LIMB, aggregate_sql, quoted
+from discreet.engines.sql import aggregate_sql
 from discreet.errors import InternalError, SourceError
 from discreet.paths import KeyAxis, Moment
 
@@ -155,7 +156,7 @@ class TableEngine:
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         """The cube of all rows of the table expression."""
-        return cube_of(self._run(aggregate_sql(self._table, self._header, axes, moments)), axes, moments)
+        return cube_of(self._run(aggregate_sql(DUCKDB, self._table, self._header, axes, moments)), axes, moments)
 
     def close(self) -> None:
         """The given function was called."""
@@ -182,7 +183,7 @@ class _CsvEngine:
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
-        statement = aggregate_sql(STAGED, self.header, axes, moments)
+        statement = aggregate_sql(DUCKDB, STAGED, self.header, axes, moments)
         files = zip(self._paths, self._names, strict=True)
         frames = (frame for path, names in files for frame in _frames(path, names, wanted))
         return counted(self._database, statement, frames, axes, moments)

@@ -13,12 +13,13 @@ from typing import Any
 from discreet.cube import Cube
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.duckdb import TEXT, Database, cube_of, described, file_literal
+from discreet.engines.duckdb_sql import DUCKDB, quoted
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.folders import Partitions
 from discreet.engines.frames import ArrowOnly
 from discreet.engines.limits import Limits
 from discreet.engines.parquet_days import days_of, millisecond_columns
-from discreet.engines.sql import aggregate_sql, quoted
+from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.paths import KeyAxis, Moment
 
@@ -68,7 +69,7 @@ class _ParquetEngine:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
         apart = [name for name in wanted if self._header[name] is _MILLISECONDS]
         named = [name for name in wanted if name in self._partitions.names]
-        statement = aggregate_sql(self._table(wanted, apart, named), self._header, axes, moments)
+        statement = aggregate_sql(DUCKDB, self._table(wanted, apart, named), self._header, axes, moments)
         with self._database.cursor() as cursor:
             if apart:
                 cursor.register(_DAYS, days_of(self._paths, apart))
