@@ -109,18 +109,20 @@ function advertised(value, delta) {
   return `${plan.symbol} ≤ ${rounded(value)}${delta ? `; ${amount("δ", delta)}` : ""}${epsilon}`;
 }
 
+const errorText = error => error === 0 ? "exact" : `± ${rounded(error)}`;
+
+/* What a release would give for a multiple of its spend. */
+function atTimes(factor, place) {
+  const releases = state.releases.map((one, k) => k === place ? {...one, spend: written(times(read(one.spend), factor))} : one);
+  return outcome(plan, {...state, releases}, place);
+}
+
 function showRelease(one, place) {
   const release = plan.releases[place];
   tell(`[data-refused="${place}"]`, one.refused ? `Not possible so: ${one.refused}` : "");
-  release.statistics.forEach((statistic, k) => {
-    const now = one.refused ? NaN : one.errors[k], before = statistic.error;
-    tell(`[data-error="${place}:${k}"]`, one.refused ? "–" : `± ${rounded(now)}`);
-    const change = now / before;
-    tell(`[data-change="${place}:${k}"]`, Number.isFinite(change) ? `× ${change.toFixed(2)}` : "–");
-    every(`[data-bar="${place}:${k}"]`).forEach(bar => {
-      bar.value = Number.isFinite(change) ? Math.min(1, Math.max(0, 0.5 + Math.log2(change) / 8)) : 1;
-    });
-  });
+  const shown = {now: one, half: atTimes([1n, 2n], place), twice: atTimes([2n, 1n], place)};
+  for (const [when, {refused, errors}] of Object.entries(shown))
+    release.statistics.forEach((_, k) => tell(`[data-error="${place}:${k}:${when}"]`, refused ? "–" : errorText(errors[k])));
   tell(`[data-effective="${place}"]`, guarantee(one.spend, one.delta));
   every(`[data-beside="${place}"]`).forEach(row => { row.hidden = one.advertised === null; });
   if (one.advertised !== null) tell(`[data-advertised="${place}"]`, advertised(one.advertised, one.delta));
@@ -149,10 +151,13 @@ function showCost(outcomes) {
   const value = (parts) => plan.measure === "gdp" ? `μ ≤ ${rounded(root(parts[0]), 6)}` : amount(plan.symbol, parts[0]) + (parts[1] ? `, ${amount("δ", parts[1])}` : "");
   tell("[data-cost]", value(asked));
   tell("[data-left]", plan.kind === "python" ? "" : ` of ${value(available)}${plan.frozen ? " that remains" : ""}`);
-  const epsilon = plan.epsilons ? `ε ≤ ${rounded(epsilonOf(plan, root(asked[0]) * (1 + 1e-12)))} at δ = ${plan.report_delta}` : "";
+  const epsilon = plan.epsilons ? ` · ε ≤ ${rounded(epsilonOf(plan, root(asked[0]) * (1 + 1e-12)))} at δ = ${plan.report_delta}` : "";
   tell("[data-epsilon]", epsilon);
   tell("[data-over]", plan.kind === "python" || ok ? "" : "More than there is: lower a spend" + (plan.frozen ? "." : " or raise the budget."));
-  every("meter").forEach(meter => { meter.value = Math.min(1, double(asked[0]) / double(available[0])) || 0; });
+  every("meter").forEach(meter => {
+    meter.value = ok ? Math.min(1, Math.max(...asked.map((part, k) => double(part) / double(available[k]) || 0))) : 1;
+    meter.high = ok ? 1 : 0;
+  });
 }
 
 function show() {

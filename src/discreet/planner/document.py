@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
+from functools import lru_cache
+from math import isfinite, log
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.exact import decimal_up, float_up, text
+from discreet.exact import decimal_up, float_down, float_up, text
 from discreet.neighbours import Neighbours, ReplaceOne
 from discreet.planner.releases import Planned, Scene, amount_of, release_facts
 from discreet.privacy import Budget, kind_name
@@ -102,12 +104,19 @@ def _epsilons(measure: str, chosen: Chosen, releases: Sequence[dict[str, Any]]) 
     more = _MORE[measure]
     low = min(one["ends"][0] for one in releases) / more
     high = more * max([float(amount_of(chosen.budget)), *(one["ends"][1] for one in releases)])
-    own = {float_up(amount_of(chosen.budget)), *(float(Fraction(one["spend"])) for one in releases)}
-    many = round(float(np.log(high / low) / np.log(_RATIO[measure])))
-    at = np.unique([*(float(f"{x:.5g}") for x in np.geomspace(low, high, many)), *own])
-    delta = float(decimal_up(chosen.report_delta, 17))
-    # A δ rounded up would state a smaller ε: the next double below is surely not above the exact one.
-    below = float(np.nextafter(delta, 0)) if Fraction(delta) > chosen.report_delta else delta
-    found = zcdp_epsilon(at, below) if measure == "zcdp" else gaussian_epsilon(at, below)
-    pairs = [(x, float(decimal_up(float(e), 5))) for x, e in zip(at.tolist(), found, strict=True) if isfinite(e)]
-    return {"at": [x for x, _ in pairs], "epsilon": [e for _, e in pairs]}
+    own = {float_up(amount_of(chosen.budget)), *(float_up(Fraction(one["spend"])) for one in releases)}
+    delta = float_down(chosen.report_delta)  # a smaller δ has a larger ε
+    pairs = sorted({**_between(measure, low, high, delta), **_bounds(measure, np.array(sorted(own)), delta)}.items())
+    return {"at": [x for x, _ in pairs], "epsilon": [epsilon for _, epsilon in pairs]}
+
+
+@lru_cache(maxsize=4)
+def _between(measure: str, low: float, high: float, delta: float) -> dict[float, float]:
+    many = round(log(high / low) / log(_RATIO[measure]))
+    return _bounds(measure, np.array([float(f"{x:.5g}") for x in np.geomspace(low, high, many)]), delta)
+
+
+def _bounds(measure: str, at: NDArray[np.float64], delta: float) -> dict[float, float]:
+    found = zcdp_epsilon(at, delta) if measure == "zcdp" else gaussian_epsilon(at, delta)
+    pairs = zip(at.tolist(), found.tolist(), strict=True)
+    return {x: float(decimal_up(epsilon, 5)) for x, epsilon in pairs if isfinite(epsilon)}

@@ -12,14 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from discreet.exact import decimal_up
+from discreet.exact import decimal_up, exact
 from discreet.figures import name
 from discreet.planner.document import Chosen, Planned, planner_document
 from discreet.privacy import GDP, ZCDP, Budget, coordinates, from_coordinates
 from discreet.quotes import totals_text
 from discreet.report.files import template, write_page
-from discreet.report.words import capital
+from discreet.report.words import capital, title_words
 from discreet.spend import amount_text
+from discreet.statistics import statistic_json
 
 __all__ = ["render_planner", "write_planner"]
 
@@ -77,7 +78,7 @@ def _shown(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any])
         "people": "The number of rows is private." if rows is None else f"The number of rows, {rows:,}, is public.",
         "cost": amount_text(from_coordinates(kind, asked)),
         "left": f" of {remaining}{' that remains' if chosen.frozen else ''}" if chosen.kind == "toml" else "",
-        "epsilon": _epsilon(from_coordinates(kind, asked), chosen) if fresh else "",
+        "epsilon": _epsilon(from_coordinates(kind, asked), chosen, " · ") if fresh else "",
         "part": f"{float(min(asked[0] / chosen.remaining[0], 1)) if chosen.remaining[0] else 1:.4f}",
         "remaining": remaining,
         "scene": "" if first.beside is None else capital(totals_text(first, first.beside)[0]) + ".",
@@ -89,13 +90,20 @@ def _shown(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any])
 def _release(planned: Planned, facts: dict[str, Any], chosen: Chosen) -> dict[str, Any]:
     quote = planned.quote
     together = "; all intervals hold together" if quote.plan.intervals == "simultaneous" else ""
-    statistics = [{**one, "error": _error(one["error"])} for one in facts["statistics"]]
+    titles = [title_words(statistic_json(line.statistic)) for line in quote.lines]
+    statistics = [
+        {**one, "error": _error(one["error"]), "words": f"{title}{one['unit'] and ', '}{one['unit']}"}
+        for one, title in zip(facts["statistics"], titles, strict=True)
+    ]
     stated = [f"{amount_text(spend)}{_epsilon(spend, chosen, '; ')}" for spend in (quote.spend, quote.advertised)]
     return {**facts, "statistics": statistics, "together": together, "effective": stated[0], "advertised": stated[1]}
 
 
 def _error(error: float | None) -> str:
-    return "± ∞" if error is None else f"± {Decimal(decimal_up(error, 6 if error == int(error) else 4)):,f}"
+    if error is None:
+        return "± ∞"
+    written = exact(error, "error")  # the shortest decimal, which rounding up cannot move by its last bit
+    return f"± {Decimal(decimal_up(written, 6 if written.denominator == 1 else 4)):,f}" if error else "exact"
 
 
 def _epsilon(spend: Budget, chosen: Chosen, start: str = "") -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from discreet.errors import ArgumentError
-from discreet.exact import Amount
+from discreet.exact import Amount, text
 from discreet.plan import resize_of
 from discreet.planner.document import Chosen, Planned, Scene, Written
 from discreet.planner.page import render_planner
-from discreet.privacy import coordinates
+from discreet.planner.releases import amount_of
+from discreet.privacy import ApproxDP, coordinates
 from discreet.quotes import Quote
 from discreet.spend import report_delta_of
 
@@ -49,7 +50,11 @@ def quote_html(quote: Quote, *, dataset: str = "", name: str = "release", report
 
 def _calls(quote: Quote) -> tuple[Written, ...]:
     """What to write in the program: the spend, and the resize where there is one."""
-    resized: list[Written] = []
-    if resize_of(quote.plan) is not None:
-        resized = ["table = table.resize(", {"slot": "resize", "release": 0, "was": ""}, ")\n"]
-    return (*resized, "session.release(request, ", {"slot": "spend", "release": 0, "was": ""}, ", name=…)\n")
+    resize, resized = resize_of(quote.plan), list[Written]()
+    if resize is not None:
+        now = f'{resize.rows}, proportion="{text(resize.proportion)}"'
+        resized = ["table = table.resize(", {"slot": "resize", "release": 0, "was": now}, ")\n"]
+    spend = [amount_of(quote.spend), *([quote.spend.delta] if isinstance(quote.spend, ApproxDP) else [])]
+    amounts = ", ".join(f'"{text(amount)}"' for amount in spend)
+    now = f"spend={amounts if len(spend) == 1 else f'({amounts})'}"
+    return (*resized, "session.release(request, ", {"slot": "spend", "release": 0, "was": now}, ", name=…)\n")
