@@ -35,17 +35,16 @@ def parquet_sources() -> dict[str, Source]:
     import discreet as dp
 
     number, dates = dp.Number(0, 4095), dp.Date("2000-01-01", "2011-03-18")
+    huge, days = "1e20::DECIMAL(38,10)", f"{WAGE}::INTEGER"
     far = "DATE '2000-01-01' + CAST({} AS INTEGER)".format
     return {
         "Parquet, texts": Source(number, texts()),
         "Parquet, integers": Source(number, typed("INTEGER", f"{WAGE}::INTEGER", "1000000 + i % 1000")),
-        "Parquet, doubles": Source(number, typed("DOUBLE", f"{WAGE}::DOUBLE", "1e300", nan="'nan'::DOUBLE", infinite="'inf'")),
+        "Parquet, doubles": Source(number, typed("DOUBLE", f"{WAGE}::DOUBLE", "1e300", nan="'nan'", infinite="'inf'")),
         "Parquet, decimals of 15 digits": Source(number, typed("DECIMAL(15,2)", f"{WAGE}::DECIMAL(15,2)", "1000000.25")),
-        "Parquet, decimals of 38 digits": Source(number, typed("DECIMAL(38,10)", f"{WAGE}::DECIMAL(38,10)", "1e20::DECIMAL(38,10)")),
-        "Parquet, dates": Source(dates, typed("DATE", far(f"{WAGE}::INTEGER"), far("10000 + i % 1000"), infinite="'infinity'")),
-        "Parquet, timestamps": Source(
-            dates, typed("TIMESTAMP", far(f"{WAGE}::INTEGER"), far("10000 + i % 1000"), infinite="'infinity'")
-        ),
+        "Parquet, decimals of 38 digits": Source(number, typed("DECIMAL(38,10)", f"{WAGE}::DECIMAL(38,10)", huge)),
+        "Parquet, dates": Source(dates, typed("DATE", far(days), far("10000 + i % 1000"), infinite="'infinity'")),
+        "Parquet, timestamps": Source(dates, typed("TIMESTAMP", far(days), far("10000 + i % 1000"), infinite="'infinity'")),
     }
 
 
@@ -82,11 +81,11 @@ def csv_variants() -> dict[str, str]:
         "an open quote in the first cell": f"'\"' || {plain}",
         "a quote within a cell": f"'S\"' || {plain}",
         "text behind a closed quote": f"'\"S\"' || {plain}",
-        "doubled quotes": f"'\"\"\"S\"\"\",' || {WAGE} || ','",
+        "doubled quotes": f'\'"""S""",\' || {WAGE} || \',\'',
         "a cell too many": f"{plain} || ','",
         "a cell too few": f"{STATE} || {WAGE}",
         "nothing but commas": "',,,,,,,,,,,,'",
-        "nothing but quotes": "'\"\"\"\"\"\"\"\"\"\"\"\"'",
+        "nothing but quotes": '\'""""""""""""\'',
         "a NUL": f"'#' || {plain}",
     }
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb as driver
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -257,7 +258,7 @@ def test_compressed_csv_is_refused_whatever_its_name(tmp_path: Path, ending: str
 def unix_only(file: Any) -> Any:
     """Blocks in which a carriage return is a character like any other."""
     while block := file.read(2**20):
-        yield block
+        yield block.replace(b"\r\n", b"\r\r\n")  # the reader of cells would drop one at the end of a line
 
 
 def without_last(path: Path) -> Any:

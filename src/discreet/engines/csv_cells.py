@@ -92,7 +92,7 @@ def _quotes(kinds: NDArray[np.uint8], places: Places, marks: NDArray[np.uint8]) 
 
 
 def _inside(ends: Truths, runs: Places, *, closing: Truths, opening: Truths, swapping: Truths) -> Truths:
-    """Whether each mark stands inside of quotes, given what the first quote of each run does, and that lines begin outside."""
+    """Whether each mark stands inside of quotes, given what the first quote of each run does; lines begin outside."""
     fixed, opened, swaps = ends.copy(), np.zeros(len(ends), dtype=bool), np.zeros(len(ends), dtype=np.uint8)
     fixed[runs], opened[runs], swaps[runs] = closing | opening, opening, swapping
     swaps = np.cumsum(swaps, dtype=np.uint8)  # only whether it is odd has a meaning

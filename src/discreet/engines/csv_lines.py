@@ -96,7 +96,7 @@ class CsvRows:
 
 
 def row_blocks(path: Path, fields: int) -> Iterator[CsvRows]:
-    """The rows after the header. Every line is one row; empty lines are none, except in a table of one column, an empty cell.
+    """The rows after the header. A line is one row; an empty line is none, except in a table of one column an empty cell.
 
     What a line is, is what `split_line` says of it alone.
     """
@@ -136,7 +136,7 @@ def _rows(block: bytes, fields: int) -> CsvRows:
 
 
 def _valid(text: bytes) -> bytes:
-    """The same text with what is no UTF-8 replaced, as in each line by itself: line feeds and NUL are parts of nothing else."""
+    """The text with what is no UTF-8 replaced, as it would be in each cell: line feeds and NUL are parts of nothing else."""
     return text if text.isascii() else text.decode("utf-8", errors="replace").encode()
 
 

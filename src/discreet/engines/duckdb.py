@@ -312,7 +312,8 @@ def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator
         if rows.count:
             yield _framed(_cells(header + rows.text, places, rows.count), wanted, rows.count)
         if rows.nulls:
-            yield _framed([pl.Series([None], dtype=pl.String).new_from_index(0, rows.nulls)] * len(places), wanted, rows.nulls)
+            nothing = pl.Series([None], dtype=pl.String).new_from_index(0, rows.nulls)
+            yield _framed([nothing] * len(places), wanted, rows.nulls)
 
 
 def _cells(text: bytes, places: Sequence[int], count: int) -> list[Any]:
@@ -322,9 +323,7 @@ def _cells(text: bytes, places: Sequence[int], count: int) -> list[Any]:
     if not places:
         return []
     chosen = [str(place) for place in sorted(set(places))]
-    read = pl.read_csv(
-        text, separator="\0", quote_char=None, infer_schema=False, empty_string_is_null=False, columns=chosen
-    )
+    read = pl.read_csv(text, separator="\0", quote_char=None, infer_schema=False, empty_string_is_null=False, columns=chosen)
     if read.height != count:
         raise InternalError("rows of a CSV file were read otherwise than they were written")
     return [read[str(place)] for place in places]
