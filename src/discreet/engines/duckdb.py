@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from discreet.cube import Cube, compact, empty_cube, joined, sum_dtype
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.csv_lines import csv_header, row_batches
+from discreet.engines.csv_lines import csv_header, row_blocks
 from discreet.engines.duckdb_sql import DUCKDB, LIMB, quoted
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.frames import ArrowOnly, declared
@@ -310,14 +310,26 @@ def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator
     import polars as pl
 
     places = [names.index(name) for name in wanted]
-    for plain, odd, nulls in row_batches(path, len(names)):
-        if plain:
-            cells = pl.Series(plain, dtype=pl.String).str.split_exact(",", len(names) - 1).struct
-            yield _framed([cells.field(f"field_{place}") for place in places], wanted, len(plain))
-        if odd:
-            yield _framed([pl.Series([row[place] for row in odd], dtype=pl.String) for place in places], wanted, len(odd))
-        if nulls:
-            yield _framed([pl.Series([None], dtype=pl.String).new_from_index(0, nulls)] * len(places), wanted, nulls)
+    header = "\0".join(map(str, range(len(names)))).encode() + b"\n"
+    for rows in row_blocks(path, len(names)):
+        if rows.count:
+            yield _framed(_cells(header + rows.text, places, rows.count), wanted, rows.count)
+        if rows.nulls:
+            nothing = pl.Series([None], dtype=pl.String).new_from_index(0, rows.nulls)
+            yield _framed([nothing] * len(places), wanted, rows.nulls)
+
+
+def _cells(text: bytes, places: Sequence[int], count: int) -> list[Any]:
+    """Some columns of rows that `row_blocks` wrote. Nothing is guessed; the header keeps a byte-order mark in its cell."""
+    import polars as pl
+
+    if not places:
+        return []
+    chosen = [str(place) for place in sorted(set(places))]
+    read = pl.read_csv(text, separator="\0", quote_char=None, infer_schema=False, empty_string_is_null=False, columns=chosen)
+    if read.height != count:
+        raise InternalError("rows of a CSV file were read otherwise than they were written")
+    return [read[str(place)] for place in places]
 
 
 def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
