@@ -45,8 +45,7 @@ class Session:
     at most fingerprinted, to recognise a retry; no row is counted.
 
     Args:
-        source: a path or glob of Parquet or CSV files, a folder of Parquet files, "FILE::TABLE" of a DuckDB or SQLite file,
-            an Arrow table, a Polars or pandas frame, a DuckDB relation, a `DatabaseTable`, or a function opening a stream.
+        source: what docs/data-formats.md lists: files, folders, tables of databases, frames, relations, streams.
         schema: the public columns.
         dataset: the declared name of the data set in the ledger. Next month's data are another data set.
         ledger: the path of the ledger file, or ":memory:", which must be typed.
