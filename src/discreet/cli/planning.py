@@ -9,7 +9,8 @@ from operator import add
 from pathlib import Path
 
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
-from discreet.cli.output import Answer, busy
+from discreet.cli.output import Answer
+from discreet.engines import NO_LIMITS, Limits, Progress
 from discreet.errors import BudgetExceeded
 from discreet.exact import text
 from discreet.ledger import Entry, Ledger
@@ -48,7 +49,7 @@ class Standing:
         return entry is not None and entry.plan_digest == plan_digest and entry.sequence in self.committed
 
 
-def opened(plan: PlanFile) -> Session:
+def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
     """The session of a plan: the header of its source fits, and its ledger knows the data set as it is declared.
 
     Raises:
@@ -63,6 +64,8 @@ def opened(plan: PlanFile) -> Session:
         neighbours=plan.neighbours,
         invariants=plan.invariants,
         report_delta=plan.report_delta,
+        limits=limits,
+        progress=progress,
     )
 
 
@@ -154,8 +157,7 @@ def planner_page(path: Path, out: Path) -> Answer:
     quotes, now = _quotes(plan)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
     releases = [Planned(name, quote, now.gives_back(name, quote.plan.digest)) for name, quote in quotes.items()]
-    with busy("computing errors for every position of the sliders"):
-        written = write_planner(chosen, releases, out)
+    written = write_planner(chosen, releases, out)
     lines = [f"{written} was written: open it in a browser. No row was read, and nothing was spent."]
     return Answer(lines, {"planner": str(written), "releases": list(quotes)})
 
