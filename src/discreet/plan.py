@@ -53,7 +53,8 @@ Intervals = Literal["each", "simultaneous"]
 INTERVALS: tuple[str, ...] = get_args(Intervals)
 """The words for it."""
 
-_MAX_RELEASE_CELLS = 10_000_000
+_MAX_RELEASE_CELLS = 20_000_000
+_MAX_DRAWN = 10_000_000
 _MAX_CUBE_CELLS = 20_000_000
 
 
@@ -330,9 +331,9 @@ def _check_fineness(statistic: Statistic, cells: int, facts: TableFacts) -> None
         what = "grid values; declare a coarser step or clamp to tighter bounds"
     else:
         return
-    if cells * places > _MAX_RELEASE_CELLS:
+    if cells * places > _MAX_DRAWN:
         raise PlanError(
-            f"statistic '{statistic.name}': {cells} groups with {places} values each: more than {_MAX_RELEASE_CELLS} {what}"
+            f"statistic '{statistic.name}': {cells} groups with {places} values each: more than {_MAX_DRAWN} {what}"
         )
 
 

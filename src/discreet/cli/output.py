@@ -4,27 +4,66 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-__all__ = ["Answer", "aligned", "busy", "write"]
+if TYPE_CHECKING:
+    from rich.status import Status
+
+__all__ = ["Answer", "Grid", "Spinner", "aligned", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table for people: drawn and fitted to the width of a terminal, aligned text anywhere else.
+
+    Args:
+        header: the titles of the columns.
+        rows: as many cells each.
+        right: titles of columns of numbers, which a terminal shows flush right.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    right: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command has found out: lines for people, and facts for programs."""
+    """What a command has found out: lines and tables for people, and facts for programs."""
 
-    lines: Sequence[str]
+    lines: Sequence[str | Grid]
     facts: Mapping[str, Any]
 
 
 def write(answer: Answer, *, as_json: bool) -> None:
     """The answer is on stdout."""
-    typer.echo(json.dumps(answer.facts, indent=2, ensure_ascii=False) if as_json else "\n".join(answer.lines))
+    if as_json:
+        typer.echo(json.dumps(answer.facts, indent=2, ensure_ascii=False))
+        return
+    for line in answer.lines:
+        if isinstance(line, Grid) and sys.stdout.isatty():
+            _draw(line)
+        else:
+            typer.echo("\n".join(aligned([line.header, *line.rows])) if isinstance(line, Grid) else line)
+
+
+def _draw(grid: Grid) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in grid.header:
+        table.add_column(Text(title), justify="right" if title in grid.right else "left", overflow="fold")
+    for row in grid.rows:
+        table.add_row(*(Text(cell) for cell in row))  # as Text, no cell is read as markup
+    Console().print(Padding(table, (0, 0, 0, 2)))
 
 
 def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
@@ -34,14 +73,30 @@ def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
     return [f"{indent}{line}".rstrip() for line in padded]
 
 
-@contextmanager
-def busy(what: str) -> Iterator[None]:
-    """A spinner with `what` turns while the work inside goes on, if stdout is a terminal."""
-    if not sys.stdout.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.markup import escape
+class Spinner:
+    """Turns with `what` while the work inside goes on, if stdout is a terminal; `tell` adds what is being done just now."""
 
-    with Console().status(escape(what)):
-        yield
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._status: Status | None = None
+
+    def __enter__(self) -> Spinner:
+        if sys.stdout.isatty():
+            from rich.console import Console
+            from rich.text import Text
+
+            self._status = Console().status(Text(self._what))
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def tell(self, stage: str) -> None:
+        """The stage is shown beside `what`, if the spinner turns."""
+        if self._status is not None:
+            from rich.text import Text
+
+            self._status.update(Text(f"{self._what}: {stage}"))  # as Text, no name is read as markup
