@@ -15,7 +15,7 @@ from discreet.allocate import changes_of, resampling_of
 from discreet.exact import Amount, decimal_text, text
 from discreet.mechanisms import Change, Sensitivity
 from discreet.neighbours import AddRemove
-from discreet.plan import layout, plan_json, resize_of
+from discreet.plan import plan_json, resize_of
 from discreet.privacy import GDP, ZCDP, PureDP, coordinates, from_coordinates, to_json
 from discreet.privacy.amplify import Resampling
 from discreet.publish import guarantee_of, noise_json
@@ -174,7 +174,7 @@ def _inner(quote: Quote) -> PureDP | ZCDP | GDP:
 
 
 def _changed(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
-    quote, cells = told.quote, layout(told.quote.plan).cells
+    quote, cells = told.quote, told.quote.plan.layout.cells
     appears = isinstance(quote.plan.neighbours, AddRemove) and told.sampled is None
     yield (
         f"The answers of all {cells} group{'s' if cells != 1 else ''} are one vector. "

@@ -19,7 +19,7 @@ from discreet.exact import Amount
 from discreet.invariants import Invariants
 from discreet.invariants.checking import checked_invariants
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.plan import Plan, canonical, layout
+from discreet.plan import Plan, canonical
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.release import Release, RowEstimate
 from discreet.schema import Schema
@@ -381,14 +381,13 @@ class Session:
             from discreet.exact_totals import require_totals
 
             require_totals(self._engine, self._asked_exactly(self._invariants), self.totals)
-        brought = layout(order.request)
-        cube = self._engine.aggregate(brought.axes, brought.moments)
+        cubes = (self._engine.aggregate(part.axes, part.moments) for part in order.request.layout.parts)
         content = {
             "name": order.name,
             "dataset": self._identity.dataset,
             "ledger": {"sequence": sequence, "head": self._ledger.head()},
         }
-        return publish(quoted, cube, self._bits(), report_delta=self._report_delta, content=content)
+        return publish(quoted, cubes, self._bits(), report_delta=self._report_delta, content=content)
 
 
 def _system_bits() -> Bits:
