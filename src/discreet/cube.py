@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -78,11 +79,12 @@ def joined(cubes: Sequence[Cube]) -> Cube:
 
 
 def compact(cube: Cube) -> Cube:
-    """The same cube with every cell once, in the order of its keys, without cells of no rows."""
-    order = np.lexsort(cube.keys.T[::-1]) if cube.keys.shape[1] else np.arange(len(cube.rows))
-    keys = cube.keys[order]
-    starts = np.ones(len(keys), dtype=bool)
-    starts[1:] = (keys[1:] != keys[:-1]).any(axis=1) if cube.keys.shape[1] else False
+    """The same cube with every cell once, in the order of its keys, without cells of no rows; itself if it is so."""
+    places = _places(cube.keys)
+    if places is not None and bool((places[1:] > places[:-1]).all()) and bool((cube.rows > 0).all()):
+        return cube
+    order, starts = _sorted(cube.keys) if places is None else _sorted_places(places)
+    del places
     first = np.flatnonzero(starts)
     if not len(first):
         return cube
@@ -90,4 +92,41 @@ def compact(cube: Cube) -> Cube:
     nonnull = np.add.reduceat(cube.nonnull[order], first, axis=0)
     sums = np.add.reduceat(cube.sums[order], first, axis=0)
     there = rows > 0
-    return Cube(keys[first][there], rows[there], nonnull[there], sums[there])
+    return Cube(cube.keys[order[first[there]]], rows[there], nonnull[there], sums[there])
+
+
+_Order = tuple[NDArray[np.intp], NDArray[np.bool_]]
+"""The cells in the order of their keys, and which of them have other keys than the one before."""
+
+
+def _places(keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """A number for each cell, in the order of the keys; None where they are too far apart for 64 bits together."""
+    places = np.zeros(len(keys), dtype=np.int64)
+    if not keys.size:
+        return places
+    least = [int(column.min()) for column in keys.T]
+    sizes = [int(column.max()) - low + 1 for column, low in zip(keys.T, least, strict=True)]
+    if prod(sizes) >= 2**62:
+        return None
+    for column, low, size in zip(keys.T, least, sizes, strict=True):
+        places *= size
+        places += column
+        places -= low
+    return places
+
+
+def _sorted_places(places: NDArray[np.int64]) -> _Order:
+    order = np.argsort(places, kind="stable")
+    places = places[order]
+    starts = np.ones(len(places), dtype=bool)
+    starts[1:] = places[1:] != places[:-1]
+    return order, starts
+
+
+def _sorted(keys: NDArray[np.int64]) -> _Order:
+    """The same for any keys, column by column."""
+    order = np.lexsort(keys.T[::-1]) if keys.shape[1] else np.arange(len(keys))
+    keys = keys[order]
+    starts = np.ones(len(keys), dtype=bool)
+    starts[1:] = (keys[1:] != keys[:-1]).any(axis=1) if keys.shape[1] else False
+    return order, starts

@@ -20,10 +20,13 @@ from discreet.schema import Number
 from discreet.statistics import Statistic, levels_of
 from discreet.steps import Clamp, Impute, NumberFacts, TableFacts, Where, facts_of
 
-__all__ = ["MAX_CUBE_CELLS", "MAX_RELEASE_CELLS", "check_cubes", "check_release"]
+__all__ = ["MAX_CUBE_CELLS", "MAX_DRAWN", "MAX_RELEASE_CELLS", "check_cubes", "check_release"]
 
-MAX_RELEASE_CELLS = 10_000_000
-"""Cells of a release, and integers of one statistic that get noise."""
+MAX_RELEASE_CELLS = 20_000_000
+"""Cells of a release."""
+
+MAX_DRAWN = 10_000_000
+"""Integers of one statistic that get noise, where it has several in a cell."""
 
 MAX_CUBE_CELLS = 20_000_000
 """Occupied cells of one cube. It has at most as many as its domain, and at most one for each row."""
@@ -61,16 +64,16 @@ def _check_fineness(request: Request, statistic: Statistic, cells: int, facts: T
         places = column.high - column.low + 1
     else:
         return
-    if cells * places <= MAX_RELEASE_CELLS:
+    if cells * places <= MAX_DRAWN:
         return
-    fit = MAX_RELEASE_CELLS // cells
+    fit = MAX_DRAWN // cells
     advice = f"take fewer groups, at most {fit} in all its tables"
     if not tables_of(statistic) and isinstance(column, NumberFacts) and statistic.column is not None:
         step = _coarser(request, statistic.column, (column.low, column.high), fit)
         advice = f"clamp to tighter bounds with at most {fit} values{_in_words(request, step, 'or ')}"
     raise PlanError(
         f"statistic '{statistic.name}': {cells} groups with {places} values each are {cells * places}, more than "
-        f"{MAX_RELEASE_CELLS}; {advice}"
+        f"{MAX_DRAWN}; {advice}"
     )
 
 

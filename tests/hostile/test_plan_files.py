@@ -203,7 +203,7 @@ def test_row_23_a_huge_domain_is_refused_with_the_count_and_the_limit(tmp_path: 
     columns = "".join(f'[columns.c{i}]\ntype = "category"\ncategories = {list(range(100))}\n' for i in range(4))
     text = with_change("[budget]", columns + "[budget]").replace('group_by = ["sex",', 'group_by = ["c0", "c1", "c2", "c3",')
     error = refused_bytes(tmp_path, text.replace("resize =", "# resize ="))
-    assert "cells are more than 10000000" in str(error)
+    assert "cells are more than 20000000" in str(error)
     assert str(101**4) in str(error)
 
 

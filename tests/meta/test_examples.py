@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -17,12 +18,14 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DEMO = EXAMPLES / "demo.py"
 PROGRAMS = sorted(set(EXAMPLES.glob("*.py")) - {DEMO})
 SAYS = {
+    "accuracy.py": ["within the interval"],
     "census.py": [
         "ε = 4.3100 at δ = 1e-10",
         "a = 2  effective ρ = 0.852, ε = 9.1765",
         "a = 3  effective ρ = 1.917, ε = 14.5123",
         "Gaussian on the lattice    3.06",
     ],
+    "error_curves.py": ["0.71 /   2.02   2.86×", "1.39 /   3.01   2.18×"],
     "income_by_state.py": ["expected error", "shape: (51, 7)"],
     "personnel.py": [
         "a = 2 rows",
@@ -49,6 +52,14 @@ def test_examples_run(program, tmp_path):
     output = run(program, tmp_path)
     for words in SAYS[program.name]:
         assert words in output
+
+
+def test_four_times_the_budget_halves_the_error(tmp_path):
+    """A half-width depends on the noisy count by a few per cent; 18 misses of 60, at 5 % each, have a chance below 1e-9."""
+    rows = [line.split() for line in run(EXAMPLES / "accuracy.py", tmp_path).splitlines()[3:]]
+    promised = [float(row[1]) for row in rows]
+    assert all(1.6 < more / less < 2.5 for more, less in pairwise(promised))
+    assert sum(int(row[3]) for row in rows) >= 43
 
 
 def test_the_demo_runs_twice_and_is_charged_once(tmp_path):

@@ -11,11 +11,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner, Result
 
 import discreet as dp
 from discreet.cli import app
+from discreet.cli.numbers import number_grid
+from discreet.cli.output import Grid
 from discreet.cli.releasing import folders_for, renamed
 from discreet.errors import ReleaseFailed
 from discreet.ledger import Ledger
@@ -593,8 +596,61 @@ def test_help_and_version(folder: Path) -> None:
     assert "3 the budget does not allow it" in " ".join(done("--help").replace("│", " ").split())
 
 
+def test_every_help_ends_with_an_example_that_is_a_command(folder: Path) -> None:
+    names = [[command.name or command.callback.__name__] for command in app.registered_commands if command.callback]
+    for name in [*names, ["ledger", "show"], ["ledger", "verify"], ["ledger", "export"]]:
+        shown = " ".join(done(*name, "--help").split())
+        assert re.search(rf"Examples?: discreet {' '.join(name)} \S+", shown), name
+        assert "--json" in shown, name
+
+
+def test_shells_are_told_how_to_complete(folder: Path) -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "discreet"],
+        env={**os.environ, "_DISCREET_COMPLETE": "complete_bash", "COMP_WORDS": "discreet re", "COMP_CWORD": "1"},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert shown.stdout.split() == ["release", "report"]
+
+
+def test_release_report_and_consistent_answer_in_json(folder: Path) -> None:
+    found = json.loads(done("release", "plan.toml", "--out", "out", "--json"))
+    (one,) = found["releases"]
+    assert (one["name"], one["folder"], one["charged"]) == ("Hours by gender", "out", True)
+    assert one["files"] == FILES
+    assert one["guarantee"]["effective"] == {"kind": "zcdp", "rho": "0.1"}
+    assert one["digest"] == dp.Release.load("out").digest
+    assert (found["budget"]["rho"], found["remaining"]["rho"]) == ("0.5", "0.4")
+    again = json.loads(done("release", "plan.toml", "--out", "out", "--json"))
+    assert again["releases"] == [{**one, "charged": False}]
+    assert json.loads(done("report", "out", "--json")) == {"written": ["out/report.html"]}
+    assert json.loads(done("consistent", "out", "--json")) == {"written": ["out/consistent.csv"]}
+    assert len(json.loads(done("ledger", "export", "budget.db", "--json"))["entries"]) == 3
+
+
+def test_a_release_shows_its_first_rows_and_no_interval_shrinks(folder: Path) -> None:
+    shown = done("release", "plan.toml", "--out", "out").splitlines()
+    table = dp.Release.load("out").table
+    at = next(place for place, line in enumerate(shown) if line.split() == ["gender", "count", "hours"])
+    for line, row in zip(shown[at + 1 :], table.iter_rows(named=True), strict=False):
+        cells = re.split(r"  +", line.strip())
+        assert cells[0] == (row["gender"] or "not known")
+        for name, cell in zip(("count", "hours"), cells[1:], strict=True):
+            value, low, high = (float(part.replace("−", "-")) for part in re.findall(r"−?[0-9.]+", cell.replace(",", "")))
+            assert low <= row[f"{name}_low"] <= row[f"{name}_high"] <= high
+            assert value == pytest.approx(row[name], abs=high - low)
+
+
+def test_more_rows_than_fit_are_counted() -> None:
+    numbers = {"count": [5] * 20, "count_low": [1] * 20, "count_high": [9] * 20}
+    grid, more = number_grid(pl.DataFrame({"who": ["[b]<i>\x1b"] * 20, **numbers}))
+    assert isinstance(grid, Grid)
+    assert grid.rows == [("[b]<i>⟨U+001B⟩", "5 (1 – 9)")] * 12
+    assert more == "  … and 8 more rows"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-def test_a_terminal_sees_a_spinner_while_it_waits(folder: Path) -> None:
+def test_a_terminal_sees_a_spinner_while_it_waits_and_a_drawn_table(folder: Path) -> None:
     import pty
 
     master, slave = pty.openpty()
@@ -618,3 +674,4 @@ def test_a_terminal_sees_a_spinner_while_it_waits(folder: Path) -> None:
     assert run.returncode == 0
     assert b"releasing Hours by gender" in seen
     assert "charged ρ = 0.1".encode() in seen
+    assert "───".encode() in seen

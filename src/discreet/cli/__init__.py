@@ -28,11 +28,13 @@ from discreet.cli.starting import nobody, started_plan, terminal
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    help="Publish statistics from confidential tables. Exit codes: 0 done, 2 the request is wrong (nothing was spent), "
+    help="Publish statistics from confidential tables. The way: init writes a plan, check and quote say what it means and "
+    "costs, release charges it and writes the results, ledger shows what was spent. Exit codes: 0 done, 2 the request is "
+    "wrong (nothing was spent), "
     "3 the budget does not allow it (nothing was spent), 4 failed after spending (the ledger says so), "
     "5 an audit has refuted a claim (nothing was spent).",
+    epilog="Try it: discreet init example:acs12 --out plan.toml",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,  # it would print local variables
 )
 _ledger = typer.Typer(help="What was spent: show, verify and export a ledger.", no_args_is_help=True)
@@ -40,6 +42,7 @@ app.add_typer(_ledger, name="ledger")
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan file (TOML).")]
 LedgerArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file.")]
+FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results of `release`.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -69,7 +72,7 @@ def _options(
     """The options before a command."""
 
 
-@app.command()
+@app.command(epilog="Example: discreet init persons.parquet --out plan.toml")
 def init(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file, a glob, or example:NAME.")],
     out: Annotated[Path, typer.Option("--out", metavar="PLAN", help="The plan file to write.")],
@@ -86,21 +89,21 @@ def init(
         write(started_plan(source, out, nobody if alone else terminal), as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: discreet check plan.toml")
 def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
     """Find whatever is wrong with a plan. Reads the header of the source, no rows; spends nothing, writes nothing."""
     with exits():
         write(checked_plan(plan), as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: discreet quote plan.toml")
 def quote(plan: PlanArgument, *, as_json: AsJson = False) -> None:
     """Say what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing."""
     with exits():
         write(quoted_plan(plan), as_json=as_json)
 
 
-@app.command()
+@app.command(epilog='Example: discreet explain plan.toml --release "wages by state"')
 def explain(
     plan: PlanArgument,
     release: Annotated[str | None, typer.Option(metavar="NAME", help="Only this release.")] = None,
@@ -115,7 +118,7 @@ def explain(
         write(explained_plan(plan, release), as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: discreet audit plan.toml --runs 100000")
 def audit(
     plan: PlanArgument,
     runs: Annotated[int, typer.Option(metavar="N", help="How often the noise is drawn for each data set.")] = 1_000_000,
@@ -130,11 +133,13 @@ def audit(
         audit_plan(plan, runs, as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: discreet release plan.toml --out results. The same again is free; a new run needs --as NAME.")
 def release(
     plan: PlanArgument,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the results.")],
     name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="A name for a repeated run.")] = None,
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """Charge the releases of a plan, all or none, and write them to DIR: JSON, CSV, Parquet and an HTML report.
 
@@ -142,27 +147,29 @@ def release(
     same plan and source, is written again at no charge.
     """
     with exits():
-        release_plan(plan, out, name)
+        release_plan(plan, out, name, as_json=as_json)
 
 
-@app.command()
-def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results of `release`.")]) -> None:
+@app.command(epilog="Example: discreet report results")
+def report(folder: FolderArgument, *, as_json: AsJson = False) -> None:
     """Write report.html again, beside each release.json in DIR."""
     with exits():
-        report_folder(folder)
+        write(report_folder(folder), as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: discreet consistent results --statistic count")
 def consistent(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results of `release`.")],
+    folder: FolderArgument,
     statistic: Annotated[str | None, typer.Option(metavar="NAME", help="Which count, share, histogram or table.")] = None,
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """Write consistent.csv: counts as non-negative integers that add up to what is public. Biased; for readers only."""
     with exits():
-        consistent_folder(folder, statistic)
+        write(consistent_folder(folder, statistic), as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Examples: discreet convert --rho 0.213 --delta 1e-10; discreet convert --epsilon 1 --delta 1e-9")
 def convert(
     rho: Annotated[str | None, typer.Option(help="ρ of zero-concentrated differential privacy.")] = None,
     mu: Annotated[str | None, typer.Option(help="μ of Gaussian differential privacy.")] = None,
@@ -176,7 +183,7 @@ def convert(
         write(conversions(rho=rho, mu=mu, epsilon=epsilon, delta=delta), as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: discreet effective --rho 0.213 --delta 1e-10 --invariant totals")
 def effective(  # noqa: PLR0917 (options have names)
     rho: Annotated[str | None, typer.Option(help="The advertised ρ.")] = None,
     epsilon: Annotated[str | None, typer.Option(help="The advertised ε.")] = None,
@@ -185,7 +192,7 @@ def effective(  # noqa: PLR0917 (options have names)
     invariant: Annotated[
         str | None, typer.Option(help="What is exact: rows, totals, occupied, margins, or margins:K.")
     ] = None,
-    plan: Annotated[Path | None, typer.Option(help="A plan file whose [invariants] are exact.")] = None,
+    plan: Annotated[Path | None, typer.Option(help="A plan file: what its invariants hold is exact.")] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -197,7 +204,7 @@ def effective(  # noqa: PLR0917 (options have names)
         )
 
 
-@_ledger.command("show")
+@_ledger.command("show", epilog="Example: discreet ledger show budget.db")
 def ledger_show(
     file: LedgerArgument,
     dataset: Annotated[str | None, typer.Option(metavar="NAME", help="Only this data set.")] = None,
@@ -209,7 +216,7 @@ def ledger_show(
         write(shown_ledger(file, dataset), as_json=as_json)
 
 
-@_ledger.command("verify")
+@_ledger.command("verify", epilog="Example: discreet ledger verify budget.db --releases results")
 def ledger_verify(
     file: LedgerArgument,
     releases: Annotated[
@@ -226,8 +233,12 @@ def ledger_verify(
         write(verified_ledger(file, releases), as_json=as_json)
 
 
-@_ledger.command("export")
-def ledger_export(file: LedgerArgument) -> None:
+@_ledger.command("export", epilog="Example: discreet ledger export budget.db")
+def ledger_export(
+    file: LedgerArgument,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of one a line.")] = False,
+) -> None:
     """Print all entries, one JSON object a line. Everything in them is public."""
     with exits():
-        write(exported_ledger(file), as_json=False)
+        write(exported_ledger(file), as_json=as_json)

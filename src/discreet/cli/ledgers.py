@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.cli.output import Answer, aligned
+from discreet.cli.output import Answer, Grid, aligned
 from discreet.errors import ArgumentError, LedgerError
 from discreet.exact import text
 from discreet.ledger import Entry, Identity, Ledger, entry_body
@@ -30,7 +30,7 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
     Raises:
         LedgerError: no ledger there, damaged, or without that data set.
     """
-    lines: list[str] = []
+    lines: list[str | Grid] = []
     facts = []
     with _existing(file) as ledger:
         names = ledger.datasets() if dataset is None else (dataset,)
@@ -123,8 +123,8 @@ def _existing(file: Path) -> Ledger:
     return Ledger.open(file)
 
 
-def _account(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, remaining: Amounts) -> list[str]:
-    lines = [
+def _account(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, remaining: Amounts) -> list[str | Grid]:
+    lines: list[str | Grid] = [
         f"data set '{identity.dataset}' ({identity.measure})",
         *aligned([(word, _shown(identity, amounts)) for word, amounts in _totals(identity, spent, remaining).items()]),
     ]
@@ -134,7 +134,8 @@ def _account(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, rem
         for entry in entries
         if entry.sequence in states
     ]
-    return lines + (aligned([("entry", "time", "user", "state", "charge", "release"), *rows]) if rows else [])
+    titles = ("entry", "time", "user", "state", "charge", "release")
+    return [*lines, Grid(titles, rows, frozenset({"entry"}))] if rows else lines
 
 
 def _account_facts(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, remaining: Amounts) -> dict[str, Any]:

@@ -11,20 +11,57 @@ from typing import Any
 
 import typer
 
-__all__ = ["Answer", "aligned", "busy", "write"]
+__all__ = ["Answer", "Grid", "aligned", "busy", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table for people: drawn and fitted to the width of a terminal, aligned text anywhere else.
+
+    Args:
+        header: the titles of the columns.
+        rows: as many cells each.
+        right: titles of columns of numbers, which a terminal shows flush right.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    right: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command has found out: lines for people, and facts for programs."""
+    """What a command has found out: lines and tables for people, and facts for programs."""
 
-    lines: Sequence[str]
+    lines: Sequence[str | Grid]
     facts: Mapping[str, Any]
 
 
 def write(answer: Answer, *, as_json: bool) -> None:
     """The answer is on stdout."""
-    typer.echo(json.dumps(answer.facts, indent=2, ensure_ascii=False) if as_json else "\n".join(answer.lines))
+    if as_json:
+        typer.echo(json.dumps(answer.facts, indent=2, ensure_ascii=False))
+        return
+    for line in answer.lines:
+        if isinstance(line, Grid) and sys.stdout.isatty():
+            _draw(line)
+        else:
+            typer.echo("\n".join(aligned([line.header, *line.rows])) if isinstance(line, Grid) else line)
+
+
+def _draw(grid: Grid) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in grid.header:
+        table.add_column(Text(title), justify="right" if title in grid.right else "left", overflow="fold")
+    for row in grid.rows:
+        table.add_row(*(Text(cell) for cell in row))  # as Text, no cell is read as markup
+    Console().print(Padding(table, (0, 0, 0, 2)))
 
 
 def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:

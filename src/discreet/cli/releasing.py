@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import typer
-
 from discreet.cli.exits import FAILED, leave
-from discreet.cli.output import busy
+from discreet.cli.numbers import number_grid
+from discreet.cli.output import Answer, Grid, busy, write
 from discreet.cli.planning import Standing, opened, standing
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed
 from discreet.planfile import PlanFile, load_plan
-from discreet.release import Release
+from discreet.privacy import Budget, to_json
+from discreet.release import Release, guarantee_json
 from discreet.spend import Order, amount_text, checked_name
 from discreet.views import consistent
 
@@ -29,7 +29,7 @@ __all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "repor
 _FILES = "release.json, table.csv, table.parquet, report.html"
 
 
-def release_plan(path: Path, out: Path, name: str | None) -> None:
+def release_plan(path: Path, out: Path, name: str | None, *, as_json: bool) -> None:
     """The releases of a plan are charged, or found in the ledger, and written; a summary is on stdout.
 
     Raises:
@@ -47,10 +47,12 @@ def release_plan(path: Path, out: Path, name: str | None) -> None:
             with busy(f"releasing {', '.join(order.name for order in plan.orders)}"):
                 answers = session.release_all(plan.orders)
                 problems = [_written(answer, folder) for answer, folder in zip(answers, folders, strict=True)]
-            for answer, folder, problem in zip(answers, folders, problems, strict=True):
-                if isinstance(answer, Release) and not problem:
-                    typer.echo(_summary(answer, folder, before))
-            typer.echo(f"remaining: {amount_text(session.remaining)} of {amount_text(plan.budget)}")
+            done = [
+                (answer, folder)
+                for answer, folder, problem in zip(answers, folders, problems, strict=True)
+                if isinstance(answer, Release) and not problem
+            ]
+            write(_told(done, before, session.remaining, plan.budget), as_json=as_json)
         except BaseException as stop:
             charged = _charged(plan, before)
             if not charged:
@@ -62,7 +64,7 @@ def release_plan(path: Path, out: Path, name: str | None) -> None:
         leave("\n".join(failed), FAILED)
 
 
-def report_folder(folder: Path) -> None:
+def report_folder(folder: Path) -> Answer:
     """report.html stands beside the release.json in `folder`, or beside each one in its sub-folders.
 
     Raises:
@@ -70,16 +72,17 @@ def report_folder(folder: Path) -> None:
     """
     from discreet.report import write_report
 
-    for place in _release_folders(folder, "report"):
-        typer.echo(write_report(Release.load(place), place / "report.html"))
+    written = [write_report(Release.load(place), place / "report.html") for place in _release_folders(folder, "report")]
+    return _written_files(written)
 
 
-def consistent_folder(folder: Path, statistic: str | None) -> None:
+def consistent_folder(folder: Path, statistic: str | None) -> Answer:
     """consistent.csv and consistent.parquet stand beside the release.json in `folder`, or beside each in its sub-folders.
 
     Raises:
         ArgumentError: no release there, no such numbers in it, or a folder that cannot be written.
     """
+    written = []
     for place in _release_folders(folder, "consistent"):
         table = consistent(Release.load(place), statistic)
         try:
@@ -87,7 +90,12 @@ def consistent_folder(folder: Path, statistic: str | None) -> None:
             table.write_parquet(place / "consistent.parquet")
         except OSError as wrong:
             raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
-        typer.echo(place / "consistent.csv")
+        written.append(place / "consistent.csv")
+    return _written_files(written)
+
+
+def _written_files(paths: Sequence[Path]) -> Answer:
+    return Answer([str(path) for path in paths], {"written": [str(path) for path in paths]})
 
 
 def _release_folders(folder: Path, command: str) -> list[Path]:
@@ -177,8 +185,26 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-def _summary(release: Release, folder: Path, before: Standing) -> str:
-    sequence = release.document["ledger"]["sequence"]
-    measure = amount_text(release.guarantee.measure)
-    charged = f"charged {measure}" if sequence > before.head else f"given back from the ledger ({measure}), no new charge"
-    return f"{release.name}: {charged}\n  {release.guarantee}\n  in {folder}: {_FILES}"
+def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Budget, budget: Budget) -> Answer:
+    """What was charged, promised and written, with the first rows of each release, and what remains."""
+    lines: list[str | Grid] = []
+    facts = []
+    for release, folder in done:
+        fresh = release.document["ledger"]["sequence"] > before.head
+        measure = amount_text(release.guarantee.measure)
+        charged = f"charged {measure}" if fresh else f"given back from the ledger ({measure}), no new charge"
+        lines += [f"{release.name}: {charged}", f"  {release.guarantee}", f"  in {folder}: {_FILES}"]
+        lines += number_grid(release.table)
+        facts.append(
+            {
+                "name": release.name,
+                "folder": str(folder),
+                "files": [path.name for path in sorted(folder.iterdir()) if path.is_file()],
+                "charged": fresh,
+                "guarantee": guarantee_json(release.guarantee),
+                "ledger": release.document["ledger"],
+                "digest": release.digest,
+            }
+        )
+    lines.append(f"remaining: {amount_text(remaining)} of {amount_text(budget)}")
+    return Answer(lines, {"releases": facts, "budget": to_json(budget), "remaining": to_json(remaining)})
