@@ -35,7 +35,8 @@ __all__ = ["exact_answers", "noisy_answers"]
 def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArray[Any]]:
     """The measured queries on the table that is asked: one vector over the cells of the release for each. Private.
 
-    Where codes are chosen, what they are chosen from: `answer_codes`.
+    Where codes are chosen, what they are chosen from: `answer_codes`. Parts are drawn one by one and yet have the law of
+    one joint cube (docs/proofs/cube.md, Q2).
 
     Args:
         quote: what is measured.

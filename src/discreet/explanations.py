@@ -71,6 +71,7 @@ def explain(quote: Quote, *, dataset: str = "", report_delta: Amount = "1e-9") -
         Part("how the spend is divided", tuple(_divided(told))),
         Part("which noise follows", tuple(_noise(told))),
         Part("what is guaranteed", tuple(_guaranteed(told))),
+        Part("how the source is read", (str(quote.plan.layout),)),
         Part("how exact it will be", tuple(accuracy_text(quote))),
     )
     return Explanation(parts, _facts(told, changes))

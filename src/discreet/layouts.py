@@ -178,8 +178,10 @@ def layout_of(request: Request) -> Layout:
         because = "no rows are sampled, and no imputed column is in two of them"
     elif len(components) > 1:
         because = "so small a table costs less than several"
+    elif needs and tied:
+        because = tied
     elif len(needs) > 1:
-        because = tied or "the statistics share imputed columns, whose values are drawn once"
+        because = "the statistics share imputed columns, whose values are drawn once"
     return Layout(tuple(parts), known.labels, _part(known, needs).domain, because)
 
 

@@ -185,4 +185,5 @@ def _in_words(request: Request, steps: Mapping[str, int], start: str) -> str:
         column = request.schema[name]
         if isinstance(column, Number):
             shown.append(f"step={text(column.step * times)} for '{name}'")
-    return f", {start}declare a coarser step: {' and '.join(shown)}" if shown else ""
+    listed = " and ".join([", ".join(shown[:-1]), *shown[-1:]][len(shown) < 2 :])
+    return f", {start}declare a coarser step: {listed}" if shown else ""

@@ -195,7 +195,7 @@ def shown(query: Query) -> str:
 def part_of(query: Query, parts: Sequence[Part]) -> int:
     """The position of the first part from which the query can be answered.
 
-    An imputed column is in one part only, and what is read of any other column is the same in every part.
+    An imputed column is in one part only, and what is read of any other column is the same in every part (Q2).
 
     Raises:
         InternalError: there is none.

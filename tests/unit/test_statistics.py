@@ -434,7 +434,9 @@ def test_margins_stand_alone():
 
 def test_what_is_too_fine_is_refused_before_noise_is_drawn_for_it():
     table = dp.Table(dp.Schema(v=dp.Number(0, 10**8), g=dp.Category(list(range(1000)))), dp.AddRemove())
-    with pytest.raises(dp.PlanError, match="clamp to tighter bounds with at most 10000000 values, or declare a coarser step: step=16"):
+    with pytest.raises(
+        dp.PlanError, match="clamp to tighter bounds with at most 10000000 values, or declare a coarser step: step=16"
+    ):
         table.agg(dp.median("v", **SKIP))
     with pytest.raises(dp.PlanError, match="cells; take fewer groups"):
         table.group_by("g").agg(dp.histogram("v", range(0, 10**5, 3)))

@@ -10,6 +10,7 @@ from discreet.cli.output import aligned
 from discreet.displays import column_text, neighbours_text, step_text
 from discreet.invariants.adjacency import semi_adjacency
 from discreet.invariants.parts import part_json
+from discreet.layouts import Layout
 from discreet.neighbours import ReplaceOne
 from discreet.plan import plan_json
 from discreet.planfile import PlanFile
@@ -56,6 +57,7 @@ def release_lines(name: str, quote: Quote) -> list[str]:
     groups = " by " + ", ".join(group.column for group in plan.group_by) if plan.group_by else ""
     facts = [
         ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} row{'s'[: cells != 1]}"),
+        ("reading", str(plan.layout)),
         *((str(step["step"]), step_text(step)) for step in (step_json(step, plan.schema) for step in plan.steps)),
     ]
     return [f"{name} ({amount_text(quote.spend)})", *aligned([*facts, ("digest", plan.digest)])]
@@ -68,8 +70,14 @@ def release_facts(name: str, quote: Quote) -> dict[str, Any]:
         "plan_digest": quote.plan.digest,
         "plan": plan_json(quote.plan),
         "cells": quote.plan.layout.cells,
+        "reading": reading_facts(quote.plan.layout),
         "spend": to_json(quote.spend),
     }
+
+
+def reading_facts(layout: Layout) -> dict[str, Any]:
+    """The cells of the tables for which the source is read, once for each, and what one joint table would have."""
+    return {"cells": [part.domain for part in layout.parts], "joint_cells": layout.joint, "because": layout.because}
 
 
 def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
