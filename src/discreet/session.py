@@ -386,6 +386,7 @@ class Session:
             "name": order.name,
             "dataset": self._identity.dataset,
             "ledger": {"sequence": sequence, "head": self._ledger.head()},
+            "budget": {"whole": to_json(self._budget), "remaining": to_json(self.remaining)},
         }
         return publish(quoted, cubes, self._bits(), report_delta=self._report_delta, content=content)
 
