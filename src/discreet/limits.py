@@ -28,8 +28,9 @@ MAX_RELEASE_CELLS = 20_000_000
 MAX_DRAWN = 10_000_000
 """Integers of one statistic that get noise, where it has several in a cell."""
 
-MAX_CUBE_CELLS = 20_000_000
-"""Occupied cells of one cube. It has at most as many as its domain, and at most one for each row."""
+MAX_CUBE_CELLS = 25_000_000
+"""Occupied cells of one cube. It has at most as many as its domain, and at most one for each row; beside the cells of the
+release it has those of rows outside its bins."""
 
 _MAX_DOMAIN = 2**62 - 1
 _BLOCK = 2**20
