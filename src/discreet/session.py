@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -381,7 +382,10 @@ class Session:
             from discreet.exact_totals import require_totals
 
             require_totals(self._engine, self._asked_exactly(self._invariants), self.totals)
-        cubes = (self._engine.aggregate(part.axes, part.moments) for part in order.request.layout.parts)
+        first, *others = order.request.layout.parts
+        cube = self._engine.aggregate(first.axes, first.moments)
+        # One after the other, when the one before is answered: only one of them is in memory with its answers.
+        cubes = chain([cube], (self._engine.aggregate(part.axes, part.moments) for part in others))
         content = {
             "name": order.name,
             "dataset": self._identity.dataset,

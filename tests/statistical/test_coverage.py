@@ -36,14 +36,13 @@ class Drawn:
 
     def __init__(self, request, spend, source):
         self.quote, self.bits = quote(request, spend), system_bits()
-        (brought,) = request.layout.parts
         engine = open_source(source, request.schema)
-        self.cube = engine.aggregate(brought.axes, brought.moments)
+        self.cubes = [engine.aggregate(part.axes, part.moments) for part in request.layout.parts]
         engine.close()
 
     def release(self):
         """The exact answers of X′, and every estimate by name: of the table and of the frames beside it."""
-        exact = exact_answers(self.quote, [self.cube], self.bits)
+        exact = exact_answers(self.quote, self.cubes, self.bits)
         noisy = noisy_answers(self.quote, exact, self.bits)
         found = {columns.name: columns.estimate for columns in assemble.estimated(self.quote, noisy)}
         return exact, found | {frame.name: frame.counts.estimate for frame in assemble.frames(self.quote, noisy)}
