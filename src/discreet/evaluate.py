@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube import Cube, row_count
+from discreet.engines.base import Engine
 from discreet.errors import InternalError
-from discreet.layouts import Part
+from discreet.layouts import Layout, Part
 from discreet.mechanisms import ExponentialQuantiles, add_noise, select
 from discreet.noise.bits import Bits
 from discreet.plan import resize_of, table_facts
@@ -29,7 +31,13 @@ from discreet.quotes import Noise, Quote
 from discreet.resample import resample
 from discreet.steps import TableFacts, facts_of
 
-__all__ = ["exact_answers", "noisy_answers"]
+__all__ = ["exact_answers", "noisy_answers", "scanned"]
+
+
+def scanned(engine: Engine, layout: Layout) -> Iterator[Cube]:
+    """The cubes of a layout: the first is read now, each other one when it is asked for, so that few are in memory."""
+    cubes = (engine.aggregate(part.axes, part.moments) for part in layout.parts)
+    return chain([next(cubes)], cubes)
 
 
 def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArray[Any]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -378,16 +377,14 @@ class Session:
         return ReleaseFailed() if release is None else release
 
     def _compute(self, order: Order, quoted: Quote, sequence: int) -> Release:
+        from discreet.evaluate import scanned
         from discreet.publish import publish
 
         if self._invariants is not None:
             from discreet.exact_totals import require_totals
 
             require_totals(self._engine, self._asked_exactly(self._invariants), self.totals)
-        first, *others = order.request.layout.parts
-        cube = self._engine.aggregate(first.axes, first.moments)
-        # One after the other, when the one before is answered: only one of them is in memory with its answers.
-        cubes = chain([cube], (self._engine.aggregate(part.axes, part.moments) for part in others))
+        cubes = scanned(self._engine, order.request.layout)
         content = {
             "name": order.name,
             "dataset": self._identity.dataset,
