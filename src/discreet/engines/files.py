@@ -55,9 +55,10 @@ def listed_snapshot(paths: Sequence[Path], listing: Listing) -> str:
     Raises:
         SourceError: as `file_snapshot`, or other files are there than when the source was opened.
     """
+    found = file_snapshot(paths)
     if [*listing()] != [*paths]:
         raise SourceError("source: files came or went since it was opened; open it again")
-    return file_snapshot(paths)
+    return found
 
 
 def database_snapshot(path: Path, beside: Sequence[str]) -> str:
