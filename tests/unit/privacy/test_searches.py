@@ -384,3 +384,27 @@ def test_both_ends_of_a_composed_epsilon_take_few_evaluations(monkeypatch: pytes
         assert low <= high <= low * (1 + 1e-6)
         counts.append(len(asked))
     assert max(counts) <= 95
+
+
+def test_only_a_small_difference_of_large_terms_is_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    plain = _zcdp.enclosed_epsilon
+
+    def counted(rho: float, delta: float, u: float) -> float:
+        asked.append(rho)
+        return plain(rho, delta, u)
+
+    monkeypatch.setattr(_zcdp, "enclosed_epsilon", counted)
+    for rho, delta in ((0.5, 1e-6), (1e-3, 1e-9), (30.0, 1e-100), (1e-6, 1e-12)):
+        _zcdp.zcdp_epsilon(rho, delta)
+    assert asked == []
+    edge = _zcdp.zcdp_delta(0.3, 0.0)
+    for share in (1e-6, 1e-9):
+        assert 0 < _zcdp.zcdp_epsilon(0.3, edge * (1 - share)) < 1e-5
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("epsilon", ["1", "0.0123", "7.5"])
+def test_a_target_that_is_met_exactly_is_met(epsilon: str) -> None:
+    for law in (_copies.binomial(1, Fraction(1, 2)), LAW):
+        assert _copies.functional_epsilon(law, _copies.epsilon_up(law, Fraction(epsilon))) >= Fraction(epsilon)
