@@ -12,7 +12,7 @@ from discreet.allocate import quote
 from discreet.estimates.quantiles import rank_half_width
 from discreet.estimates.trees import Tree
 from discreet.queries import Squares
-from discreet.quotes import interval_ranks
+from discreet.quotes import expected_error, interval_ranks
 
 SKIP = {"nulls": "skip"}
 TABLE = dp.Table(dp.Schema(v=dp.Number(0, 100)), dp.AddRemove())
@@ -57,3 +57,11 @@ def test_squares_are_moved_to_the_middle_of_their_range(upper: int) -> None:
     assert squares.shift == max(ends) // 2
     (one,) = (one for one in asked.measured if one.query == squares)
     assert one.sensitivity.l1 == max(abs(end - squares.shift) for end in ends)
+
+
+def test_errors_are_announced_for_groups_of_a_thousand_rows() -> None:
+    asked = quote(TABLE.agg(dp.mean("v", **SKIP)), dp.PureDP(1))
+    (line,) = asked.lines
+    ((_, announced),) = asked.expected
+    assert announced == expected_error(asked, line, rows=1000)
+    assert announced < expected_error(asked, line, rows=999)
