@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
+from discreet.errors import ArgumentError
 from discreet.privacy import _copies, _gaussian, _resampled, _zcdp, _zcdp_arrays
 from discreet.privacy import compose as compose_module
 from discreet.privacy._contour import Bounds, Contour
@@ -410,3 +411,9 @@ def test_only_a_small_difference_of_large_terms_is_enclosed(monkeypatch: pytest.
 def test_a_target_that_is_met_exactly_is_met(epsilon: str) -> None:
     for law in (_copies.binomial(1, Fraction(1, 2)), LAW):
         assert _copies.functional_epsilon(law, _copies.epsilon_up(law, Fraction(epsilon))) >= Fraction(epsilon)
+
+
+def test_the_loss_and_not_the_noise_decides_what_is_composed() -> None:
+    assert compose([DiscreteLaplace(10**40, 10**15)]).parts
+    with pytest.raises(ArgumentError, match="losses of about"):
+        compose([DiscreteLaplace(Fraction(1, 10**30), 10**25)])
