@@ -21,9 +21,9 @@ from discreet.schema import Schema
 from discreet.statistics import Count, Histogram, Mean, Share, Statistic, Sum, Tables
 from discreet.steps import Resize, Step, TableFacts, Where, WhereIn, after, facts_of
 
-__all__ = ["Layout", "Part", "Request", "layout_of", "resize_of", "table_facts", "tables_of", "used_columns"]
+__all__ = ["JOINT_CELLS", "Layout", "Part", "Request", "layout_of", "resize_of", "table_facts", "tables_of", "used_columns"]
 
-_JOINT_CELLS = 2**14
+JOINT_CELLS = 2**14
 """Up to so many cells one joint cube costs less than a scan for each statistic (benchmarks/bench_wide.py)."""
 
 _SUMMED_CELLS = 2**20
@@ -286,7 +286,7 @@ def _packed(known: _Known, components: Iterable[Sequence[_Need]]) -> list[Part]:
 
 def _is_cheaper(together: Part, one: Part, other: Part) -> bool:
     """Whether one scan for both costs less than two: its cube is small, or hardly larger than one of theirs."""
-    if together.domain <= _JOINT_CELLS:
+    if together.domain <= JOINT_CELLS:
         return True
     if together.domain > max(one.domain, other.domain):
         return False
