@@ -33,8 +33,11 @@ from discreet.paths import KeyAxis, Moment
 __all__ = [
     "STAGED",
     "TEXT",
+    "UNREAD",
+    "Answer",
     "Database",
     "TableEngine",
+    "content_snapshot",
     "counted",
     "cube_of",
     "described",
@@ -49,7 +52,7 @@ __all__ = [
 Answer = Mapping[str, NDArray[Any]]
 STAGED = "discreet_source"
 TEXT = ColumnType("text", "text")
-_UNREAD = ColumnType("other", "an undeclared column")
+UNREAD = ColumnType("other", "an undeclared column")
 # Not UHUGEINT, whose comparison with a negative bound fails on values from 2**127 on.
 _INTEGERS = {"HUGEINT", *(f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT"))}
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -235,8 +238,8 @@ def open_frame(frame: Any, columns: Sequence[str], limits: Limits) -> Engine:
             header = described(cursor.execute(f"DESCRIBE {STAGED}").fetchall())
     except SourceError:
         raise SourceError("source: the frame cannot be read as a table") from None
-    header = {**dict.fromkeys(others, _UNREAD), **header}
-    return TableEngine(run, STAGED, header, lambda: _content_snapshot(run, header, columns), database.close)
+    header = {**dict.fromkeys(others, UNREAD), **header}
+    return TableEngine(run, STAGED, header, lambda: content_snapshot(run, header, columns), database.close)
 
 
 def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> Engine:
@@ -253,7 +256,7 @@ def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> 
         except duckdb.Error:
             raise unreadable() from None
 
-    return TableEngine(run, STAGED, header, lambda: _content_snapshot(run, header, columns), lambda: None)
+    return TableEngine(run, STAGED, header, lambda: content_snapshot(run, header, columns), lambda: None)
 
 
 def is_relation(source: object) -> bool:
@@ -337,7 +340,7 @@ def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
     return pl.DataFrame([one.alias(name) for one, name in zip(series, names, strict=True)])
 
 
-def _content_snapshot(run: Callable[[str], Answer], header: Header, columns: Sequence[str]) -> str:
+def content_snapshot(run: Callable[[str], Answer], header: Header, columns: Sequence[str]) -> str:
     """A fingerprint of the declared columns' contents: rows and order-free hash sums, in the engine."""
     hashed = f"hash({', '.join(quoted(name) for name in columns if name in header)})"
     answer = run(
