@@ -2,8 +2,8 @@
 
     python benchmarks/bench_time.py [ROWS]        (default 1,000,000)
 
-Each release is a count and a mean of one value in 51 groups (of a date, the number that are not null). The variants of one source alternate in one process;
-medians of processor time and of wall time are compared. Written for docs/security.md.
+Each release is a count and a mean of one value in 51 groups (of a date, the number that are not null). The variants of one
+source alternate in one process; medians of processor time and of wall time are compared. Written for docs/security.md.
 """
 
 from __future__ import annotations
