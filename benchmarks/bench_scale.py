@@ -3,7 +3,7 @@
     python benchmarks/bench_scale.py [--json FILE] [ROWS ...]        (default 1e6 3e6 1e7; 1e8 needs 400 MB of disk)
 
 For each number of rows: count, sum and mean by state and sex; and the same from the table imputed and resized with p = 0.3,
-over 27,030 joint cells, under both neighbour relations. All read the same Parquet file, in a process of its own for each number
+over 27,030 joint cells, under both neighbour relations. All read one Parquet file, in a process of its own for each number
 of rows; runs alternate, medians of processor and wall time are compared. Releases contain the writing of the ledger.
 """
 
