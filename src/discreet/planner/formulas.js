@@ -113,10 +113,11 @@ function halfWidth(measure, query, certain, x) {
   const part = x * query.share;
   if (measure === "pure-dp") {
     const scale = query.size / part;
+    if (!(scale <= 1e17)) return Infinity;
     return Math.max(0, Math.ceil(scale * Math.log(2 / (certain * (1 + Math.exp(-1 / scale)))) - 1));
   }
   const variance = measure === "zcdp" ? query.size / (2 * part) : query.size / (x * part);
-  return variance > 1e34 ? Infinity : Math.max(0, Math.ceil(certain * Math.sqrt(variance) - 0.5));
+  return !(variance <= 1e34) ? Infinity : Math.max(0, Math.ceil(certain * Math.sqrt(variance) - 0.5));
 }
 
 function closed(measure, curve, form, x) {
