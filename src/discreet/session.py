@@ -18,7 +18,7 @@ from discreet.exact import Amount
 from discreet.invariants import Invariants
 from discreet.invariants.checking import checked_invariants
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.plan import Plan, canonical, layout
+from discreet.plan import Plan, canonical
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.release import Release, RowEstimate
 from discreet.schema import Schema
@@ -377,21 +377,21 @@ class Session:
         return ReleaseFailed() if release is None else release
 
     def _compute(self, order: Order, quoted: Quote, sequence: int) -> Release:
+        from discreet.evaluate import scanned
         from discreet.publish import publish
 
         if self._invariants is not None:
             from discreet.exact_totals import require_totals
 
             require_totals(self._engine, self._asked_exactly(self._invariants), self.totals)
-        brought = layout(order.request)
-        cube = self._engine.aggregate(brought.axes, brought.moments)
+        cubes = scanned(self._engine, order.request.layout)
         content = {
             "name": order.name,
             "dataset": self._identity.dataset,
             "ledger": {"sequence": sequence, "head": self._ledger.head()},
             "budget": {"whole": to_json(self._budget), "remaining": to_json(self.remaining)},
         }
-        return publish(quoted, cube, self._bits(), report_delta=self._report_delta, content=content)
+        return publish(quoted, cubes, self._bits(), report_delta=self._report_delta, content=content)
 
 
 def _system_bits() -> Bits:
