@@ -54,9 +54,14 @@ function rounded(value, digits = 4) {
     .toLocaleString("en", {maximumFractionDigits: Math.max(0, decimals)});
 }
 
+/* An exact amount with at most six digits, never below it: "ε = 0.1", "δ = 9e-7", "ρ ≤ 0.333334". */
 function amount(symbol, value) {
-  const exactly = written(value);
-  return exactly.length <= 12 && !exactly.includes("/") ? `${symbol} = ${exactly}` : `${symbol} ≤ ${rounded(double(value), 6)}`;
+  const size = double(value);
+  if (!value[0]) return `${symbol} = 0`;
+  const power = 5 - Math.floor(Math.log10(size)), ten = 10n ** BigInt(Math.abs(power));
+  const scaled = times(value, power < 0 ? [1n, ten] : [ten, 1n]), up = ceiling(scaled);
+  const shown = power < 0 ? [up * ten, 1n] : [up, ten], sign = compare(shown, value) ? "≤" : "=";
+  return `${symbol} ${sign} ${size < 1e-4 || size >= 1e9 ? double(shown).toExponential().replace("+", "") : written(shown)}`;
 }
 
 // What a resize gives --------------------------------------------------------------------------------------------------
@@ -173,7 +178,7 @@ function outcome(plan, state, place) {
     const total = inner * (curve.raise.length > 1 ? worse(curve.at, curve.raise, inner) : curve.raise[0]);
     advertised = resize ? outer(measure, law(1), total) : total;
   }
-  return {...base, errors, advertised: advertised === null ? null : advertised * (1 + 1e-9)};
+  return {...base, errors, advertised: advertised === null ? null : advertised * (1 + 1e-12)};
 }
 
 function outer(measure, law, inner) {
