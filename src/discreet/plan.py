@@ -35,10 +35,12 @@ from discreet.steps import NumberFacts, Resize, Step, TableFacts, Where, WhereIn
 
 __all__ = [
     "INTERVALS",
+    "MOST_WHOLE_CELLS",
     "Layout",
     "Plan",
     "canonical",
     "digest",
+    "is_large",
     "layout",
     "plan_json",
     "resize_of",
@@ -52,6 +54,9 @@ Intervals = Literal["each", "simultaneous"]
 
 INTERVALS: tuple[str, ...] = get_args(Intervals)
 """The words for it."""
+
+MOST_WHOLE_CELLS = 250_000
+"""Up to so many rows the table of a release stands in its document; beyond, in files beside it: the release is large."""
 
 _MAX_RELEASE_CELLS = 20_000_000
 _MAX_DRAWN = 10_000_000
@@ -189,6 +194,11 @@ def layout(plan: Plan) -> Layout:
     return Layout(tuple(axes), tuple(moments), labels)
 
 
+def is_large(plan: Plan) -> bool:
+    """Whether the table of the release has too many rows for its document, and is written to files."""
+    return layout(plan).cells > MOST_WHOLE_CELLS
+
+
 def _is_summed(statistic: Statistic) -> bool:
     """Whether counts and sums of the column are enough; otherwise its values have to be told apart."""
     return isinstance(statistic.kind, Count | Share | Sum | Mean)
@@ -305,6 +315,7 @@ def _check_size(plan: Plan, facts: TableFacts) -> None:
         raise PlanError("group_by: no group is left, because clamping removed every category")
     for statistic in plan.statistics:
         _check_fineness(statistic, cells, facts)
+        _check_large(statistic, cells)
     brought = layout(plan)
     axes = {axis.name: axis_size(axis) for axis in brought.axes}
     domain = prod(axes.values())
@@ -334,6 +345,15 @@ def _check_fineness(statistic: Statistic, cells: int, facts: TableFacts) -> None
     if cells * places > _MAX_DRAWN:
         raise PlanError(
             f"statistic '{statistic.name}': {cells} groups with {places} values each: more than {_MAX_DRAWN} {what}"
+        )
+
+
+def _check_large(statistic: Statistic, cells: int) -> None:
+    """In a large release every statistic has one number, with its interval, for each group."""
+    if cells > MOST_WHOLE_CELLS and (tables_of(statistic) or levels_of(statistic.kind)):
+        raise PlanError(
+            f"statistic '{statistic.name}': of {cells} groups; a release of more than {MOST_WHOLE_CELLS} has count, sum, "
+            f"mean, share, variance and std only: ask for it by fewer groups, in a request of its own"
         )
 
 

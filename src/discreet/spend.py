@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 from discreet.errors import ArgumentError, BudgetExceeded, printed
 from discreet.exact import Amount, decimal_up, exact, sqrt_down, text
@@ -35,13 +36,15 @@ Spend = Amount | Budget | Sequence[Amount] | None
 class Order:
     """One release that is asked for: what, for how much, under which name.
 
-    With `error`, the largest errors of some statistics by name, the spend is the smallest that meets them.
+    With `error`, the largest errors of some statistics by name, the spend is the smallest that meets them. A large release
+    is written to the folder `to`.
     """
 
     request: Plan
     spend: Spend
     name: str
     error: Mapping[str, Amount] | None = None
+    to: str | Path | None = None
 
 
 def spend_of(spend: Spend, budget: Budget) -> Budget:
