@@ -303,7 +303,7 @@ def test_paths_that_are_no_files_are_refused(tmp_path: Path, write: Write) -> No
     (tmp_path / "nowhere.csv").symlink_to(tmp_path / "gone.csv")
     refusals = {
         "missing.csv": "cannot be opened",
-        "folder.csv": "is a directory",
+        "folder.csv": "holds no Parquet file",
         "pipe.csv": "must be a regular file",
         "loop.csv": "cannot be opened",
         "nowhere.csv": "cannot be opened",

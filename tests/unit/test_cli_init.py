@@ -20,7 +20,8 @@ import discreet as dp
 from discreet.cli import app
 from discreet.cli.drafting import Entry, Section, quoted_key, quoted_text, to_fill_in, written
 from discreet.cli.starting import nobody, started_plan
-from discreet.engines.duckdb import _CsvEngine, _TableEngine
+from discreet.engines.duckdb import TableEngine, _CsvEngine
+from discreet.engines.parquet import _ParquetEngine
 from discreet.errors import ArgumentError, ReleaseFailed
 from discreet.planfile import load_plan
 
@@ -246,7 +247,7 @@ def test_no_engine_is_asked_for_rows_or_a_fingerprint(source, monkeypatch):
     def never(*_):
         raise AssertionError("rows were asked for")
 
-    for engine in (_TableEngine, _CsvEngine):
+    for engine in (TableEngine, _CsvEngine, _ParquetEngine):
         monkeypatch.setattr(engine, "aggregate", never)
         monkeypatch.setattr(engine, "snapshot", never)
     done("init", "persons.parquet", "--out", "plan.toml")

@@ -10,25 +10,30 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engines.base import Engine, Header, check_header
-from discreet.engines.duckdb import is_relation, open_files, open_frame, open_relation
+from discreet.engines.duckdb import is_relation, open_frame, open_relation
+from discreet.engines.limits import NO_LIMITS, Limits
+from discreet.engines.sources import open_path
 from discreet.engines.sql import check_grids
-from discreet.errors import SourceError, printed
+from discreet.errors import ArgumentError, SourceError, printed
 from discreet.schema import Schema
 
-__all__ = ["Engine", "Header", "header_of", "open_source"]
+__all__ = ["NO_LIMITS", "Engine", "Header", "Limits", "header_of", "open_source"]
 
 
-def open_source(source: Any, schema: Schema) -> Engine:
+def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS) -> Engine:
     """The engine for a source whose header fits the schema. Reads names and types, never rows.
 
     Args:
-        source: a path or glob of Parquet or CSV files, an Arrow table, a Polars or pandas frame, or a DuckDB relation.
+        source: a path or glob of Parquet or CSV files, a folder of Parquet files, an Arrow table, a Polars or pandas frame,
+            or a DuckDB relation.
         schema: the declared columns.
+        limits: what the driver may take.
 
     Raises:
         SourceError: the source cannot be opened, or a declared column is missing or of a type that cannot hold it.
+        ArgumentError: limits for a source that follows its own.
     """
-    engine, shown = _opened(source, tuple(schema.columns))
+    engine, shown = _opened(source, tuple(schema.columns), limits)
     try:
         check_header(engine.header, schema, shown)
         check_grids(engine.header, schema)
@@ -44,21 +49,23 @@ def header_of(source: str | Path) -> Header:
     Raises:
         SourceError: the source cannot be opened.
     """
-    engine, _ = _opened(source, ())
+    engine, _ = _opened(source, (), NO_LIMITS)
     try:
         return engine.header
     finally:
         engine.close()
 
 
-def _opened(source: Any, columns: tuple[str, ...]) -> tuple[Engine, str]:
+def _opened(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engine, str]:
     """The engine of a source, and what messages call it."""
     if isinstance(source, str | Path):
         if "\0" in str(source):
             raise SourceError(f"source {printed(str(source))}: is no usable path; check its spelling")
         if str(source).startswith("spark:"):
             raise SourceError(f"source '{source}': this version of discreet has no Spark engine; export to Parquet first")
-        return open_files(str(source)), f"source '{source}'"
+        return open_path(str(source), limits), f"source '{source}'"
     if is_relation(source):
+        if limits != NO_LIMITS:
+            raise ArgumentError("limits: a relation follows the settings of its own connection; set them there")
         return open_relation(source, columns), "the relation"
-    return open_frame(source, columns), "the frame"
+    return open_frame(source, columns, limits), "the frame"

@@ -1,0 +1,56 @@
+"""The expressions in which SQL engines differ: what `sql` leaves to the engine that will run the statement.
+
+A dialect is text in, text out. It sees names, types and paths, which are public, and is held to the same rule as the
+generator: no expression may fail on any value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from discreet.engines.base import ColumnType
+from discreet.paths import CategoryPath, NumberPath
+
+__all__ = ["Dialect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one engine writes what the generator needs. All texts are expressions unless said otherwise.
+
+    Args:
+        quoted: a name as an identifier.
+        trimmed: a text without blanks (U+0020) at its ends.
+        matches: whether a text matches a regular expression from end to end; no match for null.
+        is_finite: whether a double is neither NaN nor infinite.
+        is_whole: whether a finite double is an integer.
+        nearest: the integer nearest to a finite double, ties to even, as BIGINT.
+        divided: the operator of division that rounds towards zero.
+        narrow: an integer expression over a column of this type as BIGINT, null where it does not fit.
+        wide: the same in a type in which products and sums below 2**126 are exact.
+        unscaled: a decimal column without its point, an integer; null beyond the digits of its type.
+        whole: a decimal column as BIGINT, null where it is no 64-bit integer.
+        text: a text column, such that it is equal to a word of `lookup` exactly when its NFC form is that category.
+        lookup: the join, as text after a FROM, that gives target t of column c of this number.
+        date_code: the code of a date within the bounds of the path, null for null.
+        sums: the select list of the exact sum of (value - low) over column v of this number.
+        grouped: the GROUP BY over this many keys, as text; empty without keys.
+    """
+
+    quoted: Callable[[str], str]
+    trimmed: Callable[[str], str]
+    matches: Callable[[str, str], str]
+    is_finite: Callable[[str], str]
+    is_whole: Callable[[str], str]
+    nearest: Callable[[str], str]
+    divided: str
+    narrow: Callable[[str, ColumnType], str]
+    wide: Callable[[str, ColumnType], str]
+    unscaled: Callable[[str, ColumnType], str]
+    whole: Callable[[str, ColumnType], str]
+    text: Callable[[CategoryPath], str]
+    lookup: Callable[[CategoryPath, int], str]
+    date_code: Callable[[NumberPath, ColumnType], str]
+    sums: Callable[[NumberPath, int], list[str]]
+    grouped: Callable[[int], str]

@@ -1,0 +1,134 @@
+"""The dialect of DuckDB. Integers have 128 bits, sums of codes cannot overflow, texts are joined by their bytes."""
+
+from __future__ import annotations
+
+from discreet.engines.base import ColumnType
+from discreet.engines.dialect import Dialect
+from discreet.errors import InternalError
+from discreet.paths import CategoryPath, NumberPath
+from discreet.schema import Date
+
+__all__ = ["DUCKDB", "LIMB", "quoted"]
+
+LIMB = 2**32
+"""Sums leave the engine as two 64-bit limbs, sum = high·2**32 + low, because drivers turn 128-bit integers into doubles."""
+
+_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_DAY = 86_400 * 10**9
+
+
+def quoted(name: str) -> str:
+    """`name` as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _matches(text: str, pattern: str) -> str:
+    return f"regexp_full_match({text}, '{pattern}')"
+
+
+def _narrow(integer: str, kind: ColumnType) -> str:
+    return _wide(integer, kind) if kind.scale else f"TRY_CAST({integer} AS BIGINT)"
+
+
+def _wide(integer: str, kind: ColumnType) -> str:
+    return f"CAST({integer} AS HUGEINT)" if kind.kind == "integer" else integer
+
+
+def _unscaled(name: str, kind: ColumnType) -> str:
+    """The decimal without its point, in HUGEINT; null beyond the digits of its type, which a source may hold all the same.
+
+    Multiplying or casting such a value could raise, so it is null before, and not only where the result is picked.
+    """
+    last = "9" * kind.width
+    bound = f"{last[: kind.width - kind.scale] or '0'}.{last[: kind.scale]}".removesuffix(".")
+    least, most = (f"CAST('{sign}{bound}' AS DECIMAL({kind.width},{kind.scale}))" for sign in ("-", ""))
+    value = f"(CASE WHEN {quoted(name)} BETWEEN {least} AND {most} THEN {quoted(name)} END)"
+    # The product of two decimals of together at most 18 digits cannot overflow, whatever type the engine gives it.
+    if kind.width + kind.scale + 1 <= 18:
+        return f"CAST({value} * {10**kind.scale} AS HUGEINT)"
+    # The text of a wider decimal without the point is the same integer, and faster than a wider product.
+    return f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
+
+
+def _whole(name: str, kind: ColumnType) -> str:
+    integer = f"({_unscaled(name, kind)})"
+    return f"CASE WHEN {integer} % {10**kind.scale} = 0 THEN TRY_CAST({integer} // {10**kind.scale} AS BIGINT) END"
+
+
+def _lookup(path: CategoryPath, i: int) -> str:
+    """The join that sends categories to targets.
+
+    A hash join takes as long for the last category, or for none, as for the first; a map or a CASE is searched from the
+    front. Every category is there once, so no row is doubled. Texts are joined by their bytes: a connection of the
+    caller may have a collation under which two categories are equal. The list is two literals, because a million
+    expressions take half a minute to parse; no category contains a line break.
+    """
+    type_ = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}[type(path.column.values[0])]
+    words = _text_literal("\n".join(str(value) for value in path.column.values))
+    targets = _text_literal("\n".join(str(target) for target in path.targets))
+    pairs = f"unnest(CAST(string_split({words}, '\n') AS {type_}[])) AS w{i}, "
+    pairs += f"unnest(CAST(string_split({targets}, '\n') AS BIGINT[])) AS t{i}"
+    same = f"c{i} COLLATE C = w{i}" if type_ == "VARCHAR" else f"c{i} = w{i}"
+    return f" LEFT JOIN (SELECT {pairs}) ON {same}"
+
+
+def _text_literal(words: str) -> str:
+    return "'" + words.replace("'", "''") + "'"
+
+
+def _date_code(path: NumberPath, kind: ColumnType) -> str:
+    column, name = path.column, quoted(path.name)
+    if not isinstance(column, Date):
+        raise InternalError(f"column '{path.name}': is no date")
+    if kind.shown == "TIMESTAMP_NS":
+        return _nanosecond_code(path, column, name)
+    day, type_ = name, "DATE"
+    if kind.kind == "timestamp":
+        type_ = kind.shown
+    if kind.kind == "text":
+        # Python has no year 0; the reference refuses it, so it is null here too.
+        day = f"(CASE WHEN regexp_full_match({name}, '{_DATE}') AND {name} >= '0001' THEN TRY_CAST({name} AS DATE) END)"
+    # All comparisons are made in the column's own type: converting a far timestamp fails.
+    low, high = (f"CAST('{column.value(code).isoformat()}' AS {type_})" for code in (path.low, path.high))
+    infinite = f"{day} = CAST('infinity' AS {type_}) OR {day} = CAST('-infinity' AS {type_})"
+    return (
+        f"(CASE WHEN {infinite} THEN NULL WHEN {day} <= {low} THEN {path.low} WHEN {day} >= {high} "
+        f"THEN {path.high} ELSE CAST(CAST({day} AS DATE) - DATE '{column.first.isoformat()}' AS BIGINT) END)"
+    )
+
+
+def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
+    """Days by flooring integers: casts from nanoseconds round, and bounds may lie beyond what nanoseconds reach."""
+    count = f"epoch_ns({name})"  # null for the infinities
+    code = f"({count} // {_DAY} - CASE WHEN {count} % {_DAY} < 0 THEN 1 ELSE 0 END - {column.first_day})"
+    return f"(CASE WHEN {code} <= {path.low} THEN {path.low} WHEN {code} >= {path.high} THEN {path.high} ELSE {code} END)"
+
+
+def _sums(path: NumberPath, j: int) -> list[str]:
+    offset = f" - {path.low}" if path.low else ""
+    total = f"coalesce(sum(v{j}{offset}), 0)"
+    return [f"CAST({total} // {LIMB} AS BIGINT) AS h{j}", f"CAST({total} % {LIMB} AS BIGINT) AS l{j}"]
+
+
+def _grouped(keys: int) -> str:
+    return f" GROUP BY {', '.join(f'k{i}' for i in range(keys))}" if keys else ""
+
+
+DUCKDB = Dialect(
+    quoted=quoted,
+    trimmed=lambda text: f"trim({text}, ' ')",
+    matches=_matches,
+    is_finite=lambda number: f"isfinite({number})",
+    is_whole=lambda number: f"trunc({number}) = {number}",
+    nearest=lambda number: f"CAST(round_even({number}, 0) AS BIGINT)",
+    divided="//",
+    narrow=_narrow,
+    wide=_wide,
+    unscaled=_unscaled,
+    whole=_whole,
+    text=lambda path: f"nfc_normalize({quoted(path.name)})",
+    lookup=_lookup,
+    date_code=_date_code,
+    sums=_sums,
+    grouped=_grouped,
+)
