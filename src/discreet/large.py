@@ -1,16 +1,11 @@
-"""Releases whose tables are too large for one document: written part by part, and put in their place after the commit.
+"""Releases whose tables are too large for one document: exact answers, noise and intervals part by part, into files.
 
-The table stands in files (`parts`), and the document has their digests in place of the numbers. The order of things makes a
-crash harmless at any moment: the files are complete and durable in a draft folder before the ledger commits the document
-that describes them, and take their final name after it. So what has its final name was charged and committed, and what was
-committed can be found and put in its place by asking for it again.
+The table stands in files (`parts`), and the document has their digests in place of the numbers; `large_files` says where.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -20,46 +15,31 @@ import numpy as np
 
 from discreet.assemble import estimated_part
 from discreet.cube import Cube
-from discreet.errors import ArgumentError, InternalError, LedgerError, PlanError, ReleaseFailed, printed
+from discreet.errors import InternalError, PlanError
 from discreet.evaluate import exact_answers, noisy_in_place
 from discreet.noise.bits import Bits
-from discreet.parts import (
-    TABLE,
-    Part,
-    discarded,
-    draft_folder,
-    drafts_in,
-    placed,
-    problem_of,
-    synced,
-    table_json,
-    write_part,
-)
+from discreet.parts import Part, synced, table_json, write_part
 from discreet.plan import MOST_WHOLE_CELLS, Plan, is_large, layout
-from discreet.publish import described
+from discreet.publish import described, publish
 from discreet.quotes import Quote, expected_error
 from discreet.release import Release, column_json, make_release
-from discreet.result_frames import frame_of, replaced
-from discreet.spend import Order
+from discreet.result_frames import frame_of
 from discreet.statistics import Count
 
-__all__ = [
-    "PART_ROWS",
-    "check_folders",
-    "check_large",
-    "drafts_for",
-    "given_back",
-    "publish_large",
-    "put_in_place",
-]
+__all__ = ["PART_ROWS", "carried_out", "check_large", "publish_large"]
 
 PART_ROWS = 1 << 19
 """The rows of a file, but the last one's: some MB each, and the memory that writing one needs."""
 
-_DOCUMENT = "release.json"
 
-
-# Carried out on a cube ----------------------------------------------------------------------------------------------------
+def carried_out(
+    quote: Quote, aggregate: Callable[[], Cube], bits: Callable[[], Bits], *, draft: Path | None, **told: Any
+) -> Release:
+    """The release of a quote on the cube that `aggregate` brings: its table in its document, or in a draft folder if given."""
+    # The cube has no name here, so that its memory is free once it is answered.
+    if draft is None:
+        return publish(quote, aggregate(), bits(), **told)
+    return publish_large(quote, aggregate(), bits(), **told, draft=draft)
 
 
 def publish_large(
@@ -150,9 +130,6 @@ class _Columns:
         return pl.DataFrame([*shown, *(pl.Series(name, values) for name, values in numbers.items())])
 
 
-# Before anything is spent -----------------------------------------------------------------------------------------------
-
-
 def check_large(quote: Quote) -> Quote:
     """The quote itself, when it can be released.
 
@@ -167,135 +144,3 @@ def check_large(quote: Quote) -> Quote:
                     f"{MOST_WHOLE_CELLS} rows has counts in 64-bit integers: spend more"
                 )
     return quote
-
-
-def check_folders(orders: Sequence[Order]) -> None:
-    """Every large release has a folder that can take it, one of its own; no other release has any.
-
-    Raises:
-        ArgumentError: a folder is missing, or given for nothing, cannot be written, holds a release, or has too little room.
-    """
-    taken: list[Path] = []
-    for order in orders:
-        folder = _folder_of(order)
-        if folder is None:
-            continue
-        if folder.absolute() in taken:
-            raise ArgumentError(f"to='{folder}': two releases of one command have the same folder; give each its own")
-        taken.append(folder.absolute())
-        _check_folder(order, folder)
-
-
-def _folder_of(order: Order) -> Path | None:
-    """Where a large release goes; None for another one."""
-    cells = layout(order.request).cells
-    if not is_large(order.request):
-        if order.to is not None:
-            raise ArgumentError(
-                f"to={printed(order.to)}: release '{order.name}' has {cells} rows, which its document holds; leave `to` out "
-                "and write it with save(folder)"
-            )
-        return None
-    if order.to is None:
-        raise ArgumentError(
-            f"release '{order.name}': has {cells} rows, more than {MOST_WHOLE_CELLS}, and is written to files; say where with "
-            "to=folder"
-        )
-    if not isinstance(order.to, str | Path) or "\0" in str(order.to):
-        raise ArgumentError(f"to={printed(order.to)}: must be the path of a folder")
-    return Path(order.to)
-
-
-def _check_folder(order: Order, folder: Path) -> None:
-    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists() or path.is_symlink())
-    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        raise ArgumentError(
-            f"to='{folder}': cannot be written, because '{existing}' is no folder that can be; choose another"
-        )
-    if (folder / _DOCUMENT).exists() or (folder / TABLE).exists():
-        raise ArgumentError(f"to='{folder}': holds another release, which is not overwritten; choose another folder")
-    plan = order.request
-    most = layout(plan).cells * (24 * len(plan.statistics) + 4 * len(plan.group_by))
-    free = shutil.disk_usage(existing).free
-    if free < most:
-        raise ArgumentError(
-            f"to='{folder}': has room for {free // 10**6} MB, and the table may need {most // 10**6} MB; free some, or choose "
-            "another folder"
-        )
-
-
-def drafts_for(orders: Sequence[Order]) -> list[Path | None]:
-    """A draft folder for each large release, so that a folder that cannot be written is known before anything is spent.
-
-    Raises:
-        ArgumentError: one cannot be made.
-    """
-    drafts: list[Path | None] = []
-    for order in orders:
-        folder = _folder_of(order)
-        try:
-            drafts.append(None if folder is None else draft_folder(folder))
-        except OSError as wrong:
-            for draft in filter(None, drafts):
-                discarded(draft)
-            raise ArgumentError(
-                f"to='{folder}': cannot be written ({wrong.strerror}); choose another folder, nothing was spent"
-            ) from None
-    return drafts
-
-
-# After the commit ---------------------------------------------------------------------------------------------------------
-
-
-def put_in_place(release: Release, draft: Path, folder: str | Path) -> Release | ReleaseFailed:
-    """The committed release, its files in the folder; or the failure that says how to get it there at no charge."""
-    try:
-        placed(draft, Path(folder))
-        _write_document(release, Path(folder))
-    except Exception:  # noqa: BLE001 (whatever it is: all is public and stored by now, and can be put in its place later)
-        done = False
-    else:
-        done = True
-    return Release(release.payload, Path(folder)) if done else ReleaseFailed(ReleaseFailed.UNPLACED)
-
-
-def given_back(release: Release, order: Order) -> Release:
-    """A release of the ledger: a large one with its files, as they were written, in the folder of the order.
-
-    What a crash has left in a draft folder is put in its place.
-
-    Raises:
-        ArgumentError: no folder is given, or one that cannot be written or holds another release.
-        LedgerError: the files are not there, or not as they were written.
-    """
-    folder, parts = _folder_of(order), release.parts
-    if folder is None or not parts:
-        return release
-    if (folder / _DOCUMENT).exists() and (folder / _DOCUMENT).read_bytes() != release.payload:
-        raise ArgumentError(f"to='{folder}': holds another release than '{order.name}'; give the folder it was written to")
-    problem = problem_of(parts, folder / TABLE)
-    try:
-        if problem:
-            _recovered(release, folder, problem, order.name)
-        _write_document(release, folder)
-    except OSError as wrong:
-        raise ArgumentError(f"to='{folder}': cannot be written ({wrong.strerror}); allow it, or copy the folder") from None
-    return Release(release.payload, folder)
-
-
-def _recovered(release: Release, folder: Path, problem: str, name: str) -> None:
-    """A draft with the files of the release takes its place."""
-    draft = next((one for one in drafts_in(folder) if not problem_of(release.parts, one)), None)
-    if draft is None:
-        raise LedgerError(
-            f"release '{name}': is committed and its charge stands, but its table is not in '{folder}' as it was written "
-            f"({problem}). The ledger does not keep large tables: give the folder it was written to, restore that from a "
-            "copy, or release under another name (which needs its own charge)"
-        )
-    placed(draft, folder)
-
-
-def _write_document(release: Release, folder: Path) -> None:
-    place = folder / _DOCUMENT
-    if not place.exists():
-        replaced(place, lambda path: path.write_bytes(release.payload))

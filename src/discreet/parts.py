@@ -104,9 +104,10 @@ def drafts_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob(f"{_DRAFT}*") if path.is_dir())
 
 
-def discarded(draft: Path) -> None:
-    """The draft folder is gone, if it can be removed."""
-    shutil.rmtree(draft, ignore_errors=True)
+def discarded(draft: Path | None) -> None:
+    """The draft folder is gone, if there is one and it can be removed."""
+    if draft is not None:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def write_part(draft: Path, number: int, first: int, rows: pl.DataFrame) -> Part:

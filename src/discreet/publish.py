@@ -24,7 +24,7 @@ from discreet.release import Guarantee, Release, column_json, guarantee_json, ma
 from discreet.statistics import Count, Histogram, Sum, Tables, statistic_json
 from discreet.steps import Impute, Resize
 
-__all__ = ["COVERS", "COVERS_ORIGINAL", "covers", "described", "guarantee_of", "noise_json", "publish", "totals_digest"]
+__all__ = ["COVERS", "COVERS_ORIGINAL", "covers", "described", "details_json", "guarantee_of", "noise_json", "publish"]
 
 COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
 """What the intervals of a release cover where values were imputed or rows sampled."""
@@ -110,6 +110,18 @@ def noise_json(quote: Quote) -> list[dict[str, str]]:
         }
         for one in quote.measured
     ]
+
+
+def details_json(quote: Quote) -> str:
+    """What the ledger writes beside the charge of a quote."""
+    return canonical(
+        {
+            "relation": quote.plan.neighbours.to_json(),
+            "group": quote.group,
+            "noise": noise_json(quote),
+            "totals": totals_digest(quote),
+        }
+    )
 
 
 def totals_digest(quote: Quote) -> str:

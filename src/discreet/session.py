@@ -18,12 +18,24 @@ from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanErro
 from discreet.exact import Amount
 from discreet.invariants import Invariants
 from discreet.invariants.checking import checked_invariants
+from discreet.large_files import check_folders, drafts_for, given_back, put_in_place
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.plan import Plan, canonical, layout
-from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
+from discreet.parts import discarded
+from discreet.plan import Plan, layout
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
 from discreet.release import Release, RowEstimate
 from discreet.schema import Schema
-from discreet.spend import Order, Spend, budget_down, checked_budget, checked_name, in_words, report_delta_of, spend_of
+from discreet.spend import (
+    Order,
+    Spend,
+    budget_down,
+    checked_budget,
+    checked_name,
+    declaration_json,
+    in_words,
+    report_delta_of,
+    spend_of,
+)
 from discreet.statistics import count
 from discreet.table import Table
 
@@ -85,7 +97,10 @@ class Session:
         from discreet.ledger import Identity, Ledger
 
         self._identity = Identity(
-            checked_name(dataset, "dataset"), self._declaration(), kind_name(budget), coordinates(budget)
+            checked_name(dataset, "dataset"),
+            declaration_json(schema, neighbours, self._invariants, budget),
+            kind_name(budget),
+            coordinates(budget),
         )
         self._bits = _system_bits
         self._engine = open_source(source, schema)
@@ -187,18 +202,25 @@ class Session:
             ArgumentError: the spend is no positive amount of the session's measure, or both are given.
         """
         self._check_request(request)
-        if error is None:
-            from discreet.allocate import quote
-
-            return quote(request, self._spend(spend), self._beside())
+        from discreet.allocate import quote
+        from discreet.large import check_large
         from discreet.targets import quote_for
+
+        if error is None:
+            return check_large(quote(request, self._spend(spend), self._beside()))
 
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
-        return quote_for(request, error, self._budget, self._beside())
+        return check_large(quote_for(request, error, self._budget, self._beside()))
 
     def release(
-        self, request: Plan, *, spend: Spend = None, error: Mapping[str, Amount] | None = None, name: str
+        self,
+        request: Plan,
+        *,
+        spend: Spend = None,
+        error: Mapping[str, Amount] | None = None,
+        name: str,
+        to: str | Path | None = None,
     ) -> Release:
         """The request, answered with noise and charged to the ledger.
 
@@ -209,14 +231,16 @@ class Session:
             spend: an amount of the session's measure for the original data; None is all that remains.
             error: instead of a spend, the largest errors as for `quote`: the smallest spend that meets them is charged.
             name: unique in the data set.
+            to: the folder for the files of a large release, one of more than `plan.MOST_WHOLE_CELLS` rows; none for others.
 
         Raises:
-            PlanError, ArgumentError: the request or the spend is wrong; nothing was spent.
+            PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
             BudgetExceeded: the spend does not fit; nothing was spent.
-            LedgerError: the name is taken, or the ledger cannot be written; nothing was spent.
+            LedgerError: the name is taken, or the ledger cannot be written; nothing was spent. Or the files of a large
+                release that the ledger knows are not where they were written.
             ReleaseFailed: failed after the reservation; the charge stands.
         """
-        answer = self.release_all([Order(request, spend, name, error)])[0]
+        answer = self.release_all([Order(request, spend, name, error, to)])[0]
         if isinstance(answer, ReleaseFailed):
             raise answer
         return answer
@@ -236,14 +260,18 @@ class Session:
         snapshot = self._engine.snapshot()
         stored = [self._stored(order, snapshot) for order in orders]
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
+        check_folders(fresh)
         if fresh and self._invariants is not None and self.totals is None:
             self._check_before_totals(fresh)
             self.publish_totals()
         quotes = [self._quoted(order) for order in fresh]
         reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
-        sequences = self._reserved(reservations) if reservations else ()
-        reserved = zip(fresh, quotes, sequences, strict=True)
-        answers = iter([self._answered(order, quoted, sequence, snapshot) for order, quoted, sequence in reserved])
+        with drafts_for(fresh) as drafts:
+            sequences = self._reserved(reservations) if reservations else ()
+        reserved = zip(fresh, quotes, sequences, drafts, strict=True)
+        answers = iter(
+            [self._answered(order, quoted, number, snapshot, draft=draft) for order, quoted, number, draft in reserved]
+        )
         return [next(answers) if found is None else found for found in stored]
 
     def estimate_rows(self, *, spend: Spend, name: str = "number of rows") -> RowEstimate:
@@ -260,16 +288,6 @@ class Session:
         release = self.release(self.table.agg(count()), spend=spend, name=name)
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
-
-    def _declaration(self) -> str:
-        return canonical(
-            {
-                "schema": self._schema.to_json(),
-                "neighbours": self._neighbours.to_json(),
-                "invariants": [] if self._invariants is None else self._invariants.to_json(),
-                "budget": to_json(self._budget),
-            }
-        )
 
     def _beside(self) -> Beside | None:
         """The exact totals as requests see them."""
@@ -329,7 +347,7 @@ class Session:
             asked = self._quoted(order).spend
         if asked is not None and release.guarantee.measure != asked:
             raise LedgerError(f"release '{name}': was made with another spend; the same name needs the same spend")
-        return release
+        return given_back(release, order)
 
     def _quoted(self, order: Order) -> Quote:
         return self.quote(order.request, spend=order.spend, error=order.error)
@@ -342,22 +360,18 @@ class Session:
 
     def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
         from discreet.ledger import Reservation
-        from discreet.publish import noise_json, totals_digest
+        from discreet.publish import details_json
 
-        details = {
-            "relation": self._neighbours.to_json(),
-            "group": quoted.group,
-            "noise": noise_json(quoted),
-            "totals": totals_digest(quoted),
-        }
         charge = coordinates(quoted.spend)
-        return Reservation(order.name, charge, order.request.digest, snapshot, canonical(details))
+        return Reservation(order.name, charge, order.request.digest, snapshot, details_json(quoted))
 
-    def _answered(self, order: Order, quoted: Quote, sequence: int, snapshot: str) -> Release | ReleaseFailed:
+    def _answered(
+        self, order: Order, quoted: Quote, sequence: int, snapshot: str, *, draft: Path | None
+    ) -> Release | ReleaseFailed:
         """The committed release, or the constant failure. Whatever happens in here, the charge stands."""
         release = None
         try:
-            computed = self._compute(order, quoted, sequence)
+            computed = self._compute(order, quoted, sequence, draft)
             if self._engine.snapshot() == snapshot:  # a source that changed while it was read has no release
                 self._ledger.commit(sequence, computed.payload)
                 release = computed
@@ -371,24 +385,33 @@ class Session:
                 # out here it would be another answer than the constant one, after the data were opened.
                 with suppress(Exception):
                     self._ledger.fail(sequence)
+                    discarded(draft)  # not where the ledger, which cannot mark it, may have committed it
         # Outside the except block the failure carries no traceback into frames that hold private numbers.
-        return ReleaseFailed() if release is None else release
+        if release is None or draft is None or order.to is None:
+            return ReleaseFailed() if release is None else release
+        return put_in_place(release, draft, order.to)
 
-    def _compute(self, order: Order, quoted: Quote, sequence: int) -> Release:
-        from discreet.publish import publish
+    def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Path | None) -> Release:
+        from discreet.large import carried_out
 
         if self._invariants is not None:
             from discreet.exact_totals import require_totals
 
             require_totals(self._engine, self._asked_exactly(self._invariants), self.totals)
         brought = layout(order.request)
-        cube = self._engine.aggregate(brought.axes, brought.moments)
         content = {
             "name": order.name,
             "dataset": self._identity.dataset,
             "ledger": {"sequence": sequence, "head": self._ledger.head()},
         }
-        return publish(quoted, cube, self._bits(), report_delta=self._report_delta, content=content)
+        return carried_out(
+            quoted,
+            lambda: self._engine.aggregate(brought.axes, brought.moments),
+            self._bits,
+            draft=draft,
+            report_delta=self._report_delta,
+            content=content,
+        )
 
 
 def _system_bits() -> Bits:

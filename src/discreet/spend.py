@@ -9,9 +9,12 @@ from pathlib import Path
 
 from discreet.errors import ArgumentError, BudgetExceeded, printed
 from discreet.exact import Amount, decimal_up, exact, sqrt_down, text
-from discreet.plan import Plan
+from discreet.invariants import Invariants
+from discreet.neighbours import Neighbours
+from discreet.plan import Plan, canonical
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
-from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, to_json
+from discreet.schema import Schema
 
 __all__ = [
     "Order",
@@ -20,6 +23,7 @@ __all__ = [
     "budget_down",
     "checked_budget",
     "checked_name",
+    "declaration_json",
     "in_words",
     "number_text",
     "report_delta_of",
@@ -71,6 +75,18 @@ def spend_of(spend: Spend, budget: Budget) -> Budget:
     if isinstance(spend, list | tuple):
         raise ArgumentError(f"spend={printed(spend)}: must be a single amount under {type(budget).__name__}")
     return type(budget)(exact(spend, "spend"))  # type: ignore[arg-type]
+
+
+def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Invariants | None, budget: Budget) -> str:
+    """What a ledger freezes of a data set, as canonical JSON."""
+    return canonical(
+        {
+            "schema": schema.to_json(),
+            "neighbours": neighbours.to_json(),
+            "invariants": [] if invariants is None else invariants.to_json(),
+            "budget": to_json(budget),
+        }
+    )
 
 
 def checked_name(name: object, what: str) -> str:
