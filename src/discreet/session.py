@@ -403,6 +403,7 @@ class Session:
             "name": order.name,
             "dataset": self._identity.dataset,
             "ledger": {"sequence": sequence, "head": self._ledger.head()},
+            "budget": {"whole": to_json(self._budget), "remaining": to_json(self.remaining)},
         }
         return carried_out(
             quoted,
