@@ -35,7 +35,7 @@ PART_ROWS = 1 << 19
 def carried_out(
     quote: Quote, aggregate: Callable[[], Cube], bits: Callable[[], Bits], *, draft: Path | None, **told: Any
 ) -> Release:
-    """The release of a quote on the cube that `aggregate` brings: its table in its document, or in a draft folder if given."""
+    """The release of a quote on the cube that `aggregate` brings; its table in its document, or in a draft folder."""
     # The cube has no name here, so that its memory is free once it is answered.
     if draft is None:
         return publish(quote, aggregate(), bits(), **told)

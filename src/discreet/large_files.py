@@ -110,16 +110,19 @@ def _drafted(folder: Path | None) -> Path | None:
 # After the commit ---------------------------------------------------------------------------------------------------------
 
 
-def put_in_place(release: Release, draft: Path, folder: str | Path) -> Release | ReleaseFailed:
-    """The committed release, its files in the folder; or the failure that says how to get it there at no charge."""
+def put_in_place(release: Release, draft: Path | None, order: Order) -> Release | ReleaseFailed:
+    """The committed release, its files in their folder if it has any; or the failure that says how to get them there."""
+    folder = _folder_of(order)
+    if draft is None or folder is None:
+        return release
     try:
-        placed(draft, Path(folder))
-        _write_document(release, Path(folder))
+        placed(draft, folder)
+        _write_document(release, folder)
     except Exception:  # noqa: BLE001 (whatever it is: all is public and stored by now, and can be put in its place later)
         done = False
     else:
         done = True
-    return Release(release.payload, Path(folder)) if done else ReleaseFailed(ReleaseFailed.UNPLACED)
+    return Release(release.payload, folder) if done else ReleaseFailed(ReleaseFailed.UNPLACED)
 
 
 def given_back(release: Release, order: Order) -> Release:

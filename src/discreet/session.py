@@ -6,9 +6,10 @@ text while the charge stands: nothing about a row can raise, log or print (sound
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,15 @@ from discreet.large_files import check_folders, drafts_for, given_back, put_in_p
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.parts import discarded
 from discreet.plan import Plan, layout
-from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.release import Release, RowEstimate
 from discreet.schema import Schema
 from discreet.spend import (
+    Errors,
     Order,
     Spend,
     budget_down,
+    check_names,
     checked_budget,
     checked_name,
     declaration_json,
@@ -96,12 +99,8 @@ class Session:
         self._report_delta = report_delta_of(report_delta)
         from discreet.ledger import Identity, Ledger
 
-        self._identity = Identity(
-            checked_name(dataset, "dataset"),
-            declaration_json(schema, neighbours, self._invariants, budget),
-            kind_name(budget),
-            coordinates(budget),
-        )
+        declared = declaration_json(schema, neighbours, self._invariants, budget)
+        self._identity = Identity(checked_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
         self._bits = _system_bits
         self._engine = open_source(source, schema)
         try:
@@ -185,7 +184,7 @@ class Session:
             raise ReleaseFailed(ReleaseFailed.TOTALS)
         return known
 
-    def quote(self, request: Plan, *, spend: Spend = None, error: Mapping[str, Amount] | None = None) -> Quote:
+    def quote(self, request: Plan, *, spend: Spend = None, error: Errors = None) -> Quote:
         """What the request would cost and how exact it would be. Spends nothing and sees no rows.
 
         Beside invariants that are not published yet, what follows from them is bounded over all totals.
@@ -214,13 +213,7 @@ class Session:
         return check_large(quote_for(request, error, self._budget, self._beside()))
 
     def release(
-        self,
-        request: Plan,
-        *,
-        spend: Spend = None,
-        error: Mapping[str, Amount] | None = None,
-        name: str,
-        to: str | Path | None = None,
+        self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, to: str | Path | None = None
     ) -> Release:
         """The request, answered with noise and charged to the ledger.
 
@@ -269,9 +262,7 @@ class Session:
         with drafts_for(fresh) as drafts:
             sequences = self._reserved(reservations) if reservations else ()
         reserved = zip(fresh, quotes, sequences, drafts, strict=True)
-        answers = iter(
-            [self._answered(order, quoted, number, snapshot, draft=draft) for order, quoted, number, draft in reserved]
-        )
+        answers = iter([self._answered(*one, snapshot=snapshot) for one in reserved])
         return [next(answers) if found is None else found for found in stored]
 
     def estimate_rows(self, *, spend: Spend, name: str = "number of rows") -> RowEstimate:
@@ -300,10 +291,7 @@ class Session:
     def _check_before_totals(self, orders: Sequence[Order]) -> None:
         """Whatever can be refused is refused before the totals are published."""
         quotes = [self._quoted(order) for order in orders]
-        names = [checked_name(order.name, "name") for order in orders]
-        for name in names:
-            if names.count(name) > 1:
-                raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
+        check_names(orders)
         wanted = tuple(sum(part, Fraction(0)) for part in zip(*(coordinates(one.spend) for one in quotes), strict=True))
         if any(asked > left for asked, left in zip(wanted, self._left(), strict=True)):
             raise in_words(self._identity.dataset, self._budget, BudgetExceeded("", wanted, self._left()))
@@ -362,11 +350,10 @@ class Session:
         from discreet.ledger import Reservation
         from discreet.publish import details_json
 
-        charge = coordinates(quoted.spend)
-        return Reservation(order.name, charge, order.request.digest, snapshot, details_json(quoted))
+        return Reservation(order.name, coordinates(quoted.spend), order.request.digest, snapshot, details_json(quoted))
 
     def _answered(
-        self, order: Order, quoted: Quote, sequence: int, snapshot: str, *, draft: Path | None
+        self, order: Order, quoted: Quote, sequence: int, draft: Path | None, *, snapshot: str
     ) -> Release | ReleaseFailed:
         """The committed release, or the constant failure. Whatever happens in here, the charge stands."""
         release = None
@@ -387,9 +374,7 @@ class Session:
                     self._ledger.fail(sequence)
                     discarded(draft)  # not where the ledger, which cannot mark it, may have committed it
         # Outside the except block the failure carries no traceback into frames that hold private numbers.
-        if release is None or draft is None or order.to is None:
-            return ReleaseFailed() if release is None else release
-        return put_in_place(release, draft, order.to)
+        return ReleaseFailed() if release is None else put_in_place(release, draft, order)
 
     def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Path | None) -> Release:
         from discreet.large import carried_out
@@ -405,14 +390,8 @@ class Session:
             "ledger": {"sequence": sequence, "head": self._ledger.head()},
             "budget": {"whole": to_json(self._budget), "remaining": to_json(self.remaining)},
         }
-        return carried_out(
-            quoted,
-            lambda: self._engine.aggregate(brought.axes, brought.moments),
-            self._bits,
-            draft=draft,
-            report_delta=self._report_delta,
-            content=content,
-        )
+        cube = partial(self._engine.aggregate, brought.axes, brought.moments)
+        return carried_out(quoted, cube, self._bits, draft=draft, report_delta=self._report_delta, content=content)
 
 
 def _system_bits() -> Bits:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from discreet.errors import ArgumentError, BudgetExceeded, printed
+from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, printed
 from discreet.exact import Amount, decimal_up, exact, sqrt_down, text
 from discreet.invariants import Invariants
 from discreet.neighbours import Neighbours
@@ -17,10 +17,12 @@ from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, 
 from discreet.schema import Schema
 
 __all__ = [
+    "Errors",
     "Order",
     "Spend",
     "amount_text",
     "budget_down",
+    "check_names",
     "checked_budget",
     "checked_name",
     "declaration_json",
@@ -36,6 +38,10 @@ Spend = Amount | Budget | Sequence[Amount] | None
 """A number, a pair (epsilon, delta), the measure itself, or None for all that remains."""
 
 
+Errors = Mapping[str, Amount] | None
+"""In place of a spend: the largest errors of some statistics by name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """One release that is asked for: what, for how much, under which name.
@@ -47,7 +53,7 @@ class Order:
     request: Plan
     spend: Spend
     name: str
-    error: Mapping[str, Amount] | None = None
+    error: Errors = None
     to: str | Path | None = None
 
 
@@ -99,6 +105,19 @@ def checked_name(name: object, what: str) -> str:
         rule = "must be printable text of 1 to 200 characters, without blanks at its ends"
         raise ArgumentError(f"{what}={printed(name)}: {rule}")
     return name
+
+
+def check_names(orders: Sequence[Order]) -> None:
+    """Every order has a name, and no two have the same.
+
+    Raises:
+        ArgumentError: no usable name.
+        LedgerError: one stands twice.
+    """
+    names = [checked_name(order.name, "name") for order in orders]
+    for name in names:
+        if names.count(name) > 1:
+            raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
 
 
 def report_delta_of(value: Amount) -> Fraction:
