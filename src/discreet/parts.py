@@ -16,12 +16,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.errors import ArgumentError
+
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
     "TABLE",
     "Part",
+    "collected",
     "copied",
     "discarded",
     "draft_folder",
@@ -152,6 +155,22 @@ def synced(folder: Path) -> None:
 def paths_of(parts: Sequence[Part], folder: Path) -> list[Path]:
     """The files of a table in the folder of its release, in the order of their rows."""
     return [folder / part.file for part in parts]
+
+
+def collected(rows: pl.LazyFrame) -> pl.DataFrame:
+    """Rows of the files of a table.
+
+    Raises:
+        ArgumentError: they cannot be read.
+    """
+    import polars as pl
+
+    try:
+        return rows.collect()
+    except (OSError, pl.exceptions.PolarsError):
+        raise ArgumentError(
+            "release: its files cannot be read as they were written; Release.load(folder) says which"
+        ) from None
 
 
 def problem_of(parts: Sequence[Part], table: Path) -> str:

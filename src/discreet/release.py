@@ -19,7 +19,7 @@ from discreet._version import __version__
 from discreet.displays import one_line, release_card
 from discreet.errors import ArgumentError, printed
 from discreet.exact import decimal_up, exact, text
-from discreet.parts import TABLE, Part, copied, paths_of, problem_of, table_of
+from discreet.parts import TABLE, Part, collected, copied, paths_of, problem_of, table_of
 from discreet.plan import canonical, digest
 from discreet.privacy.coordinates import Budget, from_json, to_json
 from discreet.result_frames import all_frames, frame_of, named_files, replaced
@@ -178,7 +178,7 @@ class Release:
         """
         document = self.document
         if _parts(document):
-            return self.scan().collect()
+            return collected(self.scan())
         with _as_written("columns"):  # no lazy frame: collecting one needs threads, which a forked process has not
             return frame_of(document["columns"])
 
@@ -199,8 +199,10 @@ class Release:
         """The document with the values of its table; of a large release with those of at most the first `rows` rows."""
         document = self.document
         if _parts(document):
-            head = self.scan().head(rows).collect()
-            document["columns"] = [{**one, "values": head[one["name"]].to_list()} for one in document["columns"]]
+            head = None if self.folder is None else collected(self.scan().head(rows))
+            with _as_written("columns"):
+                columns = [(one, [] if head is None else head[one["name"]].to_list()) for one in document["columns"]]
+                document["columns"] = [{**one, "values": values} for one, values in columns]
         return document
 
     def _place(self) -> Path:
@@ -240,7 +242,7 @@ class Release:
             ArgumentError: the folder cannot be made or written, or holds another table; or files that are not as written.
         """
         place, parts = Path(folder), self.parts
-        frames = all_frames(self.document, self.scan().head(0).collect()) if parts else self.tables
+        frames = all_frames(self.document, collected(self.scan().head(0))) if parts else self.tables
         files = named_files({name: frame for name, frame in frames.items() if name != TABLE or not parts})
         try:
             place.mkdir(parents=True, exist_ok=True)
