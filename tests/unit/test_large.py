@@ -206,15 +206,21 @@ def test_a_session_writes_it_where_it_is_told(tmp_path: Path) -> None:
 
 def test_the_bound_is_a_function_of_the_plan(tmp_path: Path) -> None:
     """A table with the cells of the bound stands in its document; with one more it stands in files."""
-    for size, parts in ((plan.MOST_WHOLE_CELLS - 1, 0), (plan.MOST_WHOLE_CELLS, 1)):
-        schema = dp.Schema(g=dp.Category(range(size)))
+    assert plan.MOST_WHOLE_CELLS == 500 * 500
+    for size, parts in ((499, 0), (500, 1)):
+        schema = dp.Schema(g=dp.Category(range(size)), h=dp.Category(range(499)))
         with dp.Session(
-            pl.DataFrame({"g": [1]}), schema, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=dp.AddRemove()
+            pl.DataFrame({"g": [1], "h": [2]}),
+            schema,
+            dataset="d",
+            ledger=":memory:",
+            budget=dp.PureDP(1),
+            neighbours=dp.AddRemove(),
         ) as session:
-            request = session.table.group_by("g").agg(dp.count())
+            request = session.table.group_by("g", "h").agg(dp.count())
             release = session.release(request, name="r", to=tmp_path / "out" if parts else None)
             assert len(release.parts) == parts
-            assert release.table.height == size + 1
+            assert release.table.height == (size + 1) * 500
     assert plan.MOST_WHOLE_CELLS < PART_ROWS
 
 
