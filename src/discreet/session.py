@@ -11,10 +11,9 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from discreet.engines import open_source
+from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
 from discreet.exact import Amount
 from discreet.invariants import Invariants
@@ -32,6 +31,7 @@ from discreet.spend import (
     Spend,
     budget_down,
     check_names,
+    check_room,
     checked_budget,
     checked_name,
     declaration_json,
@@ -61,7 +61,7 @@ class Session:
     at most fingerprinted, to recognise a retry; no row is counted.
 
     Args:
-        source: a path or glob of Parquet or CSV files, an Arrow table, a Polars or pandas frame, or a DuckDB relation.
+        source: what docs/data-formats.md lists: files, folders, tables of databases, frames, relations, streams.
         schema: the public columns.
         dataset: the declared name of the data set in the ledger. Next month's data are another data set.
         ledger: the path of the ledger file, or ":memory:", which must be typed.
@@ -70,6 +70,8 @@ class Session:
         invariants: what is published exactly beside the statistics, such as Totals("state"); fixed for the life of the data
             set. Needs ReplaceOne with one row a person.
         report_delta: the δ at which ε is reported under ZCDP and GDP.
+        limits: what the driver may take of the machine. Not for a relation, which follows its own connection.
+        progress: called with "fingerprint", "count" or "draw" as each begins; never with anything about rows.
 
     Raises:
         SourceError: the source does not fit the schema.
@@ -89,6 +91,8 @@ class Session:
         neighbours: Neighbours,
         invariants: Invariants | None = None,
         report_delta: Amount = "1e-9",
+        limits: Limits = NO_LIMITS,
+        progress: Progress | None = None,
     ) -> None:
         if not isinstance(schema, Schema):
             raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
@@ -102,7 +106,7 @@ class Session:
         declared = declaration_json(schema, neighbours, self._invariants, budget)
         self._identity = Identity(checked_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
         self._bits = _system_bits
-        self._engine = open_source(source, schema)
+        self._engine = open_source(source, schema, limits, progress)
         try:
             self._ledger = Ledger.open(ledger)
             self._ledger.check(self._identity)
@@ -113,7 +117,7 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -229,8 +233,7 @@ class Session:
         Raises:
             PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
             BudgetExceeded: the spend does not fit; nothing was spent.
-            LedgerError: the name is taken, or the ledger cannot be written; nothing was spent. Or the files of a large
-                release that the ledger knows are not where they were written.
+            LedgerError: the name is taken, the ledger cannot be written, or the files of a known release are gone.
             ReleaseFailed: failed after the reservation; the charge stands.
         """
         answer = self.release_all([Order(request, spend, name, error, to)])[0]
@@ -290,11 +293,9 @@ class Session:
 
     def _check_before_totals(self, orders: Sequence[Order]) -> None:
         """Whatever can be refused is refused before the totals are published."""
-        quotes = [self._quoted(order) for order in orders]
+        spends = [self._quoted(order).spend for order in orders]
         check_names(orders)
-        wanted = tuple(sum(part, Fraction(0)) for part in zip(*(coordinates(one.spend) for one in quotes), strict=True))
-        if any(asked > left for asked, left in zip(wanted, self._left(), strict=True)):
-            raise in_words(self._identity.dataset, self._budget, BudgetExceeded("", wanted, self._left()))
+        check_room(self._identity.dataset, self._budget, spends, self._left())
 
     def _asked_exactly(self, invariants: Invariants) -> ExactRequest:
         from discreet.exact_totals import ExactRequest
@@ -368,8 +369,7 @@ class Session:
             release = None
         finally:
             if release is None:
-                # The charge stands in any case, "reserved" in a ledger that cannot be written. Whatever error it is, let
-                # out here it would be another answer than the constant one, after the data were opened.
+                # The charge stands in any case, and an error let out here would be another answer than the constant one.
                 with suppress(Exception):
                     self._ledger.fail(sequence)
                     discarded(draft)  # not where the ledger, which cannot mark it, may have committed it

@@ -23,6 +23,7 @@ __all__ = [
     "amount_text",
     "budget_down",
     "check_names",
+    "check_room",
     "checked_budget",
     "checked_name",
     "declaration_json",
@@ -146,6 +147,17 @@ def in_words(dataset: str, budget: Budget, refused: BudgetExceeded) -> BudgetExc
     fits = "the largest spend that fits is what remains: leave spend out to take all of it"
     words += fits if any(refused.remaining) else "nothing more can be released"
     return BudgetExceeded(f"dataset='{dataset}': {words}", refused.requested, refused.remaining)
+
+
+def check_room(dataset: str, budget: Budget, spends: Sequence[Budget], left: tuple[Fraction, ...]) -> None:
+    """The spends fit into what is left, together.
+
+    Raises:
+        BudgetExceeded: they do not, in words.
+    """
+    wanted = tuple(sum(part, Fraction(0)) for part in zip(*map(coordinates, spends), strict=True))
+    if any(asked > most for asked, most in zip(wanted, left, strict=True)):
+        raise in_words(dataset, budget, BudgetExceeded("", wanted, left))
 
 
 def checked_budget(budget: object) -> Budget:

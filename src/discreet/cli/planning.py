@@ -10,6 +10,7 @@ from pathlib import Path
 
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
+from discreet.engines import NO_LIMITS, Limits, Progress
 from discreet.errors import BudgetExceeded
 from discreet.exact import text
 from discreet.ledger import Entry, Ledger
@@ -46,7 +47,7 @@ class Standing:
         return entry is not None and entry.plan_digest == plan_digest and entry.sequence in self.committed
 
 
-def opened(plan: PlanFile) -> Session:
+def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
     """The session of a plan: the header of its source fits, and its ledger knows the data set as it is declared.
 
     Raises:
@@ -61,6 +62,8 @@ def opened(plan: PlanFile) -> Session:
         neighbours=plan.neighbours,
         invariants=plan.invariants,
         report_delta=plan.report_delta,
+        limits=limits,
+        progress=progress,
     )
 
 

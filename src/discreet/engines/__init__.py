@@ -14,25 +14,33 @@ from discreet.engines.duckdb import is_relation, open_frame, open_relation
 from discreet.engines.limits import NO_LIMITS, Limits
 from discreet.engines.sources import open_path
 from discreet.engines.sql import check_grids
+from discreet.engines.streams import DatabaseTable, is_streamed, open_streamed
+from discreet.engines.telling import Progress, Telling
 from discreet.errors import ArgumentError, SourceError, printed
 from discreet.schema import Schema
 
-__all__ = ["NO_LIMITS", "Engine", "Header", "Limits", "header_of", "open_source"]
+__all__ = ["NO_LIMITS", "DatabaseTable", "Engine", "Header", "Limits", "Progress", "header_of", "open_source"]
 
 
-def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS) -> Engine:
+def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Engine:
     """The engine for a source whose header fits the schema. Reads names and types, never rows.
 
     Args:
-        source: a path or glob of Parquet or CSV files, a folder of Parquet files, an Arrow table, a Polars or pandas frame,
-            or a DuckDB relation.
+        source: a path or glob of Parquet or CSV files, a folder of Parquet files, "FILE::TABLE" for a table of a DuckDB or
+            SQLite file, an Arrow table, a Polars or pandas frame, a DuckDB relation, a `DatabaseTable`, or a function that
+            gives a new Arrow stream each time it is called.
         schema: the declared columns.
         limits: what the driver may take.
+        progress: told which stage begins.
 
     Raises:
         SourceError: the source cannot be opened, or a declared column is missing or of a type that cannot hold it.
-        ArgumentError: limits for a source that follows its own.
+        ArgumentError: limits for a source that follows its own, or no limits at all.
     """
+    if not isinstance(limits, Limits):
+        raise ArgumentError(f"limits={printed(limits)}: must be Limits(…)")
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"progress={printed(progress)}: must be a function of the name of a stage")
     engine, shown = _opened(source, tuple(schema.columns), limits)
     try:
         check_header(engine.header, schema, shown)
@@ -40,7 +48,7 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS) -> Engi
     except SourceError:
         engine.close()
         raise
-    return engine
+    return engine if progress is None else Telling(engine, progress)
 
 
 def header_of(source: str | Path) -> Header:
@@ -68,4 +76,6 @@ def _opened(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engi
         if limits != NO_LIMITS:
             raise ArgumentError("limits: a relation follows the settings of its own connection; set them there")
         return open_relation(source, columns), "the relation"
+    if is_streamed(source):
+        return open_streamed(source, columns, limits), "the stream"
     return open_frame(source, columns, limits), "the frame"

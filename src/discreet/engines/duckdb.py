@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from discreet.cube import Cube, compact, empty_cube, joined, sum_dtype
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.csv_lines import csv_header, row_batches
+from discreet.engines.csv_lines import csv_header, row_blocks
 from discreet.engines.duckdb_sql import DUCKDB, LIMB, quoted
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.frames import ArrowOnly, declared
@@ -33,8 +33,11 @@ from discreet.paths import KeyAxis, Moment
 __all__ = [
     "STAGED",
     "TEXT",
+    "UNREAD",
+    "Answer",
     "Database",
     "TableEngine",
+    "content_snapshot",
     "counted",
     "cube_of",
     "described",
@@ -49,7 +52,7 @@ __all__ = [
 Answer = Mapping[str, NDArray[Any]]
 STAGED = "discreet_source"
 TEXT = ColumnType("text", "text")
-_UNREAD = ColumnType("other", "an undeclared column")
+UNREAD = ColumnType("other", "an undeclared column")
 # Not UHUGEINT, whose comparison with a negative bound fails on values from 2**127 on.
 _INTEGERS = {"HUGEINT", *(f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT"))}
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -235,8 +238,8 @@ def open_frame(frame: Any, columns: Sequence[str], limits: Limits) -> Engine:
             header = described(cursor.execute(f"DESCRIBE {STAGED}").fetchall())
     except SourceError:
         raise SourceError("source: the frame cannot be read as a table") from None
-    header = {**dict.fromkeys(others, _UNREAD), **header}
-    return TableEngine(run, STAGED, header, lambda: _content_snapshot(run, header, columns), database.close)
+    header = {**dict.fromkeys(others, UNREAD), **header}
+    return TableEngine(run, STAGED, header, lambda: content_snapshot(run, header, columns), database.close)
 
 
 def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> Engine:
@@ -253,7 +256,7 @@ def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> 
         except duckdb.Error:
             raise unreadable() from None
 
-    return TableEngine(run, STAGED, header, lambda: _content_snapshot(run, header, columns), lambda: None)
+    return TableEngine(run, STAGED, header, lambda: content_snapshot(run, header, columns), lambda: None)
 
 
 def is_relation(source: object) -> bool:
@@ -307,14 +310,26 @@ def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator
     import polars as pl
 
     places = [names.index(name) for name in wanted]
-    for plain, odd, nulls in row_batches(path, len(names)):
-        if plain:
-            cells = pl.Series(plain, dtype=pl.String).str.split_exact(",", len(names) - 1).struct
-            yield _framed([cells.field(f"field_{place}") for place in places], wanted, len(plain))
-        if odd:
-            yield _framed([pl.Series([row[place] for row in odd], dtype=pl.String) for place in places], wanted, len(odd))
-        if nulls:
-            yield _framed([pl.Series([None], dtype=pl.String).new_from_index(0, nulls)] * len(places), wanted, nulls)
+    header = "\0".join(map(str, range(len(names)))).encode() + b"\n"
+    for rows in row_blocks(path, len(names)):
+        if rows.count:
+            yield _framed(_cells(header + rows.text, places, rows.count), wanted, rows.count)
+        if rows.nulls:
+            nothing = pl.Series([None], dtype=pl.String).new_from_index(0, rows.nulls)
+            yield _framed([nothing] * len(places), wanted, rows.nulls)
+
+
+def _cells(text: bytes, places: Sequence[int], count: int) -> list[Any]:
+    """Some columns of rows that `row_blocks` wrote. Nothing is guessed; the header keeps a byte-order mark in its cell."""
+    import polars as pl
+
+    if not places:
+        return []
+    chosen = [str(place) for place in sorted(set(places))]
+    read = pl.read_csv(text, separator="\0", quote_char=None, infer_schema=False, empty_string_is_null=False, columns=chosen)
+    if read.height != count:
+        raise InternalError("rows of a CSV file were read otherwise than they were written")
+    return [read[str(place)] for place in places]
 
 
 def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
@@ -325,7 +340,7 @@ def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
     return pl.DataFrame([one.alias(name) for one, name in zip(series, names, strict=True)])
 
 
-def _content_snapshot(run: Callable[[str], Answer], header: Header, columns: Sequence[str]) -> str:
+def content_snapshot(run: Callable[[str], Answer], header: Header, columns: Sequence[str]) -> str:
     """A fingerprint of the declared columns' contents: rows and order-free hash sums, in the engine."""
     hashed = f"hash({', '.join(quoted(name) for name in columns if name in header)})"
     answer = run(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from discreet.errors import SourceError
 
-__all__ = ["Listing", "check_regular", "file_snapshot", "listed_snapshot"]
+__all__ = ["Listing", "check_regular", "database_snapshot", "file_snapshot", "listed_snapshot"]
 
 Listing = Callable[[], Sequence[Path]]
 """Looks for the files of a source: one file, what a glob matches, or what is in a folder."""
@@ -55,6 +55,17 @@ def listed_snapshot(paths: Sequence[Path], listing: Listing) -> str:
     Raises:
         SourceError: as `file_snapshot`, or other files are there than when the source was opened.
     """
+    found = file_snapshot(paths)
     if [*listing()] != [*paths]:
         raise SourceError("source: files came or went since it was opened; open it again")
-    return file_snapshot(paths)
+    return found
+
+
+def database_snapshot(path: Path, beside: Sequence[str]) -> str:
+    """As `file_snapshot`, of a database and of the logs beside it, whose names end so; an empty log is none.
+
+    Raises:
+        SourceError: as `file_snapshot`.
+    """
+    logs = [log for log in (Path(f"{path}{ending}") for ending in beside) if log.exists() and log.stat().st_size]
+    return file_snapshot([path, *logs])
