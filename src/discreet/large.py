@@ -33,13 +33,21 @@ PART_ROWS = 1 << 19
 
 
 def carried_out(
-    quote: Quote, aggregate: Callable[[], Cube], bits: Callable[[], Bits], *, draft: Path | None, **told: Any
+    quote: Quote,
+    aggregate: Callable[[], Cube],
+    bits: Callable[[], Bits],
+    content: Callable[[], Mapping[str, Any]],
+    *,
+    draft: Path | None,
+    report_delta: Fraction,
 ) -> Release:
-    """The release of a quote on the cube that `aggregate` brings; its table in its document, or in a draft folder."""
-    # The cube has no name here, so that its memory is free once it is answered.
+    """The release of a quote on the cube that `aggregate` brings; its table in its document, or in a draft folder.
+
+    The cube is brought before anything else is done, and has no name here, so that its memory is free once it is answered.
+    """
     if draft is None:
-        return publish(quote, aggregate(), bits(), **told)
-    return publish_large(quote, aggregate(), bits(), **told, draft=draft)
+        return publish(quote, aggregate(), bits(), report_delta=report_delta, content=content())
+    return publish_large(quote, aggregate(), bits(), report_delta=report_delta, content=content(), draft=draft)
 
 
 def publish_large(

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from discreet.invariants.beside import Beside
     from discreet.invariants.totals import PublishedTotals
     from discreet.ledger import Reservation
-    from discreet.noise.bits import Bits
     from discreet.quotes import Quote
 
 __all__ = ["Order", "Session"]
@@ -102,10 +101,11 @@ class Session:
         self._invariants = checked_invariants(invariants, schema, neighbours)
         self._report_delta = report_delta_of(report_delta)
         from discreet.ledger import Identity, Ledger
+        from discreet.noise.bits import system_bits
 
         declared = declaration_json(schema, neighbours, self._invariants, budget)
         self._identity = Identity(checked_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
-        self._bits = _system_bits
+        self._bits = system_bits
         self._engine = open_source(source, schema, limits, progress)
         try:
             self._ledger = Ledger.open(ledger)
@@ -377,24 +377,20 @@ class Session:
         return ReleaseFailed() if release is None else put_in_place(release, draft, order)
 
     def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Path | None) -> Release:
+        from discreet.exact_totals import require_totals
         from discreet.large import carried_out
 
         if self._invariants is not None:
-            from discreet.exact_totals import require_totals
-
             require_totals(self._engine, self._asked_exactly(self._invariants), self.totals)
         brought = layout(order.request)
-        content = {
-            "name": order.name,
-            "dataset": self._identity.dataset,
-            "ledger": {"sequence": sequence, "head": self._ledger.head()},
-            "budget": {"whole": to_json(self._budget), "remaining": to_json(self.remaining)},
-        }
+
+        def content() -> dict[str, Any]:
+            return {
+                "name": order.name,
+                "dataset": self._identity.dataset,
+                "ledger": {"sequence": sequence, "head": self._ledger.head()},
+                "budget": {"whole": to_json(self._budget), "remaining": to_json(self.remaining)},
+            }
+
         cube = partial(self._engine.aggregate, brought.axes, brought.moments)
-        return carried_out(quoted, cube, self._bits, draft=draft, report_delta=self._report_delta, content=content)
-
-
-def _system_bits() -> Bits:
-    from discreet.noise.bits import system_bits
-
-    return system_bits()
+        return carried_out(quoted, cube, self._bits, content, draft=draft, report_delta=self._report_delta)
