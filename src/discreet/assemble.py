@@ -20,7 +20,7 @@ from discreet.groups import Group, Label, group_labels
 from discreet.invariants.view import counts_every_row, is_complete
 from discreet.mechanisms.lattice import plain_law
 from discreet.noise.many import half_width_of_sum
-from discreet.plan import layout, table_facts, tables_of
+from discreet.plan import table_facts, tables_of
 from discreet.queries import Dispersion, LevelCounts, QuantileCodes, Squares, TableCounts, reach, widths
 from discreet.quotes import Line, PublicCells, PublicCount, Quote, half_widths, sum_half_widths
 from discreet.schema import Number
@@ -56,7 +56,7 @@ class Frame:
 
 def estimated(quote: Quote, noisy: Noisy) -> list[Columns]:
     """The statistics of the table of the release, in the order of the request."""
-    cells = layout(quote.plan).cells
+    cells = quote.plan.layout.cells
     found: list[Columns] = []
     for line in quote.lines:
         if levels_of(line.statistic.kind):
@@ -100,7 +100,7 @@ def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[tuple[str, list
     """The label columns of a frame: the groups of the request, then its own, the last one fastest."""
     facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
     own = [group_labels(group, facts) for group in groups]
-    size, cells = prod(map(len, own)), layout(quote.plan).cells
+    size, cells = prod(map(len, own)), quote.plan.layout.cells
     columns: list[tuple[str, list[Label]]] = []
     for name, values in group_columns(quote):
         columns.append((_free(name, columns), [label for label in values for _ in range(size)]))
@@ -262,7 +262,7 @@ def _all_rows(quote: Quote, line: Line, noisy: Noisy) -> tuple[NDArray[Any] | in
     if line.every is not None:
         return line.every, 0
     if not isinstance(line.count, int):
-        every = slice(0, layout(quote.plan).cells)
+        every = slice(0, quote.plan.layout.cells)
         return np.asarray(int(_counts(quote, line, noisy, every)[0].sum())), 0
     counts, law = noisy[line.count], plain_law(quote.measured[line.count].law)
     return np.asarray(_sum(counts), dtype=np.object_), half_width_of_sum(law, len(counts), line.level)
@@ -288,9 +288,9 @@ def _every(width: int | NDArray[Any], cells: slice) -> NDArray[Any]:
 
 def group_columns(quote: Quote) -> list[tuple[str, list[Label]]]:
     """The group columns of the release: every cell of the public domain, in schema order, the last group fastest."""
-    labels = layout(quote.plan).labels
+    labels = quote.plan.layout.labels
     columns = []
-    repeat, tile = layout(quote.plan).cells, 1
+    repeat, tile = quote.plan.layout.cells, 1
     for group, named in zip(quote.plan.group_by, labels, strict=True):
         repeat //= len(named)
         columns.append((group.column, [label for label in named for _ in range(repeat)] * tile))

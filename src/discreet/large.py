@@ -5,7 +5,7 @@ The table stands in files (`parts`), and the document has their digests in place
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -17,9 +17,10 @@ from discreet.assemble import estimated_part
 from discreet.cube import Cube
 from discreet.errors import InternalError, PlanError
 from discreet.evaluate import exact_answers, noisy_in_place
+from discreet.limits import MOST_WHOLE_CELLS, is_large
 from discreet.noise.bits import Bits
 from discreet.parts import Part, synced, table_json, write_part
-from discreet.plan import MOST_WHOLE_CELLS, Plan, is_large, layout
+from discreet.plan import Plan
 from discreet.publish import described, publish
 from discreet.quotes import Quote, expected_error
 from discreet.release import Release, column_json, make_release
@@ -32,27 +33,14 @@ PART_ROWS = 1 << 19
 """The rows of a file, but the last one's: some MB each, and the memory that writing one needs."""
 
 
-def carried_out(
-    quote: Quote,
-    aggregate: Callable[[], Cube],
-    bits: Callable[[], Bits],
-    content: Callable[[], Mapping[str, Any]],
-    *,
-    draft: Path | None,
-    report_delta: Fraction,
-) -> Release:
-    """The release of a quote on the cube that `aggregate` brings; its table in its document, or in a draft folder.
-
-    The cube is brought before anything else is done, and has no name here, so that its memory is free once it is answered.
-    """
-    if draft is None:
-        return publish(quote, aggregate(), bits(), report_delta=report_delta, content=content())
-    return publish_large(quote, aggregate(), bits(), report_delta=report_delta, content=content(), draft=draft)
+def carried_out(quote: Quote, cubes: Iterable[Cube], bits: Bits, *, draft: Path | None, **told: Any) -> Release:
+    """The release of a quote on its cubes; its table in its document, or in a draft folder if there is one."""
+    return publish(quote, cubes, bits, **told) if draft is None else publish_large(quote, cubes, bits, **told, draft=draft)
 
 
 def publish_large(
     quote: Quote,
-    cube: Cube,
+    cubes: Iterable[Cube],
     bits: Bits,
     *,
     report_delta: Fraction,
@@ -60,22 +48,20 @@ def publish_large(
     draft: Path,
     rows: int = PART_ROWS,
 ) -> Release:
-    """The release of a quote on a cube, its table durably in a draft folder: the same numbers as `publish` has, in law.
+    """The release of a quote on its cubes, its table durably in a draft folder: the same numbers as `publish` has, in law.
 
-    Memory holds the exact answers, which the noise overwrites, and the columns of one part. A caller keeps no name for the
-    cube, which is needed no more once it is answered.
+    Memory holds the exact answers, which the noise overwrites, and the columns of one part.
 
     Args:
         quote: what is released and with which noise.
-        cube: the engine's answer for the layout of the plan.
+        cubes: the engine's answers, one for each part of the plan's layout; taken, and not kept.
         bits: where the randomness comes from.
         report_delta: the δ at which ε is stated under ZCDP and GDP.
         content: name, data set and ledger entry.
         draft: an empty folder.
         rows: those of a part; so many cells get their noise at a time.
     """
-    exact = exact_answers(quote, cube, bits)
-    del cube
+    exact = exact_answers(quote, cubes, bits)
     noisy = noisy_in_place(quote, exact, bits, chunk=rows)
     del exact
     columns = _Columns.of(quote.plan)
@@ -117,7 +103,7 @@ class _Columns:
 
     @staticmethod
     def of(plan: Plan) -> _Columns:
-        brought = layout(plan)
+        brought = plan.layout
         columns = [column_json(group.column, named) for group, named in zip(plan.group_by, brought.labels, strict=True)]
         repeats, repeat = [], brought.cells
         for named in brought.labels:
@@ -144,7 +130,7 @@ def check_large(quote: Quote) -> Quote:
     Raises:
         PlanError: it is large, and so noisy that its counts are no 64-bit integers.
     """
-    if is_large(quote.plan):
+    if is_large(quote.plan.layout):
         for line in quote.lines:
             if isinstance(line.statistic.kind, Count) and expected_error(quote, line, rows=1) >= 2**53:
                 raise PlanError(

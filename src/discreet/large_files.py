@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed, printed
+from discreet.limits import MOST_WHOLE_CELLS, is_large
 from discreet.parts import TABLE, discarded, draft_folder, drafts_in, placed, problem_of
-from discreet.plan import MOST_WHOLE_CELLS, is_large, layout
 from discreet.release import Release
 from discreet.result_frames import replaced
 from discreet.spend import Order
@@ -44,8 +44,8 @@ def check_folders(orders: Sequence[Order]) -> None:
 
 def _folder_of(order: Order) -> Path | None:
     """Where a large release goes; None for another one."""
-    cells = layout(order.request).cells
-    if not is_large(order.request):
+    cells = order.request.layout.cells
+    if not is_large(order.request.layout):
         if order.to is not None:
             raise ArgumentError(
                 f"to={printed(order.to)}: release '{order.name}' has {cells} rows, which its document holds; leave `to` out "
@@ -71,7 +71,7 @@ def _check_folder(order: Order, folder: Path) -> None:
     if (folder / _DOCUMENT).exists() or (folder / TABLE).exists():
         raise ArgumentError(f"to='{folder}': holds another release, which is not overwritten; choose another folder")
     plan = order.request
-    most = layout(plan).cells * (24 * len(plan.statistics) + 4 * len(plan.group_by))
+    most = plan.layout.cells * (24 * len(plan.statistics) + 4 * len(plan.group_by))
     free = shutil.disk_usage(existing).free
     if free < most:
         raise ArgumentError(

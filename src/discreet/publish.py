@@ -1,8 +1,8 @@
-"""A quote carried out on a cube and written down as a release: the last step before the ledger commits it."""
+"""A quote carried out on its cubes and written down as a release: the last step before the ledger commits it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -33,17 +33,19 @@ COVERS_ORIGINAL = "the value of the original table with its values clamped, for 
 """What they cover where the table that was asked is the original one."""
 
 
-def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, content: Mapping[str, Any]) -> Release:
-    """The release of a quote on a cube: exact answers, noise, estimates, and everything public about them.
+def publish(
+    quote: Quote, cubes: Iterable[Cube], bits: Bits, *, report_delta: Fraction, content: Mapping[str, Any]
+) -> Release:
+    """The release of a quote on its cubes: exact answers, noise, estimates, and everything public about them.
 
     Args:
         quote: what is released and with which noise.
-        cube: the engine's answer for the layout of the plan.
+        cubes: the engine's answers, one for each part of the plan's layout.
         bits: where the randomness comes from.
         report_delta: the δ at which ε is stated under ZCDP and GDP.
         content: name, data set and ledger entry.
     """
-    noisy = noisy_answers(quote, exact_answers(quote, cube, bits), bits)
+    noisy = noisy_answers(quote, exact_answers(quote, cubes, bits), bits)
     columns = [column_json(name, labels) for name, labels in group_columns(quote)]
     for one in estimated(quote, noisy):
         columns += _with_interval(one)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from discreet.invariants.checking import checked_invariants
 from discreet.large_files import check_folders, drafts_for, given_back, put_in_place
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.parts import discarded
-from discreet.plan import Plan, layout
+from discreet.plan import Plan
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.release import Release, RowEstimate
 from discreet.schema import Schema
@@ -377,20 +376,17 @@ class Session:
         return ReleaseFailed() if release is None else put_in_place(release, draft, order)
 
     def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Path | None) -> Release:
+        from discreet.evaluate import scanned
         from discreet.exact_totals import require_totals
         from discreet.large import carried_out
 
         if self._invariants is not None:
             require_totals(self._engine, self._asked_exactly(self._invariants), self.totals)
-        brought = layout(order.request)
-
-        def content() -> dict[str, Any]:
-            return {
-                "name": order.name,
-                "dataset": self._identity.dataset,
-                "ledger": {"sequence": sequence, "head": self._ledger.head()},
-                "budget": {"whole": to_json(self._budget), "remaining": to_json(self.remaining)},
-            }
-
-        cube = partial(self._engine.aggregate, brought.axes, brought.moments)
-        return carried_out(quoted, cube, self._bits, content, draft=draft, report_delta=self._report_delta)
+        cubes = scanned(self._engine, order.request.layout)
+        content = {
+            "name": order.name,
+            "dataset": self._identity.dataset,
+            "ledger": {"sequence": sequence, "head": self._ledger.head()},
+            "budget": {"whole": to_json(self._budget), "remaining": to_json(self.remaining)},
+        }
+        return carried_out(quoted, cubes, self._bits(), draft=draft, report_delta=self._report_delta, content=content)

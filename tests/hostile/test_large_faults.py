@@ -22,7 +22,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet import large_files, parts, plan
+from discreet import large_files, limits, parts
 from discreet.ledger import Ledger
 from discreet.plan import Plan
 from discreet.spend import Order
@@ -36,7 +36,7 @@ TALLIED = "large releases"
 @pytest.fixture(autouse=True)
 def low(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions take releases of more than 1,000 cells for large, and write them in parts of 500 rows."""
-    for module in (plan, large_files):
+    for module in (limits, large_files):
         monkeypatch.setattr(module, "MOST_WHOLE_CELLS", 1000)
     shorter(monkeypatch.setattr)
 
@@ -195,7 +195,7 @@ def dies(folder: Path, moment: str) -> None:
     """A process that is killed at a moment of a release."""
     import discreet.large
 
-    for module in (plan, large_files):
+    for module in (limits, large_files):
         setattr(module, "MOST_WHOLE_CELLS", 1000)  # noqa: B010 - in a process of its own
     shorter(setattr)
     written = itertools.count()

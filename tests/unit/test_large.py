@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import prod
 from pathlib import Path
@@ -15,17 +15,17 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet import large_files, plan
+from discreet import large_files, limits
 from discreet.allocate import quote
 from discreet.cube import Cube
 from discreet.engines import open_source
-from discreet.evaluate import noisy_answers, noisy_in_place
+from discreet.evaluate import noisy_answers, noisy_in_place, scanned
 from discreet.large import PART_ROWS, check_large, publish_large
 from discreet.mechanisms.additive import add_noise, add_noise_in_place
 from discreet.noise.bits import Bits
 from discreet.noise.laws import RoundedGaussian
 from discreet.parts import Part, problem_of, table_json, table_of
-from discreet.plan import Plan, layout
+from discreet.plan import Plan
 from discreet.publish import publish
 from discreet.quotes import Quote
 from discreet.release import Release
@@ -60,9 +60,8 @@ def request(neighbours: Any, *groups: Any) -> Plan:
     return dp.Table(SCHEMA, neighbours).group_by(*groups).agg(*STATISTICS)
 
 
-def cube_of(asked: Plan) -> Cube:
-    brought = layout(asked)
-    return open_source(ROWS, SCHEMA).aggregate(brought.axes, brought.moments)
+def cube_of(asked: Plan) -> Iterable[Cube]:
+    return scanned(open_source(ROWS, SCHEMA), asked.layout)
 
 
 def constant_bits() -> Bits:
@@ -168,7 +167,7 @@ def test_several_queries_are_drawn_one_after_the_other() -> None:
 @pytest.fixture
 def low(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions take releases of more than 10 cells for large."""
-    for module in (plan, large_files):
+    for module in (limits, large_files):
         monkeypatch.setattr(module, "MOST_WHOLE_CELLS", 10)
 
 
@@ -206,7 +205,7 @@ def test_a_session_writes_it_where_it_is_told(tmp_path: Path) -> None:
 
 def test_the_bound_is_a_function_of_the_plan(tmp_path: Path) -> None:
     """A table with the cells of the bound stands in its document; with one more it stands in files."""
-    assert plan.MOST_WHOLE_CELLS == 500 * 500
+    assert limits.MOST_WHOLE_CELLS == 500 * 500
     for size, parts in ((499, 0), (500, 1)):
         schema = dp.Schema(g=dp.Category(range(size)), h=dp.Category(range(499)))
         with dp.Session(
@@ -221,7 +220,7 @@ def test_the_bound_is_a_function_of_the_plan(tmp_path: Path) -> None:
             release = session.release(request, name="r", to=tmp_path / "out" if parts else None)
             assert len(release.parts) == parts
             assert release.table.height == (size + 1) * 500
-    assert plan.MOST_WHOLE_CELLS < PART_ROWS
+    assert limits.MOST_WHOLE_CELLS < PART_ROWS
 
 
 def file_in(folder: Path) -> Path:

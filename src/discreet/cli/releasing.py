@@ -19,7 +19,7 @@ from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, opened, standing
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed
-from discreet.plan import is_large
+from discreet.limits import is_large
 from discreet.planfile import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.release import Release, guarantee_json
@@ -139,7 +139,7 @@ def folders_for(orders: Sequence[Order], out: Path) -> list[Path]:
 
 def _to(order: Order, folder: Path) -> Order:
     """The order with the folder for its files, which a large release needs before it is computed."""
-    return replace(order, to=folder) if is_large(order.request) else order
+    return replace(order, to=folder) if is_large(order.request.layout) else order
 
 
 def _slug(name: str) -> str:
