@@ -19,7 +19,7 @@ from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 from discreet.groups import bins
 from discreet.neighbours import AddRemove
-from discreet.plan import Plan, layout
+from discreet.plan import Plan
 from discreet.schema import Category, Date, Number, Schema
 from discreet.statistics import count, sum_of
 from discreet.table import Table
@@ -37,7 +37,7 @@ def written(path: Path, x: Sequence[object], **others: Sequence[object]) -> Path
 
 def cube(source: object, plan: Plan = WHOLE) -> Cube:
     engine = open_source(source, plan.schema)
-    wanted = layout(plan)
+    (wanted,) = plan.layout.parts
     try:
         return engine.aggregate(wanted.axes, wanted.moments)
     finally:
@@ -46,7 +46,7 @@ def cube(source: object, plan: Plan = WHOLE) -> Cube:
 
 def expected(rows: Sequence[tuple[object, ...]], plan: Plan = WHOLE) -> Cube:
     kinds = {"state": ColumnType("text", "text"), "year": ColumnType("text", "text"), "x": ColumnType("integer", "BIGINT")}
-    wanted = layout(plan)
+    (wanted,) = plan.layout.parts
     return ReferenceEngine(kinds, rows).aggregate(wanted.axes, wanted.moments)
 
 

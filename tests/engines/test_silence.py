@@ -20,7 +20,7 @@ logging.basicConfig(level=logging.DEBUG)
 import duckdb, pandas, polars, pyarrow
 from discreet.engines import open_source
 from discreet.neighbours import AddRemove
-from discreet.plan import layout
+
 from discreet.schema import Category, Date, Number, Schema
 from discreet.groups import bins
 from discreet.statistics import count, sum_of
@@ -86,7 +86,7 @@ def used():
         start.group_by("b").agg(count(), sum_of("a", nulls="skip"), sum_of("d", nulls="skip")),
         start.group_by(bins("c", ["2020-01-01", "2020-06-01", "2020-12-31"])).agg(count()),
     ):
-        wanted = layout(plan)
+        (wanted,) = plan.layout.parts
         assert engine.aggregate(wanted.axes, wanted.moments).rows.sum() >= 12
     return engine
 

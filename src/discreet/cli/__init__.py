@@ -21,7 +21,7 @@ from discreet.cli.exits import exits
 from discreet.cli.explaining import explained_plan
 from discreet.cli.ledgers import exported_ledger, shown_ledger, verified_ledger
 from discreet.cli.output import write
-from discreet.cli.planning import checked_plan, quoted_plan
+from discreet.cli.planning import checked_plan, planner_page, quoted_plan
 from discreet.cli.releasing import consistent_folder, release_plan, report_folder
 from discreet.cli.starting import nobody, started_plan, terminal
 from discreet.engines import Limits
@@ -99,11 +99,22 @@ def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
         write(checked_plan(plan), as_json=as_json)
 
 
-@app.command(epilog="Example: discreet quote plan.toml")
-def quote(plan: PlanArgument, *, as_json: AsJson = False) -> None:
-    """Say what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing."""
+@app.command(epilog="Example: discreet quote plan.toml --html planner.html")
+def quote(
+    plan: PlanArgument,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write a page with sliders for spends, n, p and totals instead."),
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Say what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing.
+
+    With --html a planner: one file that needs no network, in which errors and costs follow the sliders.
+    """
     with exits():
-        write(quoted_plan(plan), as_json=as_json)
+        write(quoted_plan(plan) if html is None else planner_page(plan, html), as_json=as_json)
 
 
 @app.command(epilog='Example: discreet explain plan.toml --release "wages by state"')
