@@ -214,9 +214,7 @@ def test_many_partitions_are_one_statement(tmp_path: Path) -> None:
     assert first_difference(expected(rows), cube(tmp_path)) is None
 
 
-def test_files_of_one_schema_are_opened_once_and_others_one_by_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_one_schema_are_opened_once_and_others_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b'[1]*", "c"):
         written(tmp_path / name / "x.parquet", [1])
     looked: list[str] = []
