@@ -13,7 +13,7 @@ from discreet.cube import Cube, row_count
 from discreet.engines.base import Engine
 from discreet.errors import InternalError
 from discreet.layouts import Layout, Part
-from discreet.mechanisms import ExponentialQuantiles, add_noise, select
+from discreet.mechanisms import ExponentialQuantiles, add_noise, add_noise_in_place, select
 from discreet.noise.bits import Bits
 from discreet.plan import resize_of, table_facts
 from discreet.queries import (
@@ -31,7 +31,7 @@ from discreet.quotes import Noise, Quote
 from discreet.resample import resample
 from discreet.steps import TableFacts, facts_of
 
-__all__ = ["exact_answers", "noisy_answers", "scanned"]
+__all__ = ["exact_answers", "noisy_answers", "noisy_in_place", "scanned"]
 
 
 def scanned(engine: Engine, layout: Layout) -> Iterator[Cube]:
@@ -84,6 +84,19 @@ def _answer(query: Query, asked: Cube, brought: Part, cells: NDArray[np.int64], 
 def noisy_answers(quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits) -> list[NDArray[Any]]:
     """The same vectors with the noise of the quote, and what was chosen from counts of codes. Public from here on."""
     return [_noisy(values, one.law, bits) for values, one in zip(exact, quote.measured, strict=True)]
+
+
+def noisy_in_place(quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits, *, chunk: int) -> list[NDArray[Any]]:
+    """`noisy_answers` of the same law in the memory of `exact`, which is overwritten: so many cells at a time.
+
+    The noise of cells is independent, so that it may be drawn for some cells after others; on a lattice it is drawn at once.
+    """
+    noisy = []
+    for values, one in zip(exact, quote.measured, strict=True):
+        if isinstance(one.law, ExponentialQuantiles):
+            raise InternalError("chosen quantiles have no additive noise")
+        noisy.append(add_noise_in_place(values, one.law, bits, chunk=chunk))
+    return noisy
 
 
 def _noisy(values: NDArray[Any], law: Noise, bits: Bits) -> NDArray[Any]:

@@ -20,7 +20,18 @@ from discreet.schema import Number
 from discreet.statistics import Statistic, levels_of
 from discreet.steps import Clamp, Impute, NumberFacts, TableFacts, Where, facts_of
 
-__all__ = ["MAX_CUBE_CELLS", "MAX_DRAWN", "MAX_RELEASE_CELLS", "check_cubes", "check_release"]
+__all__ = [
+    "MAX_CUBE_CELLS",
+    "MAX_DRAWN",
+    "MAX_RELEASE_CELLS",
+    "MOST_WHOLE_CELLS",
+    "check_cubes",
+    "check_release",
+    "is_large",
+]
+
+MOST_WHOLE_CELLS = 250_000
+"""Up to so many rows the table of a release stands in its document; beyond, in files beside it: the release is large."""
 
 MAX_RELEASE_CELLS = 20_000_000
 """Cells of a release."""
@@ -54,6 +65,21 @@ def check_release(request: Request) -> None:
         raise PlanError("group_by: no group is left, because clamping removed every category")
     for statistic in request.statistics:
         _check_fineness(request, statistic, cells, facts)
+        _check_large(statistic, cells)
+
+
+def is_large(layout: Layout) -> bool:
+    """Whether the table of the release has too many rows for its document, and is written to files."""
+    return layout.cells > MOST_WHOLE_CELLS
+
+
+def _check_large(statistic: Statistic, cells: int) -> None:
+    """In a large release every statistic has one number, with its interval, for each group."""
+    if cells > MOST_WHOLE_CELLS and (tables_of(statistic) or levels_of(statistic.kind)):
+        raise PlanError(
+            f"statistic '{statistic.name}': of {cells} groups; a release of more than {MOST_WHOLE_CELLS} has count, sum, "
+            "mean, share, variance and std only: ask for it by fewer groups, in a request of its own"
+        )
 
 
 def _check_fineness(request: Request, statistic: Statistic, cells: int, facts: TableFacts) -> None:

@@ -11,6 +11,7 @@ from discreet.displays import column_text, neighbours_text, step_text
 from discreet.invariants.adjacency import semi_adjacency
 from discreet.invariants.parts import part_json
 from discreet.layouts import Layout
+from discreet.limits import is_large
 from discreet.neighbours import ReplaceOne
 from discreet.plan import plan_json
 from discreet.planfile import PlanFile
@@ -86,6 +87,12 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     for name, column in plan.schema.columns.items():
         if not isinstance(column, Category) and column.size == 1:
             notes.append(f"note: column '{name}' can have one value only, because its bounds are equal")
+    for name, quote in quotes.items():
+        if is_large(quote.plan.layout):
+            notes.append(
+                f"note: '{name}' has {quote.plan.layout.cells} rows, which are written to files in the folder given by "
+                "--out; the ledger keeps their digests, not the numbers"
+            )
     if not isinstance(plan.neighbours, ReplaceOne):
         return notes
     rows = plan.neighbours.rows
