@@ -9,6 +9,7 @@ import pytest
 import discreet as dp
 from discreet import primitives
 from discreet.allocate import quote
+from discreet.errors import InternalError
 from discreet.estimates.quantiles import rank_half_width
 from discreet.estimates.trees import Tree
 from discreet.queries import Squares
@@ -74,3 +75,8 @@ def test_the_error_of_a_variance_counts_its_mean_at_half_of_the_range() -> None:
     # Sums are of v − 50, so a mean is at most 50, and its square moves by twice that for each unit of its error.
     assert form is not None
     assert dict(form.terms) == {line.squares: Fraction(1, 1000), line.total: Fraction(2 * 50, 1000)}
+
+
+def test_a_statistic_without_a_column_has_none_to_ask_for() -> None:
+    with pytest.raises(InternalError, match="no column"):
+        primitives._column(dp.count())
