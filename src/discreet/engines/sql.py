@@ -70,27 +70,31 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
     inner = [f"{_value(dialect, axis.path, header[axis.name])} AS c{i}" for i, axis in enumerate(axes)]
     inner += [f"{_number_code(dialect, moment.path, header[moment.name])} AS v{j}" for j, moment in enumerate(moments)]
     lookups = "".join(dialect.lookup(axis.path, i) for i, axis in enumerate(axes) if isinstance(axis.path, CategoryPath))
-    columns = [f"{_key(axis, i)} AS k{i}" for i, axis in enumerate(axes)] + ["count(*) AS n"]
+    keys = [_key(axis, i) for i, axis in enumerate(axes)]
+    # Null is a group of its own and named afterwards: doing it for every row took as long as grouping them.
+    columns = [
+        f"coalesce({key}, {axis.path.null_target}) AS k{i}" for i, (key, axis) in enumerate(zip(keys, axes, strict=True))
+    ]
+    columns += ["count(*) AS n"]
     for j, moment in enumerate(moments):
         columns += [f"count(v{j}) AS n{j}", *dialect.sums(moment.path, j)]
     body = f"SELECT {', '.join(inner) or '1'} FROM {source}"
-    return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{dialect.grouped(len(axes))}"
+    return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{dialect.grouped(keys)}"
 
 
 def _value(dialect: Dialect, path: NumberPath | CategoryPath, kind: ColumnType) -> str:
     if isinstance(path, CategoryPath):
         return _category_value(dialect, path, kind)
-    return f"coalesce({_number_code(dialect, path, kind)}, {path.null_target})"
+    return _number_code(dialect, path, kind)
 
 
 def _key(axis: KeyAxis, i: int) -> str:
+    """The label, null for null."""
     if isinstance(axis.path, CategoryPath):
-        return f"coalesce(t{i}, {axis.path.null_target})"
+        return f"t{i}"
     if axis.cuts is None:
-        return f"CAST(c{i} AS BIGINT)"
-    # Negative targets lie below every cut and have to be kept apart from the codes below the first cut.
-    count = " + ".join(f"CAST(c{i} >= {cut} AS BIGINT)" for cut in axis.cuts) or "0"
-    return f"CASE WHEN c{i} < 0 THEN CAST(c{i} AS BIGINT) ELSE {count} END"
+        return f"c{i}"
+    return "(" + (" + ".join(f"CAST(c{i} >= {cut} AS BIGINT)" for cut in axis.cuts) or f"c{i} * 0") + ")"
 
 
 def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> str:
@@ -126,10 +130,8 @@ def _number_code(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
     if isinstance(path.column, Date):
         return dialect.date_code(path, kind)
     column = dialect.quoted(path.name)
-    if kind.kind == "integer":
-        return _exact_code(dialect, path, column, kind)
-    if kind.kind == "decimal":
-        return _exact_code(dialect, path, f"({dialect.unscaled(path.name, kind)})", kind)
+    if kind.kind in {"integer", "decimal"}:
+        return _exact_code(dialect, path, kind)
     number = f"CAST({column} AS DOUBLE)"
     if kind.kind == "text":
         number = f"(CASE WHEN {dialect.matches(column, _NUMBER)} "
@@ -167,12 +169,15 @@ def _exact_grid(path: NumberPath, column: Number, scale: int) -> _Grid:
     return _Grid(a, b, d, least, most, biggest)
 
 
-def _exact_code(dialect: Dialect, path: NumberPath, bare: str, kind: ColumnType) -> str:
-    """rint((x - lower)/step), ties to even, in integers; `bare` is x without its point."""
+def _exact_code(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
+    """rint((x - lower)/step), ties to even, in integers."""
     if not isinstance(path.column, Number):
         raise InternalError(f"column '{path.name}': is no number")
     grid, over = _exact_grid(path, path.column, kind.scale), dialect.divided
     a, b, d = grid.a, grid.b, grid.d
+    bare = dialect.quoted(path.name)  # x without its point
+    if kind.kind == "decimal":
+        bare = f"({dialect.unscaled(path.name, kind, grid.least, grid.most)})"
     value = (dialect.narrow if grid.biggest < 2**62 else dialect.wide)(bare, kind)
     top = f"({value} * {a} - {b})" if (a, b) != (1, 0) else value
     code = top
