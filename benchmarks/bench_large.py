@@ -2,8 +2,8 @@
 
     python benchmarks/bench_large.py [ROWS]        (default 10,000,000)
 
-51 states × 64 counties × 30 tracts × 102 ages and the null groups are 10.7 million cells. `count` is a table of counts; `mean` has
-means and sums besides. CPU time is that of all threads: on a busy machine it says more than the clock.
+51 states × 64 counties × 30 tracts × 102 ages and the null groups are 10.7 million cells. `count` is a table of counts;
+`mean` has means and sums besides. CPU time is that of all threads: on a busy machine it says more than the clock.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def plain(path: Path, kind: str) -> None:
 def release(path: Path, kind: str) -> None:
     """The same as a release: reserve, aggregate, noise, intervals, files, commit."""
     import discreet as dp
-    from discreet import evaluate, large
+    from discreet import large
 
     schema = dp.Schema(
         state=dp.Category([f"State {i:02d}" for i in range(51)]),
@@ -90,11 +90,9 @@ def release(path: Path, kind: str) -> None:
     )  # fmt: skip
     sums = (dp.mean("wage", nulls="skip"), dp.sum("wage", nulls="skip")) if kind == "mean" else ()
     grouped = session.table.group_by("state", "county", "tract", dp.bins("age", range(102)))
-    engine = session._engine
-    session._engine = _Timed(engine)  # type: ignore[assignment]
+    session._engine = _Timed(session._engine)  # type: ignore[assignment]  # noqa: SLF001
     for module, name, what in ((large, "exact_answers", "answers"), (large, "noisy_in_place", "noise")):
         setattr(module, name, timed(what, getattr(module, name)))
-    assert evaluate  # the modules whose functions are timed are loaded
     timed("release", session.release)(grouped.agg(dp.count(), *sums), spend=1, name="r", to=path.parent / kind)
     timed("load", dp.Release.load)(path.parent / kind)
 
