@@ -22,7 +22,7 @@ from discreet.exact import text
 from discreet.paths import NULL, CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.schema import Date, Number, Schema
 
-__all__ = ["aggregate_sql", "check_grids", "double_literal", "part_name"]
+__all__ = ["aggregate_sql", "check_grids", "double_literal", "part_name", "parts_of"]
 
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _INTEGER = " *[+-]?[0-9]{1,19}([.]0*)? *"
@@ -48,9 +48,15 @@ def part_name(name: str, kind: str) -> str:
     return f"{name} as {kind}"
 
 
-def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType], str], *kinds: str) -> str:
+def parts_of(path: NumberPath | CategoryPath) -> tuple[str, ...]:
+    """The kinds of cells that can have a code in this column; every other cell is null, as it is to the reference."""
+    words = isinstance(path, CategoryPath) and type(path.column.values[0]) is not int
+    return ("text",) if words or isinstance(path.column, Date) else ("integer", "float", "text")
+
+
+def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType], str]) -> str:
     """The code, or value, of whichever part has one."""
-    parts = [written(replace(path, name=part_name(path.name, kind)), ColumnType(kind, kind)) for kind in kinds]
+    parts = [written(replace(path, name=part_name(path.name, kind)), ColumnType(kind, kind)) for kind in parts_of(path)]
     return f"coalesce({', '.join(parts)})"
 
 
@@ -108,8 +114,7 @@ def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> s
     """The value as the type of the categories, null when it cannot be one of them."""
     column, first = dialect.quoted(path.name), path.column.values[0]
     if kind.kind == "any":
-        kinds = ("integer", "float", "text") if type(first) is int else ("text",)
-        return _of_any(path, partial(_category_value, dialect), *kinds)
+        return _of_any(path, partial(_category_value, dialect))
     if isinstance(first, str):
         return dialect.text(path)
     if isinstance(first, bool):
@@ -132,8 +137,7 @@ def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> s
 def _number_code(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
     """The code within [low, high], null for null."""
     if kind.kind == "any":
-        kinds = ("text",) if isinstance(path.column, Date) else ("integer", "float", "text")
-        return _of_any(path, partial(_number_code, dialect), *kinds)
+        return _of_any(path, partial(_number_code, dialect))
     if isinstance(path.column, Date):
         return dialect.date_code(path, kind)
     column = dialect.quoted(path.name)
