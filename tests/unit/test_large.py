@@ -203,6 +203,21 @@ def test_a_session_writes_it_where_it_is_told(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(release)).table.equals(release.table)
 
 
+@pytest.mark.usefixtures("low")
+def test_counts_beside_exact_totals_keep_them(tmp_path: Path) -> None:
+    with opened(neighbours=dp.ReplaceOne(rows=30), invariants=dp.Totals("state")) as session:
+        asked_for = session.table.group_by("state", "county").agg(dp.count(), dp.share())
+        release = session.release(asked_for, spend="0.1", name="r", to=tmp_path / "out")
+    assert release.document["statistics"][0]["totals"] == "add up to the published ones"
+    summed = release.table.group_by("state", maintain_order=True).agg(pl.col("count").sum())
+    assert dict(summed.rows()) == {"Å": 6, "b": 6, "c": 6, None: 12}
+    assert sorted(release.tables) == ["table", "totals_state"]
+    release.save(tmp_path / "copy")
+    assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == [
+        "release.json", "table", "totals_state.csv", "totals_state.parquet",
+    ]  # fmt: skip
+
+
 def test_the_bound_is_a_function_of_the_plan(tmp_path: Path) -> None:
     """A table with the cells of the bound stands in its document; with one more it stands in files."""
     assert limits.MOST_WHOLE_CELLS == 500 * 500
