@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet import primitives, quotes
+from discreet import levels, primitives, quotes
 from discreet.allocate import quote
 from discreet.errors import InternalError
 from discreet.estimates.quantiles import rank_half_width
@@ -79,3 +79,9 @@ def test_the_error_of_a_variance_counts_its_mean_at_half_of_the_range() -> None:
 def test_a_statistic_without_a_column_has_none_to_ask_for() -> None:
     with pytest.raises(InternalError, match="no column"):
         primitives._column(dp.count())
+
+
+def test_intervals_of_several_tables_or_quantiles_rest_on_one_statement_each() -> None:
+    asked = quote(TABLE.agg(dp.quantiles("v", ["0.2", "0.5"], interval=1, **SKIP), dp.mean("v", **SKIP)), dp.PureDP(1))
+    for line in asked.lines:
+        assert levels._parts(line, asked.measured) == (1 if line.tree is not None else 1 + (line.count is not None))
