@@ -1,7 +1,7 @@
 """Where rows are met: one exact GROUP BY over public codes, and nothing else.
 
 `reference` is the meaning of a plan in plain Python, `duckdb` the default engine, `conformance` the suite that compares
-an engine with the reference. A Spark engine will read `"spark:…"` sources through the same SQL generator.
+an engine with the reference. `spark` is loaded when a source is a Spark DataFrame or begins with `spark:`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any
 
 from discreet.engines.base import Engine, Header, check_header
 from discreet.engines.duckdb import is_relation, open_files, open_frame, open_relation
+from discreet.engines.spark import PREFIX, SparkEngine, is_spark_frame, open_spark_frame, open_spark_text
+from discreet.engines.spark_sql import check_spellings
 from discreet.engines.sql import check_grids
 from discreet.errors import SourceError, printed
 from discreet.schema import Schema
@@ -22,7 +24,8 @@ def open_source(source: Any, schema: Schema) -> Engine:
     """The engine for a source whose header fits the schema. Reads names and types, never rows.
 
     Args:
-        source: a path or glob of Parquet or CSV files, an Arrow table, a Polars or pandas frame, or a DuckDB relation.
+        source: a path or glob of Parquet or CSV files, an Arrow table, a Polars or pandas frame, a DuckDB relation, a Spark
+            DataFrame, `"spark:db.table"` or `"spark:/path/to/parquet"`.
         schema: the declared columns.
 
     Raises:
@@ -32,6 +35,8 @@ def open_source(source: Any, schema: Schema) -> Engine:
     try:
         check_header(engine.header, schema, shown)
         check_grids(engine.header, schema)
+        if isinstance(engine, SparkEngine):
+            check_spellings(schema)
     except SourceError:
         engine.close()
         raise
@@ -56,9 +61,11 @@ def _opened(source: Any, columns: tuple[str, ...]) -> tuple[Engine, str]:
     if isinstance(source, str | Path):
         if "\0" in str(source):
             raise SourceError(f"source {printed(str(source))}: is no usable path; check its spelling")
-        if str(source).startswith("spark:"):
-            raise SourceError(f"source '{source}': this version of discreet has no Spark engine; export to Parquet first")
+        if str(source).startswith(PREFIX):
+            return open_spark_text(str(source), columns), f"source '{source}'"
         return open_files(str(source)), f"source '{source}'"
+    if is_spark_frame(source):
+        return open_spark_frame(source, columns), "the DataFrame"
     if is_relation(source):
         return open_relation(source, columns), "the relation"
     return open_frame(source, columns), "the frame"

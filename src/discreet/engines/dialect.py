@@ -26,6 +26,7 @@ class Dialect:
         is_finite: whether a double is neither NaN nor infinite.
         is_whole: whether a finite double is an integer.
         nearest: the integer nearest to a finite double, ties to even, as BIGINT.
+        null_first: a first branch of a CASE over an expression that is compared with literals, where null needs one.
         divided: the operator of division that rounds towards zero.
         narrow: an integer expression over a column of this type as BIGINT, null where it does not fit.
         wide: the same in a type in which products and sums below 2**126 are exact.
@@ -44,6 +45,7 @@ class Dialect:
     is_finite: Callable[[str], str]
     is_whole: Callable[[str], str]
     nearest: Callable[[str], str]
+    null_first: Callable[[str], str]
     divided: str
     narrow: Callable[[str, ColumnType], str]
     wide: Callable[[str, ColumnType], str]

@@ -121,6 +121,7 @@ DUCKDB = Dialect(
     is_finite=lambda number: f"isfinite({number})",
     is_whole=lambda number: f"trunc({number}) = {number}",
     nearest=lambda number: f"CAST(round_even({number}, 0) AS BIGINT)",
+    null_first=lambda _: "",
     divided="//",
     narrow=_narrow,
     wide=_wide,

@@ -162,8 +162,8 @@ def _exact_code(dialect: Dialect, path: NumberPath, bare: str, kind: ColumnType)
         half = f"({shifted} {over} {2 * d})"
         code = f"({half} - CASE WHEN {shifted} % {2 * d} = 0 AND {half} % 2 = 1 THEN 1 ELSE 0 END)"
     return (
-        f"(CASE WHEN {bare} <= {grid.least} THEN {path.low} WHEN {bare} >= {grid.most} THEN {path.high} "
-        f"ELSE CAST({code} AS BIGINT) END)"
+        f"(CASE {dialect.null_first(bare)}WHEN {bare} <= {grid.least} THEN {path.low} "
+        f"WHEN {bare} >= {grid.most} THEN {path.high} ELSE CAST({code} AS BIGINT) END)"
     )
 
 
