@@ -13,11 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
-import venv
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -26,20 +23,12 @@ from page import written
 
 from discreet import datasets
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # beside this folder is what benchmarks share
+from environments import Library, environment
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = ROOT / "build" / "accuracy"
-
-
-@dataclass(frozen=True, slots=True)
-class Library:
-    """A program in this folder and what its environment holds; discreet runs in the present one."""
-
-    program: str
-    requirements: tuple[str, ...] = ()
-    needs: str | None = None
-
-
 LIBRARIES = {
     "discreet": Library("ask_discreet.py"),
     "opendp": Library("ask_opendp.py", ("opendp[polars,mbi]==0.16.0",)),
@@ -75,22 +64,6 @@ def prepared(name: str, frame: pl.DataFrame, by: str) -> Path:
     levels = {column: sorted(frame[column].unique().to_list()) for column in categories}
     target.with_suffix(".json").write_text(json.dumps({"levels": levels, "by": by}), encoding="utf-8")
     return target
-
-
-def environment(name: str, library: Library, folder: Path) -> Path | str:
-    """The interpreter of the library, installed if need be, or the reason why there is none."""
-    if not library.requirements:
-        return Path(sys.executable)
-    if library.needs is not None and shutil.which(library.needs) is None:
-        return f"needs {library.needs}, which is not on this machine"
-    python = folder / name / "bin" / "python"
-    if not python.exists():
-        venv.create(folder / name, with_pip=True)
-    command = [python, "-m", "pip", "install", "--quiet", *library.requirements]
-    if subprocess.run(command, check=False).returncode:
-        version = ".".join(map(str, sys.version_info[:2]))
-        return f"{' '.join(library.requirements)} cannot be installed on Python {version}"
-    return python
 
 
 def ask(name: str, library: Library, python: Path | str, data: Path, asked: argparse.Namespace) -> None:

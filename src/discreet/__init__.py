@@ -6,6 +6,7 @@ comes out.
 """
 
 from discreet._version import __version__
+from discreet.engines import DatabaseTable, Limits
 from discreet.errors import (
     ArgumentError,
     BudgetExceeded,
@@ -40,6 +41,7 @@ __all__ = [
     "ArgumentError",
     "BudgetExceeded",
     "Category",
+    "DatabaseTable",
     "Date",
     "DiscreetError",
     "Guarantee",
@@ -47,6 +49,7 @@ __all__ = [
     "InternalError",
     "Invariants",
     "LedgerError",
+    "Limits",
     "LinearInvariant",
     "Margins",
     "Normal",

@@ -37,10 +37,10 @@ from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
 from discreet.queries import Dispersion, QuantileCodes, Query, RowCount, columns_of, reach, shown, widths
-from discreet.quotes import Alternative, Measured, Noise, Quote, law_json
+from discreet.quotes import Alternative, Line, Measured, Noise, Quote, law_json
 from discreet.steps import Where, WhereIn
 
-__all__ = ["changes_of", "quote", "resampling_of"]
+__all__ = ["changes_of", "quote", "resampling_of", "row_quote", "row_targets"]
 
 Target = PureDP | ZCDP | GDP
 """A guarantee that one mechanism can have by itself."""
@@ -57,19 +57,40 @@ def quote(plan: Plan, spend: Budget, beside: Beside | None = None) -> Quote:
     Raises:
         PlanError: the request asks only for what is public already, or the spend is too little for any noise.
     """
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
-    asked = Asked(plan, facts, None if beside is None else space_of(plan, beside))
+    asked = _asked(plan, beside)
     # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is no candidate.
-    targets = [target for target in _row_targets(plan, spend, beside) if any(coordinates(target))]
+    targets = [target for target in row_targets(plan, spend, beside) if any(coordinates(target))]
     if not targets:
         raise PlanError("spend: is nothing; spend more than 0")
     measured, joint = min((_measured(asked, target) for target in targets), key=lambda one: _spread(one[0]))
-    lines = levelled(plan, [line_of(asked, statistic, measured) for statistic in plan.statistics], measured)
     advertised = spend if beside is None else _advertised(plan, spend, measured, joint)
-    return Quote(plan, spend, _moved_rows(plan, beside), measured, lines, beside, advertised, joint)
+    return Quote(plan, spend, _moved_rows(plan, beside), measured, _lines(asked, measured), beside, advertised, joint)
 
 
-def _row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Target, ...]:
+def row_quote(plan: Plan, target: Target, beside: Beside | None = None) -> Quote:
+    """The noise that guarantees `target` for one row of the table that is asked, whatever that costs one person.
+
+    Its spend is that of a row. Rows per person and a resize only choose the target, so one table of these quotes serves
+    every proportion, and every spend.
+
+    Raises:
+        PlanError: as `quote`.
+    """
+    asked = _asked(plan, beside)
+    measured, joint = _measured(asked, target)
+    return Quote(plan, target, _moved_rows(plan, beside), measured, _lines(asked, measured), beside, target, joint)
+
+
+def _asked(plan: Plan, beside: Beside | None) -> Asked:
+    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    return Asked(plan, facts, None if beside is None else space_of(plan, beside))
+
+
+def _lines(asked: Asked, measured: Sequence[Measured]) -> tuple[Line, ...]:
+    return levelled(asked.plan, [line_of(asked, statistic, measured) for statistic in asked.plan.statistics], measured)
+
+
+def row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Target, ...]:
     """Guarantees of the noise that give `spend` to one person of the original data.
 
     Beside exact totals, without a resize, that is `spend` itself: the sensitivities are those of semi-adjacent tables.
@@ -80,7 +101,7 @@ def _row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Targ
     """
     sampled = resampling_of(plan, beside)
     if isinstance(spend, ApproxDP):
-        pure = _row_targets(plan, PureDP(spend.epsilon), beside)
+        pure = row_targets(plan, PureDP(spend.epsilon), beside)
         if not spend.delta > 0:
             return pure
         rows = plan.neighbours.rows_per_person

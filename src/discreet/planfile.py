@@ -132,7 +132,7 @@ def _source(node: Node, folder: Path) -> str:
     if written.startswith("spark:"):
         return written
     plain = folder / written
-    is_glob = re.search(r"[*?\[]", written) and not plain.exists()
+    is_glob = re.search(r"[*?\[]", written) and "::" not in written and not plain.exists()
     return str(Path(glob.escape(str(folder))) / written) if is_glob else str(plain)
 
 

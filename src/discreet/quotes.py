@@ -13,32 +13,24 @@ from numpy.typing import NDArray
 from discreet.displays import card, one_line, request_text
 from discreet.errors import InternalError
 from discreet.estimates.quantiles import rank_half_width
-from discreet.exact import common_denominator, decimal_text, exact, text
+from discreet.exact import common_denominator, decimal_text, text
 from discreet.invariants.beside import Beside
-from discreet.invariants.structure import Structure, describe
+from discreet.invariants.structure import Structure
 from discreet.mechanisms import ExponentialQuantiles, Sensitivity
-from discreet.mechanisms.lattice import (
-    LATTICE_LAWS,
-    HeldCells,
-    KNormLaplace,
-    LatticeGaussian,
-    LatticeLaw,
-    PairedLaplace,
-    SumZeroLaplace,
-    plain_law,
-)
-from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
+from discreet.mechanisms.lattice import LATTICE_LAWS, HeldCells, plain_law
+from discreet.mechanisms.naming import Noise, law_json, law_text
 from discreet.noise.sums import SumOfNoises
 from discreet.plan import Plan, resize_of
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.coordinates import Budget
 from discreet.queries import Dispersion, LevelCounts, Query, reach, shown
 from discreet.spend import amount_text
-from discreet.statistics import Count, Mean, Share, Statistic, Sum, Variance, levels_of
+from discreet.statistics import Count, Mean, Share, Statistic, Std, Sum, levels_of
 
 __all__ = [
     "LEVEL",
     "Alternative",
+    "ErrorForm",
     "Line",
     "Measured",
     "Noise",
@@ -46,6 +38,7 @@ __all__ = [
     "PublicCount",
     "Quote",
     "accuracy_text",
+    "error_form",
     "expected_error",
     "half_widths",
     "interval_ranks",
@@ -58,10 +51,6 @@ __all__ = [
 
 LEVEL = Fraction(95, 100)
 """The level of every interval."""
-
-
-Noise = Law | LatticeLaw | ExponentialQuantiles
-"""How the answers of one query are made public."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,35 +254,6 @@ def _choice_text(one: Measured) -> list[str]:
     return [f"the least noise of those that give this guarantee (standard deviation in a cell): {shown_ones}"]
 
 
-def law_text(law: Noise) -> str:
-    """The law for people: its parameter exactly when that is short, else to six digits; a release states it exactly."""
-    name, parameter = list(law_json(law).items())[:2]
-    written = parameter[1] if len(parameter[1]) <= 12 else "about " + decimal_text(exact(parameter[1], parameter[0]))
-    return f"{name[1]}, {parameter[0]} {written}"
-
-
-def law_json(law: Noise) -> dict[str, str]:
-    """The law of a noise as canonical JSON values: its name, its exact parameter and, for a lattice, its structure."""
-    match law:
-        case DiscreteLaplace(scale=parameter):
-            return {"noise": "discrete Laplace", "scale": text(parameter)}
-        case RoundedGaussian(sigma2=parameter):
-            return {"noise": "rounded Gaussian", "variance": text(parameter)}
-        case HeldCells(law=inner):
-            return law_json(inner)
-        case SumZeroLaplace(structure=structure, scale=parameter):
-            return {"noise": "K-norm on the lattice", "scale": text(parameter), "lattice": describe(structure)}
-        case PairedLaplace(structure=structure, scale=parameter):
-            return {"noise": "K-norm on the lattice", "scale": text(parameter), "lattice": describe(structure)}
-        case LatticeGaussian(structure=structure, sigma2=parameter):
-            return {"noise": "Gaussian on the lattice", "variance": text(parameter), "lattice": describe(structure)}
-        case KNormLaplace(structure=structure, epsilon=parameter):
-            return {"noise": "K-norm of the hull", "epsilon": text(parameter), "lattice": describe(structure)}
-        case ExponentialQuantiles(reach=parameter, at=at):
-            return {"noise": "exponential mechanism", "range": text(parameter), "at": ", ".join(map(text, at))}
-    raise InternalError("a noise law without a name")
-
-
 def half_widths(law: Noise, level: Fraction) -> int | NDArray[Any]:
     """A w with P(|noise of a cell| ≤ w) ≥ level: one for all cells, or one for each on a lattice."""
     if isinstance(law, ExponentialQuantiles):
@@ -336,36 +296,63 @@ def sum_half_widths(measured: Sequence[Measured], line: Line) -> int | NDArray[A
     return widths
 
 
+@dataclass(frozen=True, slots=True)
+class ErrorForm:
+    """How an expected error follows from the half-widths of single noises.
+
+    Args:
+        terms: positions of measured queries, each with the factor of its half-width; those of public counts are left out.
+        take: "sum" or "largest" of the factors times the half-widths.
+        root: 1, or 2 where the square root of that is the error.
+    """
+
+    terms: tuple[tuple[int, Fraction], ...]
+    take: str = "sum"
+    root: int = 1
+
+
+def error_form(quote: Quote, line: Line, *, rows: int) -> ErrorForm | None:
+    """The form of a statistic's expected error; None for quantiles, and for sums of two independent noises."""
+    kind, unit = line.statistic.kind, line.unit
+    if levels_of(kind):
+        return None
+    if line.tables:
+        return ErrorForm(tuple((table, Fraction(1)) for table in line.tables), "largest")
+    root = 2 if isinstance(kind, Std) else 1
+    spread = None if line.squares is None else quote.measured[line.squares].query
+    if isinstance(kind, Count):
+        factors = [(line.count, Fraction(1))]
+    elif isinstance(kind, Share):
+        factors = [(line.count, Fraction(1, rows))]
+    elif isinstance(kind, Sum):
+        factors = [(line.total, abs(unit)), (line.count, abs(line.origin))]
+    elif isinstance(spread, Dispersion):
+        factors = [(line.squares, unit**2 * Fraction(spread.coarse, spread.rows**2))]
+    elif isinstance(kind, Mean):
+        factors = [(line.total, unit / rows)]
+    else:
+        # Of a variance: that of the mean square, and twice the mean (at most half of the range) times its own error.
+        factors = [(line.squares, unit**2 / rows), (line.total, 2 * abs(unit) * _reach(quote, line) * unit / rows)]
+    terms = tuple((part, factor) for part, factor in factors if isinstance(part, int) and factor)
+    if isinstance(kind, Sum) and len(terms) > 1 and noises_add_up(quote.measured, line.total, line.count):
+        return None
+    return ErrorForm(terms, root=root)
+
+
 def expected_error(quote: Quote, line: Line, *, rows: int) -> float:
     """The largest half-width of a statistic's interval in any cell; where it depends on a count, in a group of `rows` rows.
 
     For quantiles it is that of the rank, in rows; of chosen ones that of the value, which is closer than its interval says.
     """
-    kind = line.statistic.kind
-    if levels_of(kind):
+    if levels_of(line.statistic.kind):
         return _rank_error(quote, line)
-    total, count, squares = (_largest(quote, part, line.level) for part in (line.total, line.count, line.squares))
-    if line.tables:
-        return float(max(_largest(quote, table, line.level) for table in line.tables))
-    match kind:
-        case Count():
-            return float(count)
-        case Share():
-            return float(count) / rows
-        case Sum():
-            widest = int(np.max(sum_half_widths(quote.measured, line), initial=0))
-            return float(Fraction(widest, common_denominator([line.unit, line.origin])))
-    spread = None if line.squares is None else quote.measured[line.squares].query
-    if isinstance(spread, Dispersion):
-        variance = line.unit**2 * Fraction(spread.coarse * squares, spread.rows**2)
-        return float(variance) if isinstance(kind, Variance) else float(variance) ** 0.5
-    mean = line.unit * Fraction(total, rows)
-    if isinstance(kind, Mean):
-        return float(mean)
-    # Of a variance: that of the mean square, and twice the mean (at most half of the range) times its own error.
-    reach = abs(line.unit) * _reach(quote, line)
-    error = line.unit**2 * Fraction(squares, rows) + 2 * reach * mean
-    return float(error) if isinstance(kind, Variance) else float(error) ** 0.5
+    form = error_form(quote, line, rows=rows)
+    if form is None or isinstance(line.statistic.kind, Sum):
+        widest = int(np.max(sum_half_widths(quote.measured, line), initial=0))
+        return float(Fraction(widest, common_denominator([line.unit, line.origin])))
+    sizes = [factor * _largest(quote, part, line.level) for part, factor in form.terms]
+    error = float(max(sizes, default=Fraction(0)) if form.take == "largest" else sum(sizes, Fraction(0)))
+    return error if form.root == 1 else error**0.5
 
 
 def _rank_error(quote: Quote, line: Line) -> float:
@@ -382,8 +369,8 @@ def interval_ranks(quote: Quote, line: Line) -> float:
     return max(rank_half_width(tree, law, q, level=line.level) for q in levels_of(line.statistic.kind))
 
 
-def _largest(quote: Quote, part: object, level: Fraction) -> int:
-    return int(np.max(half_widths(quote.measured[part].law, level), initial=0)) if isinstance(part, int) else 0
+def _largest(quote: Quote, part: int, level: Fraction) -> int:
+    return int(np.max(half_widths(quote.measured[part].law, level), initial=0))
 
 
 def _reach(quote: Quote, line: Line) -> int:

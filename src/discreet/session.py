@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from discreet.engines import open_source
+from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
 from discreet.exact import Amount
 from discreet.invariants import Invariants
@@ -46,7 +45,7 @@ class Session:
     at most fingerprinted, to recognise a retry; no row is counted.
 
     Args:
-        source: a path or glob of Parquet or CSV files, an Arrow table, a Polars or pandas frame, or a DuckDB relation.
+        source: what docs/data-formats.md lists: files, folders, tables of databases, frames, relations, streams, Spark.
         schema: the public columns.
         dataset: the declared name of the data set in the ledger. Next month's data are another data set.
         ledger: the path of the ledger file, or ":memory:", which must be typed.
@@ -55,6 +54,8 @@ class Session:
         invariants: what is published exactly beside the statistics, such as Totals("state"); fixed for the life of the data
             set. Needs ReplaceOne with one row a person.
         report_delta: the δ at which ε is reported under ZCDP and GDP.
+        limits: what the driver may take of the machine. Not for a relation, which follows its own connection.
+        progress: called with "fingerprint", "count" or "draw" as each begins; never with anything about rows.
 
     Raises:
         SourceError: the source does not fit the schema.
@@ -74,6 +75,8 @@ class Session:
         neighbours: Neighbours,
         invariants: Invariants | None = None,
         report_delta: Amount = "1e-9",
+        limits: Limits = NO_LIMITS,
+        progress: Progress | None = None,
     ) -> None:
         if not isinstance(schema, Schema):
             raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
@@ -84,11 +87,10 @@ class Session:
         self._report_delta = report_delta_of(report_delta)
         from discreet.ledger import Identity, Ledger
 
-        self._identity = Identity(
-            checked_name(dataset, "dataset"), self._declaration(), kind_name(budget), coordinates(budget)
-        )
+        named = checked_name(dataset, "dataset")
+        self._identity = Identity(named, self._declaration(), kind_name(budget), coordinates(budget))
         self._bits = _system_bits
-        self._engine = open_source(source, schema)
+        self._engine = open_source(source, schema, limits, progress)
         try:
             self._ledger = Ledger.open(ledger)
             self._ledger.check(self._identity)
@@ -99,7 +101,7 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -387,6 +389,7 @@ class Session:
             "name": order.name,
             "dataset": self._identity.dataset,
             "ledger": {"sequence": sequence, "head": self._ledger.head()},
+            "budget": {"whole": to_json(self._budget), "remaining": to_json(self.remaining)},
         }
         return publish(quoted, cube, self._bits(), report_delta=self._report_delta, content=content)
 

@@ -14,8 +14,10 @@ import pyarrow as pa
 import pytest
 
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.duckdb import open_files, open_frame, open_relation
+from discreet.engines.duckdb import open_frame, open_relation
 from discreet.engines.duckdb_sql import quoted
+from discreet.engines.limits import NO_LIMITS
+from discreet.engines.sources import open_path
 
 Rows = Sequence[Sequence[object]]
 Opener = Callable[[Header, Rows], Engine]
@@ -73,23 +75,23 @@ def openers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Opener]:
 
         path = folder / f"{next(numbers)}.parquet"
         pq.write_table(arrow_table(header, rows), path)
-        return open_files(str(path))
+        return open_path(str(path))
 
     def comma_separated(header: Header, rows: Rows) -> Engine:
         path = folder / f"{next(numbers)}.csv"
         path.write_text(csv_text(header, rows), encoding="utf-8", newline="")
-        return open_files(str(path))
+        return open_path(str(path))
 
     def polars(header: Header, rows: Rows) -> Engine:
-        return open_frame(pl.DataFrame(arrow_table(header, rows)), tuple(header))
+        return open_frame(pl.DataFrame(arrow_table(header, rows)), tuple(header), NO_LIMITS)
 
     def arrow(header: Header, rows: Rows) -> Engine:
-        return open_frame(arrow_table(header, rows), tuple(header))
+        return open_frame(arrow_table(header, rows), tuple(header), NO_LIMITS)
 
     def pandas(header: Header, rows: Rows) -> Engine:
         import pandas as pd
 
-        return open_frame(arrow_table(header, rows).to_pandas(types_mapper=pd.ArrowDtype), tuple(header))
+        return open_frame(arrow_table(header, rows).to_pandas(types_mapper=pd.ArrowDtype), tuple(header), NO_LIMITS)
 
     sources: list[Opener] = [relation, parquet, comma_separated, polars, arrow, pandas]
     return {opener.__name__: opener for opener in sources}

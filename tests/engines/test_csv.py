@@ -14,7 +14,7 @@ from discreet.cube import Cube
 from discreet.engines import csv_lines, open_source
 from discreet.engines.base import ColumnType
 from discreet.engines.conformance import first_difference
-from discreet.engines.csv_lines import csv_header, row_batches, split_line
+from discreet.engines.csv_lines import csv_header, row_blocks, split_line
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 from discreet.neighbours import AddRemove
@@ -103,8 +103,8 @@ def test_a_huge_cell_is_a_row_of_nulls_in_flat_memory(write: Write, monkeypatch:
     whole = expected([("10", "M", "2020-01-01"), NULLS, ("20", "F", "2020-01-02")])
     assert first_difference(whole, cube_of(write(content))) is None
     monkeypatch.setattr(csv_lines, "_BLOCK", 2**16)
-    longest = max(len(line) for lines in csv_lines._line_blocks(Path(write(content))) for line in lines)
-    assert longest <= csv_lines.MAX_LINE
+    longest = max(map(len, csv_lines._line_blocks(Path(write(content)))))
+    assert longest <= csv_lines.MAX_LINE + 2**17
     assert first_difference(whole, cube_of(write(content))) is None
 
 
@@ -115,10 +115,11 @@ def test_a_long_quoted_cell_is_a_row_of_nulls(write: Write) -> None:
 
 def rows_of(path: Path, fields: int) -> Counter[object]:
     found: Counter[object] = Counter()
-    for plain, odd, nulls in row_batches(path, fields):
-        found.update(tuple(line.split(",")) for line in plain)
-        found.update(tuple(cells) for cells in odd)
-        found["null row"] += nulls
+    for rows in row_blocks(path, fields):
+        lines = rows.text.decode().split("\n")[:-1]
+        assert len(lines) == rows.count
+        found.update(tuple(line.split("\0")) for line in lines)
+        found["null row"] += rows.nulls
     return +found
 
 
@@ -155,19 +156,31 @@ def test_rows_do_not_depend_on_the_size_of_blocks(tmp_path: Path, monkeypatch: p
     path.write_bytes(content)
     whole = by_hand(content, fields, 4)
     assert whole["null row"] > 100
-    for size in [*range(1, 12), 23, 1000, 2**24]:
+    for size in [3, 7, 1000, 2**24]:
         monkeypatch.setattr(csv_lines, "_BLOCK", size)
         assert rows_of(path, fields) == whole, size
+
+
+@pytest.mark.parametrize("fields", [1, 2, 3])
+def test_lines_taken_apart_together_are_those_taken_apart_one_by_one(tmp_path: Path, fields: int) -> None:
+    # Every line of at most seven characters of each kind, twice: in order, and with other neighbours.
+    lines = ["".join(letters) for length in range(8) for letters in product(',"x', repeat=length)]
+    lines += ["".join(letters) for length in range(5) for letters in product(',"\0', repeat=length)]
+    lines += lines[::7] + lines[::-11]
+    path = tmp_path / "all.csv"
+    content = "\n".join(["h,h", *lines, ""]).encode()
+    path.write_bytes(content)
+    assert rows_of(path, fields) == by_hand(content, fields, csv_lines.MAX_LINE)
 
 
 def test_rows_of_every_short_file_at_every_border(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_lines, "MAX_LINE", 3)
     path = tmp_path / "one.csv"
-    for ending in sorted(short_files())[::11]:
+    for ending in sorted(short_files())[::23]:
         for start in (b"h\n", b"h\r\n", b"h\r"):
             content = start + ending
             path.write_bytes(content)
-            for size in range(1, len(content) + 2):
+            for size in {1, 2, 3, len(content), len(content) + 1}:
                 monkeypatch.setattr(csv_lines, "_BLOCK", size)
                 assert rows_of(path, 1) == by_hand(content, 1, 3), (content, size)
 
@@ -303,7 +316,7 @@ def test_paths_that_are_no_files_are_refused(tmp_path: Path, write: Write) -> No
     (tmp_path / "nowhere.csv").symlink_to(tmp_path / "gone.csv")
     refusals = {
         "missing.csv": "cannot be opened",
-        "folder.csv": "is a directory",
+        "folder.csv": "holds no Parquet file",
         "pipe.csv": "must be a regular file",
         "loop.csv": "cannot be opened",
         "nowhere.csv": "cannot be opened",

@@ -17,6 +17,7 @@ import pytest
 import discreet.engines.duckdb as module
 from discreet.engines import open_source
 from discreet.engines.base import Engine
+from discreet.engines.limits import Limits
 from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
 from discreet.errors import SourceError
 from discreet.neighbours import AddRemove
@@ -27,6 +28,7 @@ from discreet.table import Table
 
 WORDS = [f"c{i}" for i in range(1000)]
 SCHEMA = Schema(a=Category(WORDS), b=Category(WORDS), v=Number(0, 9))
+SHORT = Limits(memory="60MB", threads=1)
 REQUEST = Table(SCHEMA, AddRemove()).group_by("a", "b").agg(count(), sum_of("v", nulls="skip"))
 
 
@@ -61,12 +63,11 @@ def watched(folder: Path) -> Iterator[set[tuple[str, int]]]:
 
 @pytest.fixture
 def short_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that holds a working folder and a folder for temporary files, in a process short of memory."""
+    """A folder that holds a working folder and a folder for temporary files, for a driver short of memory."""
     for name in ("work", "temporary"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    monkeypatch.setattr(module, "_CONFIG", {**module._CONFIG, "memory_limit": "60MB", "threads": 1})
     return tmp_path
 
 
@@ -76,7 +77,7 @@ def counted(engine: Engine) -> int:
 
 
 def test_what_is_spilled_is_private_and_gone_afterwards(short_of_memory: Path) -> None:
-    engine = open_source(many_groups(), SCHEMA)
+    engine = open_source(many_groups(), SCHEMA, SHORT)
     (folder,) = (short_of_memory / "temporary").iterdir()
     assert folder.stat().st_mode & 0o777 == 0o700
     with watched(short_of_memory) as seen:
@@ -107,7 +108,7 @@ class Interrupted:
 def test_a_failure_leaves_no_spilled_file(short_of_memory: Path) -> None:
     """The query fails after spilling; what it spilled is gone at once, and the engine can be asked again."""
     frame = Interrupted(many_groups().to_arrow())
-    engine = open_source(frame, SCHEMA)
+    engine = open_source(frame, SCHEMA, SHORT)
     frame.broken = True
     with watched(short_of_memory) as seen, pytest.raises(SourceError, match="could not be read to its end") as failed:
         counted(engine)
@@ -124,7 +125,7 @@ def test_a_failure_leaves_no_spilled_file(short_of_memory: Path) -> None:
 
 def test_without_a_folder_nothing_is_spilled(short_of_memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(short_of_memory / "missing"))
-    engine = open_source(many_groups(), SCHEMA)
+    engine = open_source(many_groups(), SCHEMA, SHORT)
     with watched(short_of_memory) as seen, pytest.raises(SourceError):
         counted(engine)
     engine.close()
@@ -134,8 +135,8 @@ def test_without_a_folder_nothing_is_spilled(short_of_memory: Path, monkeypatch:
 
 def test_the_default_of_the_driver_would_be_noticed(short_of_memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database without a folder of its own spills into the working folder, for everybody to read."""
-    monkeypatch.setattr(module, "new_spill_folder", lambda: SpillFolder(".tmp", os.getpid()))
-    engine = open_source(many_groups(), SCHEMA)
+    monkeypatch.setattr(module, "new_spill_folder", lambda _: SpillFolder(".tmp", os.getpid()))
+    engine = open_source(many_groups(), SCHEMA, SHORT)
     with watched(short_of_memory) as seen:
         counted(engine)
     engine.close()

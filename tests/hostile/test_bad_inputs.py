@@ -70,7 +70,7 @@ def test_files_are_refused_before_anything_is_spent(tmp_path, name, content, say
 
 
 def test_directories_and_pipes_are_refused(tmp_path):  # 8, 9
-    with pytest.raises(dp.SourceError, match="directory"):
+    with pytest.raises(dp.SourceError, match="holds no Parquet file"):
         session(tmp_path)
     with pytest.raises(dp.SourceError, match="matches no file"):
         session(str(tmp_path / "*.csv"))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb as driver
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -257,13 +258,13 @@ def test_compressed_csv_is_refused_whatever_its_name(tmp_path: Path, ending: str
 def unix_only(file: Any) -> Any:
     """Blocks in which a carriage return is a character like any other."""
     while block := file.read(2**20):
-        yield block
+        yield block.replace(b"\r\n", b"\r\r\n")  # the reader of cells would drop one at the end of a line
 
 
 def without_last(path: Path) -> Any:
     """Lines of which the last needs a line end."""
     for lines in BLOCKS(path):
-        yield lines if path.read_bytes().endswith((b"\n", b"\r")) else lines[:-1] or [""]
+        yield lines if path.read_bytes().endswith((b"\n", b"\r")) else lines[: lines.rfind(b"\n", 0, -1) + 1] or b"\n"
 
 
 def by_position(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Any:
@@ -271,11 +272,12 @@ def by_position(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Any:
     return FRAMES(path, list(NAMES) if set(names) == set(NAMES) else names, wanted)
 
 
-def unquoted(line: str, fields: int | None) -> list[str] | None:
-    return line.split(",") if line.count(",") + 1 == fields or fields is None else None
+def unquoted(data: Any) -> Any:
+    """Marks of lines in which a quote is a character like any other."""
+    return MARKS(np.where(data == ord('"'), ord("'"), data))
 
 
-BLOCKS, FRAMES = csv_lines._line_blocks, duckdb._frames
+BLOCKS, MARKS, FRAMES = csv_lines._line_blocks, csv_lines.marks_of, duckdb._frames
 DEFECTS: dict[str, tuple[str, Any, str, Any]] = {
     "the mark stays": ("byte order mark", csv_lines, "_MARK", b"\0\0\0"),
     "CR stays": ("CR", csv_lines, "_unix_blocks", unix_only),
@@ -283,7 +285,7 @@ DEFECTS: dict[str, tuple[str, Any, str, Any]] = {
     "the last line needs its end": ("no final newline", csv_lines, "_line_blocks", without_last),
     "columns by position": ("columns reversed", duckdb, "_frames", by_position),
     "columns of the first file": ("two files", duckdb, "_frames", by_position),
-    "quotes stay": ("quoted", csv_lines, "split_line", unquoted),
+    "quotes stay": ("quoted", csv_lines, "marks_of", unquoted),
 }
 
 

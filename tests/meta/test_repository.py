@@ -43,6 +43,7 @@ def test_import_discreet_is_light():
         "pyarrow",
         "sqlalchemy",
         "altair",
+        "vl_convert",
     ]
     code = f"import sys, discreet; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -675,3 +675,20 @@ def test_a_terminal_sees_a_spinner_while_it_waits_and_a_drawn_table(folder: Path
     assert b"releasing Hours by gender" in seen
     assert "charged ρ = 0.1".encode() in seen
     assert "───".encode() in seen
+
+
+def test_limits_of_the_driver(folder: Path) -> None:
+    """They are refused before anything is spent, or have no part in the result."""
+    for wrong, message in (
+        (["--memory", "5"], "memory='5': must be a number and a unit"),
+        (["--threads", "0"], "threads=0: must be a whole number from 1"),
+        (["--spill", "nowhere"], "spill='nowhere': is no folder"),
+    ):
+        refused = run("release", "plan.toml", "--out", "out", *wrong)
+        assert refused.exit_code == 2
+        assert message in refused.stderr
+        assert not (folder / "out").exists()
+    (folder / "spilled").mkdir()
+    done("release", "plan.toml", "--out", "out", "--memory", "200MB", "--threads", "1", "--spill", "spilled")
+    assert not list((folder / "spilled").iterdir())
+    assert "no new charge" in done("release", "plan.toml", "--out", "out")

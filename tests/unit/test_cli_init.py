@@ -20,7 +20,8 @@ import discreet as dp
 from discreet.cli import app
 from discreet.cli.drafting import Entry, Section, quoted_key, quoted_text, to_fill_in, written
 from discreet.cli.starting import nobody, started_plan
-from discreet.engines.duckdb import _CsvEngine, _TableEngine
+from discreet.engines.duckdb import TableEngine, _CsvEngine
+from discreet.engines.parquet import _ParquetEngine
 from discreet.errors import ArgumentError, ReleaseFailed
 from discreet.planfile import load_plan
 
@@ -246,7 +247,7 @@ def test_no_engine_is_asked_for_rows_or_a_fingerprint(source, monkeypatch):
     def never(*_):
         raise AssertionError("rows were asked for")
 
-    for engine in (_TableEngine, _CsvEngine):
+    for engine in (TableEngine, _CsvEngine, _ParquetEngine):
         monkeypatch.setattr(engine, "aggregate", never)
         monkeypatch.setattr(engine, "snapshot", never)
     done("init", "persons.parquet", "--out", "plan.toml")
@@ -268,7 +269,7 @@ def test_a_file_that_is_there_is_not_touched(source):
         (("nowhere.parquet", "--out", "plan.toml"), "cannot be opened"),
         (("example:nobody", "--out", "plan.toml"), "no example data set"),
         (("persons.parquet", "--out", "nowhere/plan.toml"), "is no folder that can be written"),
-        (("spark:a.b", "--out", "plan.toml"), "no Spark engine"),
+        (("spark:", "--out", "plan.toml"), "name a table or a path"),
     ],
 )
 def test_what_cannot_be_read_or_written_is_refused(source, arguments, words):

@@ -21,9 +21,10 @@ from discreet.cli.exits import exits
 from discreet.cli.explaining import explained_plan
 from discreet.cli.ledgers import exported_ledger, shown_ledger, verified_ledger
 from discreet.cli.output import write
-from discreet.cli.planning import checked_plan, quoted_plan
+from discreet.cli.planning import checked_plan, planner_page, quoted_plan
 from discreet.cli.releasing import consistent_folder, release_plan, report_folder
 from discreet.cli.starting import nobody, started_plan, terminal
+from discreet.engines import Limits
 
 __all__ = ["app", "main"]
 
@@ -74,7 +75,9 @@ def _options(
 
 @app.command(epilog="Example: discreet init persons.parquet --out plan.toml")
 def init(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file, a glob, or example:NAME.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file, a glob, a folder, FILE::TABLE, or example:NAME.")
+    ],
     out: Annotated[Path, typer.Option("--out", metavar="PLAN", help="The plan file to write.")],
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: write a template to fill in.")] = False,
@@ -96,11 +99,22 @@ def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
         write(checked_plan(plan), as_json=as_json)
 
 
-@app.command(epilog="Example: discreet quote plan.toml")
-def quote(plan: PlanArgument, *, as_json: AsJson = False) -> None:
-    """Say what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing."""
+@app.command(epilog="Example: discreet quote plan.toml --html planner.html")
+def quote(
+    plan: PlanArgument,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write a page with sliders for spends, n, p and totals instead."),
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Say what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing.
+
+    With --html a planner: one file that needs no network, in which errors and costs follow the sliders.
+    """
     with exits():
-        write(quoted_plan(plan), as_json=as_json)
+        write(quoted_plan(plan) if html is None else planner_page(plan, html), as_json=as_json)
 
 
 @app.command(epilog='Example: discreet explain plan.toml --release "wages by state"')
@@ -139,6 +153,9 @@ def release(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the results.")],
     name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="A name for a repeated run.")] = None,
     *,
+    memory: Annotated[str | None, typer.Option(metavar="SIZE", help="What the driver may keep in memory, as 500MB.")] = None,
+    threads: Annotated[int | None, typer.Option(metavar="N", help="How many threads may count.")] = None,
+    spill: Annotated[Path | None, typer.Option(metavar="DIR", help="Where to put what does not fit into memory.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Charge the releases of a plan, all or none, and write them to DIR: JSON, CSV, Parquet and an HTML report.
@@ -147,7 +164,7 @@ def release(
     same plan and source, is written again at no charge.
     """
     with exits():
-        release_plan(plan, out, name, as_json=as_json)
+        release_plan(plan, out, name, Limits(memory, threads, spill), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet report results")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli.exits import leave
-from discreet.cli.output import Answer, aligned, busy, write
+from discreet.cli.output import Answer, Spinner, aligned, write
 from discreet.exact import decimal_text, text
 from discreet.neighbours import ReplaceOne
 from discreet.planfile import PlanFile, load_plan
@@ -38,7 +38,7 @@ def audit_plan(path: Path, runs: int, *, as_json: bool) -> None:
     quotes = _quotes(plan)
     found: dict[str, Audit] = {}
     for name, quoted in quotes.items():
-        with busy(f"attacking '{name}'"):
+        with Spinner(f"attacking '{name}'"):
             found[name] = audit_quote(quoted, runs=runs, error=ERROR / len(quotes))
     write(_answer(plan, quotes, found, confidence=1 - ERROR), as_json=as_json)
     refuted = [name for name, one in found.items() if one.refuted]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-__all__ = ["Answer", "Grid", "aligned", "busy", "write"]
+if TYPE_CHECKING:
+    from rich.status import Status
+
+__all__ = ["Answer", "Grid", "Spinner", "aligned", "write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +73,30 @@ def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
     return [f"{indent}{line}".rstrip() for line in padded]
 
 
-@contextmanager
-def busy(what: str) -> Iterator[None]:
-    """A spinner with `what` turns while the work inside goes on, if stdout is a terminal."""
-    if not sys.stdout.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.markup import escape
+class Spinner:
+    """Turns with `what` while the work inside goes on, if stdout is a terminal; `tell` adds what is being done just now."""
 
-    with Console().status(escape(what)):
-        yield
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._status: Status | None = None
+
+    def __enter__(self) -> Spinner:
+        if sys.stdout.isatty():
+            from rich.console import Console
+            from rich.text import Text
+
+            self._status = Console().status(Text(self._what))
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def tell(self, stage: str) -> None:
+        """The stage is shown beside `what`, if the spinner turns."""
+        if self._status is not None:
+            from rich.text import Text
+
+            self._status.update(Text(f"{self._what}: {stage}"))  # as Text, no name is read as markup

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
+from discreet.engines import NO_LIMITS, Limits, Progress
 from discreet.errors import BudgetExceeded
 from discreet.exact import text
 from discreet.ledger import Entry, Ledger
@@ -19,7 +20,7 @@ from discreet.quotes import Quote
 from discreet.session import Session
 from discreet.spend import amount_text
 
-__all__ = ["Standing", "checked_plan", "opened", "quoted", "quoted_plan", "standing"]
+__all__ = ["Standing", "checked_plan", "opened", "planner_page", "quoted", "quoted_plan", "standing"]
 
 Amounts = tuple[Fraction, ...]
 
@@ -33,12 +34,14 @@ class Standing:
         remaining: what is left of the budget, in the coordinates in which the ledger adds.
         reserved: the reservations of the data set by the name of their release.
         committed: the numbers of the reservations whose release is stored.
+        declared: whether the ledger holds the data set, whose declaration is fixed from then on.
     """
 
     head: int
     remaining: Amounts
     reserved: Mapping[str, Entry]
     committed: frozenset[int]
+    declared: bool
 
     def gives_back(self, name: str, plan_digest: str) -> bool:
         """Whether the ledger has a release of this name and plan (for which source, only a release can tell)."""
@@ -46,7 +49,7 @@ class Standing:
         return entry is not None and entry.plan_digest == plan_digest and entry.sequence in self.committed
 
 
-def opened(plan: PlanFile) -> Session:
+def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
     """The session of a plan: the header of its source fits, and its ledger knows the data set as it is declared.
 
     Raises:
@@ -61,6 +64,8 @@ def opened(plan: PlanFile) -> Session:
         neighbours=plan.neighbours,
         invariants=plan.invariants,
         report_delta=plan.report_delta,
+        limits=limits,
+        progress=progress,
     )
 
 
@@ -73,11 +78,11 @@ def standing(plan: PlanFile) -> Standing:
     with Ledger.open(plan.ledger) as ledger:
         head = ledger.head_sequence()
         if plan.dataset not in ledger.datasets():
-            return Standing(head, coordinates(plan.budget), {}, frozenset())
+            return Standing(head, coordinates(plan.budget), {}, frozenset(), declared=False)
         entries = ledger.entries(plan.dataset)
         reserved = {entry.name: entry for entry in entries if entry.kind == "reserve"}
         committed = frozenset(entry.reservation for entry in entries if entry.kind == "commit")
-        return Standing(head, ledger.remaining(plan.dataset), reserved, committed)
+        return Standing(head, ledger.remaining(plan.dataset), reserved, committed, declared=True)
 
 
 def checked_plan(path: Path) -> Answer:
@@ -140,8 +145,32 @@ def quoted_plan(path: Path) -> Answer:
     return Answer(lines, facts)
 
 
+def planner_page(path: Path, out: Path) -> Answer:
+    """The planner of a plan stands at `out`: its quotes, with sliders.
+
+    Raises:
+        DiscreetError: as `quoted_plan`, but for releases that do not fit; or the page cannot be written.
+    """
+    from discreet.planner import Planned, planned_file, write_planner
+
+    plan = load_plan(path)
+    quotes, now = _quotes(plan)
+    chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
+    releases = [Planned(name, quote, now.gives_back(name, quote.plan.digest)) for name, quote in quotes.items()]
+    written = write_planner(chosen, releases, out)
+    lines = [f"{written} was written: open it in a browser. No row was read, and nothing was spent."]
+    return Answer(lines, {"planner": str(written), "releases": list(quotes)})
+
+
 def quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases; those that are not stored yet fit into what remains, together."""
+    quotes, now = _quotes(plan)
+    _require_room(plan, _charge(plan, quotes, now), now)
+    return quotes, now
+
+
+def _quotes(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+    """The quotes of all releases, whether they fit or not."""
     quotes = {}
     with opened(plan) as session:
         now = standing(plan)
@@ -151,7 +180,6 @@ def quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
                 # It was given all that remained then, and is given back for that.
                 spend = from_coordinates(type(plan.budget), now.reserved[order.name].charge)
             quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
-    _require_room(plan, _charge(plan, quotes, now), now)
     return quotes, now
 
 

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from discreet.cli.exits import FAILED, leave
 from discreet.cli.numbers import number_grid
-from discreet.cli.output import Answer, Grid, busy, write
+from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, opened, standing
+from discreet.engines import Limits
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed
 from discreet.planfile import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
@@ -27,9 +28,10 @@ from discreet.views import consistent
 __all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "report_folder"]
 
 _FILES = "release.json, table.csv, table.parquet, report.html"
+_STAGES = {"fingerprint": "looking whether the source has changed", "count": "counting", "draw": "drawing noise, writing"}
 
 
-def release_plan(path: Path, out: Path, name: str | None, *, as_json: bool) -> None:
+def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_json: bool) -> None:
     """The releases of a plan are charged, or found in the ledger, and written; a summary is on stdout.
 
     Raises:
@@ -41,10 +43,11 @@ def release_plan(path: Path, out: Path, name: str | None, *, as_json: bool) -> N
     folders = folders_for(plan.orders, out)
     for order, folder in zip(plan.orders, folders, strict=True):
         _check_folder(folder, plan.dataset, order.name)
-    with opened(plan) as session:
+    spinner = Spinner(f"releasing {', '.join(order.name for order in plan.orders)}")
+    with opened(plan, limits, lambda stage: spinner.tell(_STAGES[stage])) as session:
         before = standing(plan)
         try:
-            with busy(f"releasing {', '.join(order.name for order in plan.orders)}"):
+            with spinner:
                 answers = session.release_all(plan.orders)
                 problems = [_written(answer, folder) for answer, folder in zip(answers, folders, strict=True)]
             done = [

@@ -38,6 +38,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "integer": ("number", "category"),
     "decimal": ("number", "category"),
     "float": ("number", "category"),
+    "any": ("number", "category", "date"),
     "boolean": ("category",),
     "date": ("date",),
     "timestamp": ("date",),
@@ -180,7 +181,8 @@ def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[En
 
     def parsed(answer: str) -> list[str | int]:
         values = [one.strip() for one in answer.split(",")]
-        return [_whole(one) for one in values] if kind.kind != "text" else list(values)
+        texts = kind.kind == "text" or (kind.kind == "any" and not all(re.fullmatch(r"[+-]?[0-9]+", one) for one in values))
+        return list(values) if texts else [_whole(one) for one in values]
 
     def check(answer: str) -> None:
         if answer.startswith("@"):

@@ -10,28 +10,40 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engines.base import Engine, Header, check_header
-from discreet.engines.duckdb import is_relation, open_files, open_frame, open_relation
+from discreet.engines.duckdb import is_relation, open_frame, open_relation
+from discreet.engines.limits import NO_LIMITS, Limits
+from discreet.engines.sources import open_path
 from discreet.engines.spark import PREFIX, SparkEngine, is_spark_frame, open_spark_frame, open_spark_text
 from discreet.engines.spark_sql import check_spellings
 from discreet.engines.sql import check_grids
-from discreet.errors import SourceError, printed
+from discreet.engines.streams import DatabaseTable, is_streamed, open_streamed
+from discreet.engines.telling import Progress, Telling
+from discreet.errors import ArgumentError, SourceError, printed
 from discreet.schema import Schema
 
-__all__ = ["Engine", "Header", "header_of", "open_source"]
+__all__ = ["NO_LIMITS", "DatabaseTable", "Engine", "Header", "Limits", "Progress", "header_of", "open_source"]
 
 
-def open_source(source: Any, schema: Schema) -> Engine:
+def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Engine:
     """The engine for a source whose header fits the schema. Reads names and types, never rows.
 
     Args:
-        source: a path or glob of Parquet or CSV files, an Arrow table, a Polars or pandas frame, a DuckDB relation, a Spark
-            DataFrame, `"spark:db.table"` or `"spark:/path/to/parquet"`.
+        source: a path or glob of Parquet or CSV files, a folder of Parquet files, "FILE::TABLE" for a table of a DuckDB or
+            SQLite file, an Arrow table, a Polars or pandas frame, a DuckDB relation, a `DatabaseTable`, a function that
+            gives a new Arrow stream each time it is called, a Spark DataFrame, "spark:TABLE" or "spark:/path/to/parquet".
         schema: the declared columns.
+        limits: what the driver may take.
+        progress: told which stage begins.
 
     Raises:
         SourceError: the source cannot be opened, or a declared column is missing or of a type that cannot hold it.
+        ArgumentError: limits for a source that follows its own, or no limits at all.
     """
-    engine, shown = _opened(source, tuple(schema.columns))
+    if not isinstance(limits, Limits):
+        raise ArgumentError(f"limits={printed(limits)}: must be Limits(…)")
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"progress={printed(progress)}: must be a function of the name of a stage")
+    engine, shown = _opened(source, tuple(schema.columns), limits)
     try:
         check_header(engine.header, schema, shown)
         check_grids(engine.header, schema)
@@ -40,7 +52,7 @@ def open_source(source: Any, schema: Schema) -> Engine:
     except SourceError:
         engine.close()
         raise
-    return engine
+    return engine if progress is None else Telling(engine, progress)
 
 
 def header_of(source: str | Path) -> Header:
@@ -49,23 +61,33 @@ def header_of(source: str | Path) -> Header:
     Raises:
         SourceError: the source cannot be opened.
     """
-    engine, _ = _opened(source, ())
+    engine, _ = _opened(source, (), NO_LIMITS)
     try:
         return engine.header
     finally:
         engine.close()
 
 
-def _opened(source: Any, columns: tuple[str, ...]) -> tuple[Engine, str]:
+def _opened(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engine, str]:
     """The engine of a source, and what messages call it."""
     if isinstance(source, str | Path):
         if "\0" in str(source):
             raise SourceError(f"source {printed(str(source))}: is no usable path; check its spelling")
         if str(source).startswith(PREFIX):
+            _check_no_limits(limits, "Spark follows the settings of its own session")
             return open_spark_text(str(source), columns), f"source '{source}'"
-        return open_files(str(source)), f"source '{source}'"
+        return open_path(str(source), limits), f"source '{source}'"
     if is_spark_frame(source):
+        _check_no_limits(limits, "a DataFrame follows the settings of its own session")
         return open_spark_frame(source, columns), "the DataFrame"
     if is_relation(source):
+        _check_no_limits(limits, "a relation follows the settings of its own connection")
         return open_relation(source, columns), "the relation"
-    return open_frame(source, columns), "the frame"
+    if is_streamed(source):
+        return open_streamed(source, columns, limits), "the stream"
+    return open_frame(source, columns, limits), "the frame"
+
+
+def _check_no_limits(limits: Limits, reason: str) -> None:
+    if limits != NO_LIMITS:
+        raise ArgumentError(f"limits: {reason}; set them there")

@@ -21,7 +21,7 @@ __all__ = ["ColumnType", "Engine", "Header", "check_header", "kinds_accepted"]
 class ColumnType:
     """The type of a source column: kind and, for decimals, width and scale; `shown` is the source's own word for it."""
 
-    kind: str  # "text", "integer", "decimal", "float", "boolean", "date", "timestamp" or "other"
+    kind: str  # "text", "integer", "decimal", "float", "boolean", "date", "timestamp", "any" (each cell its own) or "other"
     shown: str
     width: int = 0
     scale: int = 0
@@ -51,12 +51,12 @@ class Engine(Protocol):
 def kinds_accepted(column: Column) -> tuple[str, ...]:
     """The kinds of source column that can hold a column of the schema."""
     if isinstance(column, Date):
-        return ("date", "timestamp", "text")
+        return ("date", "timestamp", "text", "any")
     if isinstance(column, Category):
         if isinstance(column.values[0], bool):
             return ("boolean", "text")
-        return ("integer", "float", "decimal", "text") if isinstance(column.values[0], int) else ("text",)
-    return ("integer", "decimal", "float", "text")
+        return ("integer", "float", "decimal", "text", "any") if isinstance(column.values[0], int) else ("text", "any")
+    return ("integer", "decimal", "float", "text", "any")
 
 
 def check_header(header: Header, schema: Schema, source: str) -> None:
@@ -78,5 +78,6 @@ def check_header(header: Header, schema: Schema, source: str) -> None:
                 declared += f" of {type(column.values[0]).__name__} values"
             raise SourceError(
                 f"column '{name}': {source} holds {header[name].shown}, the schema declares a {declared}, "
-                f"which is read from {', '.join(accepted)} columns; correct the schema or cast the column"
+                f"which is read from {', '.join(accepted).removesuffix(', any')} columns; correct the schema or cast "
+                "the column"
             )

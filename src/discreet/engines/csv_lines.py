@@ -9,17 +9,23 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
+from discreet.engines.csv_cells import marks_of
 from discreet.errors import SourceError
 
-__all__ = ["MAX_LINE", "csv_header", "row_batches", "split_line"]
+__all__ = ["MAX_LINE", "CsvRows", "csv_header", "row_blocks", "split_line"]
 
 MAX_LINE = 2**20
 """Bytes. A longer line is a row of nulls, read in constant memory; so is a quoted cell beyond the 128 Ki of `csv`."""
 
-_BLOCK = 2**24
+_BLOCK = 2**19
+_TOGETHER = 32  # blocks that are handed on as one
+_LONG = 2**17  # characters; only in a line of more can a cell be beyond what `csv` reads
 _MARK = b"\xef\xbb\xbf"
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _NOT_TEXT = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"\xff\xfe", b"\xfe\xff")
@@ -74,42 +80,83 @@ def split_line(line: str, fields: int | None) -> list[str] | None:
     return cells if fields is None or len(cells) == fields else None
 
 
-def row_batches(path: Path, fields: int) -> Iterator[tuple[list[str], list[list[str]], int]]:
-    """The rows after the header, in batches: plain lines without quotes, cells of quoted lines, and the number of null rows.
+@dataclass(frozen=True, slots=True)
+class CsvRows:
+    """Some rows of a CSV file. Their order has no meaning.
 
-    Every line is in exactly one of the three. Empty lines are no rows, except in a table of one column, where they are a
-    null. The order of rows within and across the three has no meaning.
+    Args:
+        text: UTF-8; each row ends with a line feed, and NUL stands between its cells. There are no quotes around cells.
+        count: how many rows `text` holds.
+        nulls: how many further rows are null in every column.
     """
-    for lines in _line_blocks(path):
-        plain: list[str] = []
-        odd: list[list[str]] = []
-        nulls = 0
-        for line in lines:
-            if '"' not in line and "\0" not in line and line.count(",") == fields - 1:
-                plain.append(line)
-            elif not line:
-                nulls += fields == 1
-            elif (cells := split_line(line, fields)) is not None:
-                odd.append(cells)
-            else:
-                nulls += 1
-        yield plain, odd, nulls
+
+    text: bytes
+    count: int
+    nulls: int
 
 
-def _line_blocks(path: Path) -> Iterator[list[str]]:
-    """Blocks of decoded lines after the header. Invalid UTF-8 is replaced; an overlong line is a single NUL."""
+def row_blocks(path: Path, fields: int) -> Iterator[CsvRows]:
+    """The rows after the header. A line is one row; an empty line is none, except in a table of one column an empty cell.
+
+    What a line is, is what `split_line` says of it alone.
+    """
+    some: list[CsvRows] = []
+    for block in _line_blocks(path):
+        some.append(_rows(block, fields))
+        if len(some) == _TOGETHER:
+            yield _together(some)
+            some = []
+    if some:
+        yield _together(some)
+
+
+def _together(some: list[CsvRows]) -> CsvRows:
+    return CsvRows(b"".join(one.text for one in some), sum(one.count for one in some), sum(one.nulls for one in some))
+
+
+def _rows(block: bytes, fields: int) -> CsvRows:
+    data = np.frombuffer(block, dtype=np.uint8)
+    marks = marks_of(data)
+    lengths = np.diff(marks.ends, prepend=-1)  # with the line ends
+    empty = lengths == 1
+    good = ~marks.faults & (marks.commas == fields - 1) & (lengths <= MAX_LINE + 1)
+    for line in np.flatnonzero(good & marks.quoted & (lengths > _LONG)):
+        end = int(marks.ends[line])
+        start = end + 1 - int(lengths[line])
+        good[line] = split_line(block[start:end].decode("utf-8", errors="replace"), fields) is not None
+    text = data.copy()
+    text[marks.separators] = 0
+    if len(marks.spare) or not good.all():
+        kept = np.repeat(good, lengths)
+        kept[marks.spare] = False
+        text = text[kept]
+    count = int(good.sum())
+    nulls = int((~good & ~empty).sum())
+    return CsvRows(_valid(text.tobytes()), count, nulls)
+
+
+def _valid(text: bytes) -> bytes:
+    """The text with what is no UTF-8 replaced, as it would be in each cell: line feeds and NUL are parts of nothing else."""
+    return text if text.isascii() else text.decode("utf-8", errors="replace").encode()
+
+
+def _line_blocks(path: Path) -> Iterator[bytes]:
+    """Blocks of whole lines after the header, each with its line feed. A line that is far too long has a NUL instead."""
     with path.open("rb") as file:
         rest, header = b"", True
         for block in _unix_blocks(file):
-            *lines, rest = (rest + block).split(b"\n")
+            cut = block.rfind(b"\n") + 1
+            if not cut:
+                rest += block
+            else:
+                lines, rest = rest + block[:cut], block[cut:]
+                lines, header = (lines.partition(b"\n")[2], False) if header else (lines, False)
+                if lines:
+                    yield lines
             if len(rest) > MAX_LINE:
                 rest = b"\0"  # and every longer continuation up to the line end
-            if header and lines:
-                lines, header = lines[1:], False
-            if lines:
-                yield _decoded(lines)
         if rest and not header:
-            yield _decoded([rest])
+            yield rest + b"\n"
 
 
 def _unix_blocks(file: BinaryIO) -> Iterator[bytes]:
@@ -121,9 +168,3 @@ def _unix_blocks(file: BinaryIO) -> Iterator[bytes]:
         block = block.removesuffix(waiting)
         yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
     yield waiting.replace(b"\r", b"\n")
-
-
-def _decoded(lines: list[bytes]) -> list[str]:
-    if max(map(len, lines)) > MAX_LINE:
-        lines = [line if len(line) <= MAX_LINE else b"\0" for line in lines]
-    return b"\n".join(lines).decode("utf-8", errors="replace").split("\n")

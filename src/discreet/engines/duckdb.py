@@ -2,18 +2,14 @@
 
 A source becomes a table expression and a connection; one statement answers. CSV files are staged line by line through
 `csv_lines`, because no CSV reader keeps rows apart on every input. Frames enter through the Arrow C interface alone.
-
-No cell of a Parquet file can end its reading: bytes that are no UTF-8 are read as question marks, and timestamps in
-milliseconds, which the driver cannot all hold, come from `parquet_days`. That its pages can be decoded is declared public.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from glob import glob
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -24,23 +20,39 @@ from numpy.typing import NDArray
 
 from discreet.cube import Cube, compact, empty_cube, joined, sum_dtype
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.csv_lines import csv_header, row_batches
+from discreet.engines.csv_lines import csv_header, row_blocks
 from discreet.engines.duckdb_sql import DUCKDB, LIMB, quoted
-from discreet.engines.files import check_regular, file_snapshot
+from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.frames import ArrowOnly, declared
-from discreet.engines.parquet_days import days_of, millisecond_columns
+from discreet.engines.limits import Limits
 from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
 from discreet.engines.sql import aggregate_sql
-from discreet.errors import InternalError, SourceError, did_you_mean
+from discreet.errors import InternalError, SourceError
 from discreet.paths import KeyAxis, Moment
 
-__all__ = ["open_files", "open_frame", "open_relation"]
+__all__ = [
+    "STAGED",
+    "TEXT",
+    "UNREAD",
+    "Answer",
+    "Database",
+    "TableEngine",
+    "content_snapshot",
+    "counted",
+    "cube_of",
+    "described",
+    "file_literal",
+    "is_relation",
+    "open_csv",
+    "open_frame",
+    "open_relation",
+    "unreadable",
+]
 
 Answer = Mapping[str, NDArray[Any]]
-_TABLE, _DAYS = "discreet_source", "discreet_days"
-_TEXT = ColumnType("text", "text")
-_UNREAD = ColumnType("other", "an undeclared column")
-_MILLISECONDS = ColumnType("date", "TIMESTAMP in milliseconds")
+STAGED = "discreet_source"
+TEXT = ColumnType("text", "text")
+UNREAD = ColumnType("other", "an undeclared column")
 # Not UHUGEINT, whose comparison with a negative bound fails on values from 2**127 on.
 _INTEGERS = {"HUGEINT", *(f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT"))}
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -67,7 +79,7 @@ class _Opened:
     folder: SpillFolder
 
 
-class _Database:
+class Database:
     """A private database in memory, opened when it is needed; every statement has a cursor of its own.
 
     It is gone with `close`, with this object, or before the interpreter ends, whichever comes first, and with it what it
@@ -75,14 +87,16 @@ class _Database:
     behind a registered frame.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         self._opened: list[_Opened] = []
         finalize(self, _close_all, self._opened)
 
     @contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor of its own; what the driver raises inside is the constant `unreadable`."""
         if not self._opened:
-            self._opened.append(_open_database())
+            self._opened.append(_open_database(self._limits))
         cursor = self._opened[-1].connection.cursor()
         try:
             cursor.execute("SET enable_progress_bar = false")
@@ -90,18 +104,24 @@ class _Database:
         except duckdb.Error:
             cursor.close()  # the last user of what was spilled
             self.close()  # some errors make a database unusable
-            raise _unreadable() from None
+            raise unreadable() from None
         finally:
             cursor.close()
 
     def close(self) -> None:
+        """The database is gone, with whatever it spilled."""
         _close_all(self._opened)
 
 
-def _open_database() -> _Opened:
-    folder = new_spill_folder()
+def _open_database(limits: Limits) -> _Opened:
+    folder = new_spill_folder(limits.spill)
+    config = {**_CONFIG, "temp_directory": folder.path}
+    if limits.memory is not None:
+        config["memory_limit"] = limits.memory
+    if limits.threads is not None:
+        config["threads"] = limits.threads
     try:
-        return _Opened(duckdb.connect(":memory:", config={**_CONFIG, "temp_directory": folder.path}), folder)
+        return _Opened(duckdb.connect(":memory:", config=config), folder)
     except BaseException:
         remove_spill_folder(folder)
         raise
@@ -114,8 +134,8 @@ def _close_all(opened: list[_Opened]) -> None:
         remove_spill_folder(one.folder)
 
 
-class _TableEngine:
-    """One table expression behind one function that runs a statement."""
+class TableEngine:
+    """One table expression behind one function that runs a statement, and what else the contract of an engine asks for."""
 
     def __init__(
         self,
@@ -130,23 +150,27 @@ class _TableEngine:
 
     @property
     def header(self) -> Header:
+        """Names and types, as given."""
         return self._header
 
     def snapshot(self) -> str:
+        """What the given function says."""
         return self._snapshot()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        return _cube(self._run(aggregate_sql(DUCKDB, self._table, self._header, axes, moments)), axes, moments)
+        """The cube of all rows of the table expression."""
+        return cube_of(self._run(aggregate_sql(DUCKDB, self._table, self._header, axes, moments)), axes, moments)
 
     def close(self) -> None:
+        """The given function was called."""
         self._close()
 
 
 class _CsvEngine:
     """CSV files, one batch of lines after the other; memory stays flat."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths, self._database = paths, _Database()
+    def __init__(self, paths: Sequence[Path], listing: Listing, limits: Limits) -> None:
+        self._paths, self._listing, self._database = paths, listing, Database(limits)
         self._names = [csv_header(path) for path in paths]
         for path, names in zip(paths, self._names, strict=True):
             missing = [name for name in self._names[0] if name not in names]
@@ -155,92 +179,84 @@ class _CsvEngine:
 
     @property
     def header(self) -> Header:
-        return dict.fromkeys(self._names[0], _TEXT)
+        return dict.fromkeys(self._names[0], TEXT)
 
     def snapshot(self) -> str:
-        return file_snapshot(self._paths)
+        return listed_snapshot(self._paths, self._listing)
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
-        statement = aggregate_sql(DUCKDB, _TABLE, self.header, axes, moments)
-        total = empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments])
-        with self._database.cursor() as cursor:
-            for path, names in zip(self._paths, self._names, strict=True):
-                for frame in _frames(path, names, wanted):
-                    cursor.register(_TABLE, ArrowOnly(frame))
-                    answer = cursor.execute(statement).fetchnumpy()
-                    cursor.unregister(_TABLE)
-                    total = joined([total, _cube(answer, axes, moments)])
-        return total
+        statement = aggregate_sql(DUCKDB, STAGED, self.header, axes, moments)
+        files = zip(self._paths, self._names, strict=True)
+        frames = (frame for path, names in files for frame in _frames(path, names, wanted))
+        return counted(self._database, statement, frames, axes, moments)
 
     def close(self) -> None:
         self._database.close()
 
 
-def open_files(source: str) -> Engine:
-    """An engine over a Parquet or CSV file, or all files that a glob matches.
+def counted(
+    database: Database, statement: str, frames: Iterable[Any], axes: Sequence[KeyAxis], moments: Sequence[Moment]
+) -> Cube:
+    """The cube of all rows of the frames, each of which the statement finds as the table `STAGED`."""
+    total = empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments])
+    with database.cursor() as cursor:
+        for frame in frames:
+            cursor.register(STAGED, ArrowOnly(frame))
+            answer = cursor.execute(statement).fetchnumpy()
+            cursor.unregister(STAGED)
+            total = joined([total, cube_of(answer, axes, moments)])
+    return total
+
+
+def open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
+    """An engine over CSV files.
 
     Raises:
-        SourceError: nothing there, no regular file, several formats, unreadable, or a header that is no header.
+        SourceError: a header that is no header, or not that of the first file.
     """
-    paths = [Path(source)]
-    if re.search(r"[*?\[]", source) and not paths[0].exists():
-        found = [Path(name) for name in sorted(glob(source, recursive=True))]  # noqa: PTH207 (absolute and ** patterns)
-        paths = [path for path in found if not path.is_dir()]
-    if not paths:
-        raise SourceError(f"source '{source}': matches no file")
-    for path in paths:
-        check_regular(path)
-    endings = {path.suffix.lower() for path in paths}
-    if endings == {".csv"}:
-        return _CsvEngine(paths)
-    if endings == {".parquet"}:
-        return _ParquetEngine(paths)
-    raise SourceError(
-        f"source '{source}': must be .parquet or .csv files, all of one format"
-        f"{did_you_mean(min(endings), ('.parquet', '.csv'))}"
-    )
+    return _CsvEngine(paths, listing, limits)
 
 
-def open_frame(frame: Any, columns: Sequence[str]) -> Engine:
+def open_frame(frame: Any, columns: Sequence[str], limits: Limits) -> Engine:
     """An engine over an Arrow table, a Polars or a pandas frame (or anything with the Arrow C stream interface).
 
     Raises:
         SourceError: the frame cannot be read as a table.
     """
     frame, others = declared(frame, columns)
-    database = _Database()
+    database = Database(limits)
 
     def run(statement: str) -> Answer:
         with database.cursor() as cursor:
-            cursor.register(_TABLE, frame)
+            cursor.register(STAGED, frame)
             return cursor.execute(statement).fetchnumpy()
 
     try:
         with database.cursor() as cursor:
-            cursor.register(_TABLE, frame)
-            header = _header(cursor.execute(f"DESCRIBE {_TABLE}").fetchall())
+            cursor.register(STAGED, frame)
+            header = described(cursor.execute(f"DESCRIBE {STAGED}").fetchall())
     except SourceError:
         raise SourceError("source: the frame cannot be read as a table") from None
-    header = {**dict.fromkeys(others, _UNREAD), **header}
-    return _TableEngine(run, _TABLE, header, lambda: _content_snapshot(run, header, columns), database.close)
+    header = {**dict.fromkeys(others, UNREAD), **header}
+    return TableEngine(run, STAGED, header, lambda: content_snapshot(run, header, columns), database.close)
 
 
 def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> Engine:
     """An engine over a DuckDB relation, on the connection it belongs to, which stays open with its own settings."""
     kinds = [(name, str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)]
-    header = _header(kinds)
+    header = described(kinds)
 
     def run(statement: str) -> Answer:
         try:
-            answer = relation.query(_TABLE, statement)
+            answer = relation.query(STAGED, statement)
             if answer is None:
                 raise InternalError("a query gave no result")
             return answer.fetchnumpy()
         except duckdb.Error:
-            raise _unreadable() from None
+            raise unreadable() from None
 
-    return _TableEngine(run, _TABLE, header, lambda: _content_snapshot(run, header, columns), lambda: None)
+    return TableEngine(run, STAGED, header, lambda: content_snapshot(run, header, columns), lambda: None)
 
 
 def is_relation(source: object) -> bool:
@@ -248,82 +264,21 @@ def is_relation(source: object) -> bool:
     return isinstance(source, duckdb.DuckDBPyRelation)
 
 
-class _ParquetEngine:
-    """Parquet files, read by the driver; only columns of milliseconds come from elsewhere, row beside row."""
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths, self._database = paths, _Database()
-        headers = [_parquet_header(self._database, path) for path in paths]
-        for path, header in zip(paths, headers, strict=True):
-            if header != headers[0]:
-                raise SourceError(f"source '{path}': its columns and types differ from those of '{paths[0]}'")
-        self._header = headers[0]
-
-    @property
-    def header(self) -> Header:
-        return self._header
-
-    def snapshot(self) -> str:
-        return file_snapshot(self._paths)
-
-    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        wanted = dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments])
-        apart = [name for name in wanted if self._header[name] is _MILLISECONDS]
-        statement = aggregate_sql(DUCKDB, self._table([*wanted], apart), self._header, axes, moments)
-        with self._database.cursor() as cursor:
-            if apart:
-                cursor.register(_DAYS, days_of(self._paths, apart))
-            return _cube(cursor.execute(statement).fetchnumpy(), axes, moments)
-
-    def _table(self, wanted: Sequence[str], apart: Sequence[str]) -> str:
-        if not apart:
-            return _parquet(self._paths)
-        if len(apart) == len(wanted):
-            return _DAYS
-        columns = [f"{'d' if name in apart else 'p'}.{quoted(name)}" for name in wanted]
-        # Both sides give the rows in the order of the files.
-        return f"(SELECT {', '.join(columns)} FROM {_parquet(self._paths)} AS p POSITIONAL JOIN {_DAYS} AS d)"
-
-    def close(self) -> None:
-        self._database.close()
-
-
-def _parquet(paths: Sequence[Path]) -> str:
-    # A folder name such as age=3 must not become a column, or replace one. One text that is not UTF-8 must not fail.
-    files = ", ".join(_file(path) for path in paths)
-    return f"read_parquet([{files}], hive_partitioning = false, utf8_validation = 'replace')"
-
-
-def _parquet_header(database: _Database, path: Path) -> Header:
-    try:
-        with database.cursor() as cursor:
-            header = _header(cursor.execute(f"DESCRIBE SELECT * FROM {_parquet([path])}").fetchall())
-            fields = "name, num_children, converted_type, logical_type"
-            elements = cursor.execute(f"SELECT {fields} FROM parquet_schema({_file(path)})").fetchall()
-    except SourceError:
-        raise SourceError(f"source '{path}': is no readable Parquet file") from None
-    names = {element[0] for element in elements}
-    renamed = [name for name in header if name not in names]
-    if renamed:
-        # The driver ignores case and renames the second of two equal names; reading on could take one for another.
-        raise SourceError(f"source '{path}': has two columns whose names differ only in case; rename one of the two")
-    apart = [name for name in millisecond_columns(elements) if header[name].kind == "timestamp"]
-    return {**header, **dict.fromkeys(apart, _MILLISECONDS)}
-
-
-def _unreadable() -> SourceError:
+def unreadable() -> SourceError:
     """What is said instead of an error of the driver, which quotes values."""
     return SourceError("the source could not be read to its end; check that it is complete and unchanged")
 
 
-def _file(path: Path) -> str:
+def file_literal(path: Path) -> str:
+    """The path as an SQL text that names this file alone."""
     # Brackets and stars in a real file name must not be read as a glob.
     escaped = re.sub(r"([*?\[])", r"[\1]", str(path))
     return "'" + escaped.replace("'", "''") + "'"
 
 
-def _header(described: Sequence[Sequence[Any]]) -> Header:
-    return {str(row[0]): _column_type(str(row[1])) for row in described}
+def described(columns: Iterable[Sequence[Any]]) -> Header:
+    """The header that a DESCRIBE gives: names and types first."""
+    return {str(row[0]): _column_type(str(row[1])) for row in columns}
 
 
 def _column_type(shown: str) -> ColumnType:
@@ -335,7 +290,8 @@ def _column_type(shown: str) -> ColumnType:
     return ColumnType(_KINDS.get(shown, "other"), shown)
 
 
-def _cube(answer: Answer, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+def cube_of(answer: Answer, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+    """The cube in what an `aggregate_sql` statement answered."""
     rows = np.asarray(answer["n"], dtype=np.int64)
     shape = (len(rows), len(moments))
     keys = np.empty((len(rows), len(axes)), dtype=np.int64)
@@ -354,14 +310,26 @@ def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator
     import polars as pl
 
     places = [names.index(name) for name in wanted]
-    for plain, odd, nulls in row_batches(path, len(names)):
-        if plain:
-            cells = pl.Series(plain, dtype=pl.String).str.split_exact(",", len(names) - 1).struct
-            yield _framed([cells.field(f"field_{place}") for place in places], wanted, len(plain))
-        if odd:
-            yield _framed([pl.Series([row[place] for row in odd], dtype=pl.String) for place in places], wanted, len(odd))
-        if nulls:
-            yield _framed([pl.Series([None], dtype=pl.String).new_from_index(0, nulls)] * len(places), wanted, nulls)
+    header = "\0".join(map(str, range(len(names)))).encode() + b"\n"
+    for rows in row_blocks(path, len(names)):
+        if rows.count:
+            yield _framed(_cells(header + rows.text, places, rows.count), wanted, rows.count)
+        if rows.nulls:
+            nothing = pl.Series([None], dtype=pl.String).new_from_index(0, rows.nulls)
+            yield _framed([nothing] * len(places), wanted, rows.nulls)
+
+
+def _cells(text: bytes, places: Sequence[int], count: int) -> list[Any]:
+    """Some columns of rows that `row_blocks` wrote. Nothing is guessed; the header keeps a byte-order mark in its cell."""
+    import polars as pl
+
+    if not places:
+        return []
+    chosen = [str(place) for place in sorted(set(places))]
+    read = pl.read_csv(text, separator="\0", quote_char=None, infer_schema=False, empty_string_is_null=False, columns=chosen)
+    if read.height != count:
+        raise InternalError("rows of a CSV file were read otherwise than they were written")
+    return [read[str(place)] for place in places]
 
 
 def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
@@ -372,10 +340,10 @@ def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
     return pl.DataFrame([one.alias(name) for one, name in zip(series, names, strict=True)])
 
 
-def _content_snapshot(run: Callable[[str], Answer], header: Header, columns: Sequence[str]) -> str:
+def content_snapshot(run: Callable[[str], Answer], header: Header, columns: Sequence[str]) -> str:
     """A fingerprint of the declared columns' contents: rows and order-free hash sums, in the engine."""
     hashed = f"hash({', '.join(quoted(name) for name in columns if name in header)})"
     answer = run(
-        f"SELECT count(*) AS n, CAST(bit_xor({hashed}) AS VARCHAR) AS x, CAST(sum({hashed}) AS VARCHAR) AS s FROM {_TABLE}"
+        f"SELECT count(*) AS n, CAST(bit_xor({hashed}) AS VARCHAR) AS x, CAST(sum({hashed}) AS VARCHAR) AS s FROM {STAGED}"
     )
     return repr([str(answer[name][0]) for name in ("n", "x", "s")])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
@@ -22,16 +23,16 @@ class SpillFolder:
     process: int
 
 
-def new_spill_folder() -> SpillFolder:
-    """A folder in the system's folder for temporary files, which TMPDIR names.
+def new_spill_folder(parent: str | Path | None = None) -> SpillFolder:
+    """A folder in `parent`; None is the system's folder for temporary files, which TMPDIR names.
 
     Where none can be made, the path is empty: a query that needs more than the memory fails instead of spilling elsewhere.
     """
     try:
-        path = mkdtemp(prefix="discreet-")
+        path = mkdtemp(prefix="discreet-", dir=parent)
     except OSError:
         path = ""
-    return SpillFolder(path, os.getpid())
+    return SpillFolder(path and str(Path(path).absolute()), os.getpid())
 
 
 def remove_spill_folder(folder: SpillFolder) -> None:

@@ -8,10 +8,12 @@ write differently is their `Dialect`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor, gcd
+from typing import Any
 
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.dialect import Dialect
@@ -20,7 +22,7 @@ from discreet.exact import text
 from discreet.paths import NULL, CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.schema import Date, Number, Schema
 
-__all__ = ["aggregate_sql", "check_grids", "double_literal"]
+__all__ = ["aggregate_sql", "check_grids", "double_literal", "part_name"]
 
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _INTEGER = " *[+-]?[0-9]{1,19}([.]0*)? *"
@@ -37,8 +39,19 @@ def check_grids(header: Header, schema: Schema) -> None:
         SourceError: the type and the step need more bits together.
     """
     for name, column in schema.columns.items():
-        if isinstance(column, Number) and header[name].kind in {"integer", "decimal"}:
+        if isinstance(column, Number) and header[name].kind in {"integer", "decimal", "any"}:
             _exact_grid(NumberPath(name, column, 0, column.size - 1, NULL, ()), column, header[name].scale)
+
+
+def part_name(name: str, kind: str) -> str:
+    """Where the integers, doubles or texts (`kind`) of a column of kind "any" stand; in each row at most one is not null."""
+    return f"{name} as {kind}"
+
+
+def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType], str], *kinds: str) -> str:
+    """The code, or value, of whichever part has one."""
+    parts = [written(replace(path, name=part_name(path.name, kind)), ColumnType(kind, kind)) for kind in kinds]
+    return f"coalesce({', '.join(parts)})"
 
 
 def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
@@ -83,6 +96,9 @@ def _key(axis: KeyAxis, i: int) -> str:
 def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> str:
     """The value as the type of the categories, null when it cannot be one of them."""
     column, first = dialect.quoted(path.name), path.column.values[0]
+    if kind.kind == "any":
+        kinds = ("integer", "float", "text") if type(first) is int else ("text",)
+        return _of_any(path, partial(_category_value, dialect), *kinds)
     if isinstance(first, str):
         return dialect.text(path)
     if isinstance(first, bool):
@@ -104,6 +120,9 @@ def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> s
 
 def _number_code(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
     """The code within [low, high], null for null."""
+    if kind.kind == "any":
+        kinds = ("text",) if isinstance(path.column, Date) else ("integer", "float", "text")
+        return _of_any(path, partial(_number_code, dialect), *kinds)
     if isinstance(path.column, Date):
         return dialect.date_code(path, kind)
     column = dialect.quoted(path.name)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from discreet.errors import ArgumentError
 from discreet.release import Release
+from discreet.report.files import template, write_page
 from discreet.report.view import page_of
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
 __all__ = ["render", "write_report"]
+
+_TEMPLATE = Path(__file__).with_name("report.html.jinja")
 
 
 def render(release: Release) -> str:
@@ -27,7 +23,7 @@ def render(release: Release) -> str:
     if not isinstance(release, Release):
         raise ArgumentError(f"release={type(release).__name__}: must be a Release; read one with Release.load(folder)")
     try:
-        return _template().render(page=page_of(release))
+        return template(_TEMPLATE).render(page=page_of(release))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, StopIteration, RuntimeError):
         raise ArgumentError("release: lacks a part that every release has; it was not written by discreet") from None
 
@@ -41,29 +37,4 @@ def write_report(release: Release, path: str | Path) -> Path:
     Raises:
         ArgumentError: as `render`, or the file cannot be written.
     """
-    page = render(release).encode("utf-8")
-    place = Path(path)
-    place = place / "report.html" if place.is_dir() else place
-    try:
-        handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(page)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(place)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as wrong:
-        raise ArgumentError(f"write_report('{path}'): cannot be written ({wrong.strerror}); choose another path") from None
-    return place
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    folder = FileSystemLoader(Path(__file__).parent)
-    return Environment(
-        loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).get_template("report.html.jinja")
+    return write_page(render(release), path, named="report.html")

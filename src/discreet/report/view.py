@@ -11,6 +11,8 @@ from discreet.figures import name
 from discreet.release import Release
 from discreet.report import appendix, promise, words
 from discreet.report.appendix import Noise, OrdinaryNoise
+from discreet.report.budget import BudgetUse, budget_of
+from discreet.report.pictures import Picture, pictures_of, profile_of
 from discreet.report.tables import NumberTable, tables_of
 from discreet.report.totals import Exact, exact_of, unprotected_words
 
@@ -30,8 +32,11 @@ class Page:
     promise: str
     detection: str
     figures: tuple[tuple[str, str], ...]
+    profile: Picture | None
+    budget: BudgetUse | None
     exact: Exact | None
     covered: str
+    pictures: tuple[Picture, ...]
     tables: tuple[NumberTable, ...]
     steps: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
@@ -63,8 +68,11 @@ def page_of(release: Release) -> Page:
         promise=name(document["guarantee"]["words"]),
         detection=promise.detection_words(guarantee),
         figures=promise.figures_of(guarantee),
+        profile=profile_of(guarantee),
+        budget=budget_of(document, guarantee),
         exact=exact_of(document, guarantee),
         covered=words.covered_words(document["interval"]),
+        pictures=tuple(pictures_of(document)),
         tables=tuple(tables_of(document)),
         steps=tuple(words.step_words(step) for step in plan["steps"]),
         columns=_columns(plan),

@@ -1,0 +1,31 @@
+"""discreet: a session and a release, with a ledger on disk. The Parquet file is read in the measured time."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import count
+from pathlib import Path
+
+from measured import EPSILON, SEXES, STATES, TOP, Line, measure
+
+import discreet as dp
+
+FOLDER = tempfile.TemporaryDirectory()
+NAMES = count()
+
+
+def request(path: Path) -> list[Line]:
+    schema = dp.Schema(state=dp.Category(STATES), sex=dp.Category(SEXES), wage=dp.Number(0, TOP))
+    dataset, ledger = f"wages {next(NAMES)}", Path(FOLDER.name) / "ledger.db"
+    with dp.Session(
+        path, schema, dataset=dataset, ledger=ledger, budget=dp.PureDP(EPSILON), neighbours=dp.AddRemove()
+    ) as session:
+        statistics = (dp.count("wage"), dp.sum("wage", nulls="skip"), dp.mean("wage", nulls="skip"))
+        release = session.release(session.table.group_by("state", "sex").agg(*statistics), name="by state and sex")
+    # Every group of the schema is there, null for each key too; no row of the data has one, so they are not compared.
+    table = release.table.drop_nulls(["state", "sex"])
+    return table.select("state", "sex", "count_wage", "sum_wage", "mean_wage").rows()
+
+
+if __name__ == "__main__":
+    measure(lambda path: path, request, ["discreet", "duckdb"])

@@ -1,0 +1,81 @@
+"""A source that is named by a text: which files are meant, of which format they are, and the engine that reads them.
+
+A name that is there is what it says; only one that is not is read as a pattern.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from glob import glob
+from pathlib import Path
+
+from discreet.engines.base import Engine
+from discreet.engines.duckdb import open_csv
+from discreet.engines.duckdb_file import open_duckdb_table
+from discreet.engines.files import Listing, check_regular
+from discreet.engines.folders import NO_PARTITIONS, parquet_files, partitions_of
+from discreet.engines.limits import NO_LIMITS, Limits
+from discreet.engines.parquet import open_parquet
+from discreet.engines.sqlite_file import open_sqlite_table
+from discreet.errors import SourceError, did_you_mean
+
+__all__ = ["open_path"]
+
+
+def open_path(source: str, limits: Limits = NO_LIMITS) -> Engine:
+    """An engine over a Parquet or CSV file, all files that a glob matches, all Parquet files of a folder, or "FILE::TABLE".
+
+    Raises:
+        SourceError: nothing there, no regular file, several formats, unreadable, or a header that is no header.
+    """
+    path = Path(source)
+    if "::" in source and not path.exists():
+        file, _, table = source.rpartition("::")
+        return _open_table(Path(file), table, limits)
+    if path.is_dir():
+        paths = parquet_files(path)
+        return open_parquet(paths, partial(parquet_files, path), partitions_of(path, paths), limits)
+    listing: Listing = partial(_matching, source) if re.search(r"[*?\[]", source) and not path.exists() else lambda: [path]
+    return _open_files(source, listing(), listing, limits)
+
+
+def _matching(source: str) -> list[Path]:
+    found = [Path(name) for name in sorted(glob(source, recursive=True))]  # noqa: PTH207 (absolute and ** patterns)
+    return [path for path in found if not path.is_dir()]
+
+
+def _open_files(source: str, paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
+    if not paths:
+        raise SourceError(f"source '{source}': matches no file")
+    for path in paths:
+        check_regular(path)
+    endings = {path.suffix.lower() for path in paths}
+    if endings == {".csv"}:
+        return open_csv(paths, listing, limits)
+    if endings == {".parquet"}:
+        return open_parquet(paths, listing, NO_PARTITIONS, limits)
+    if len(paths) == 1 and _database_of(paths[0]):
+        raise SourceError(f"source '{source}': is a database; name one of its tables, as in '{source}::persons'")
+    raise SourceError(
+        f"source '{source}': must be .parquet or .csv files, all of one format"
+        f"{did_you_mean(min(endings), ('.parquet', '.csv'))}"
+    )
+
+
+def _open_table(path: Path, table: str, limits: Limits) -> Engine:
+    check_regular(path)
+    opener = _database_of(path)
+    if opener is None:
+        raise SourceError(f"source '{path}': is neither a DuckDB nor an SQLite database, so it has no table '{table}'")
+    return opener(path, table, limits)
+
+
+def _database_of(path: Path) -> Callable[[Path, str, Limits], Engine] | None:
+    """What opens the tables of the file, by its first bytes."""
+    with path.open("rb") as file:
+        start = file.read(16)
+    if start == b"SQLite format 3\0":
+        return open_sqlite_table
+    return open_duckdb_table if start[8:12] == b"DUCK" else None

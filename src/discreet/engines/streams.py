@@ -1,0 +1,187 @@
+"""Rows that arrive as Arrow streams: the table of a database, through ADBC, or whatever a function opens anew.
+
+A stream can be read once, and a release reads its source three times: fingerprint, count, fingerprint. So a source is not
+a stream but a way to open one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from discreet.cube import Cube
+from discreet.engines.base import Engine, Header
+from discreet.engines.duckdb import STAGED, UNREAD, Answer, Database, content_snapshot, cube_of, described, unreadable
+from discreet.engines.duckdb_sql import DUCKDB, quoted
+from discreet.engines.frames import declared
+from discreet.engines.limits import Limits
+from discreet.engines.sql import aggregate_sql
+from discreet.errors import ArgumentError, SourceError, printed
+from discreet.paths import KeyAxis, Moment
+
+__all__ = ["DatabaseTable", "is_streamed", "open_streamed"]
+
+_EXTRA = "install the extra: pip install 'discreet[adbc]', and the ADBC driver of your database"
+
+Opening = Callable[[Sequence[str]], AbstractContextManager[Any]]
+"""Opens a stream of at least these columns, of all of them when there are none; the reader is of pyarrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseTable:
+    """A table of a database with an ADBC driver, read as Arrow batches.
+
+    Args:
+        connect: gives a new ADBC DB-API connection each time it is called, such as
+            `lambda: adbc_driver_postgresql.dbapi.connect(uri)`. A release opens three, one after the other, and closes them.
+        table: the name of the table, or "schema.table", as it is spelled in the database.
+
+    Raises:
+        ArgumentError: `connect` is no function, or `table` no name.
+    """
+
+    connect: Callable[[], Any]
+    table: str
+
+    def __post_init__(self) -> None:
+        if not callable(self.connect):
+            raise ArgumentError(f"connect={printed(self.connect)}: must be a function that gives a new connection each time")
+        if not isinstance(self.table, str) or "\0" in self.table or not all(self.table.split(".")):
+            raise ArgumentError(f"table={printed(self.table)}: must be the name of a table, or 'schema.table'")
+
+
+def is_streamed(source: object) -> bool:
+    """Whether a source is opened anew for each reading."""
+    return isinstance(source, DatabaseTable) or (callable(source) and not hasattr(source, "__arrow_c_stream__"))
+
+
+def open_streamed(source: DatabaseTable | Callable[[], Any], columns: Sequence[str], limits: Limits) -> Engine:
+    """An engine over a `DatabaseTable`, or over a function that gives a new Arrow stream each time it is called.
+
+    Raises:
+        SourceError: it cannot be opened, a driver is missing, or its header cannot be read.
+    """
+    named = "the table" if isinstance(source, DatabaseTable) else "the stream"
+    opening = partial(_of_table, source) if isinstance(source, DatabaseTable) else partial(_of_function, source)
+    try:
+        with opening(()) as reader:
+            schema = reader.schema
+    except SourceError:
+        raise
+    except ImportError as missing:
+        raise SourceError(f"source: {named} needs the package '{missing.name}'; {_EXTRA}") from None
+    except Exception as error:  # noqa: BLE001 (whatever a driver raises; its text may show a password)
+        shown = type(error).__name__
+        raise SourceError(f"source: {named} cannot be opened ({shown}); open it without discreet to see why") from None
+    return _StreamEngine(opening, schema, columns, limits)
+
+
+class _StreamEngine:
+    """One table expression, for each statement read from a stream of its own."""
+
+    def __init__(self, opening: Opening, schema: Any, columns: Sequence[str], limits: Limits) -> None:
+        frame, others = declared(schema.empty_table(), columns)
+        self._columns = [name for name in columns if name in schema.names]
+        self._opening, self._fields = opening, {name: schema.field(name).type for name in self._columns}
+        self._database = Database(limits)
+        try:
+            with self._database.cursor() as cursor:
+                cursor.register(STAGED, frame)
+                known = described(cursor.execute(f"DESCRIBE {STAGED}").fetchall()) if self._columns else {}
+        except SourceError:
+            raise SourceError("source: the stream cannot be read as a table") from None
+        self._header = {**dict.fromkeys(others, UNREAD), **known}
+
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    def snapshot(self) -> str:
+        return content_snapshot(lambda statement: self._answer(statement, self._columns), self._header, self._columns)
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
+        statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
+        return cube_of(self._answer(statement, wanted or self._columns[:1]), axes, moments)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _answer(self, statement: str, names: Sequence[str]) -> Answer:
+        try:
+            with self._opening(names) as reader, self._database.cursor() as cursor:
+                cursor.register(STAGED, _Once(reader, {name: self._fields[name] for name in names}))
+                answer: Answer = cursor.execute(statement).fetchnumpy()
+                cursor.unregister(STAGED)
+                return answer
+        except Exception:  # noqa: BLE001 (a driver's own error, whose text may quote a value)
+            raise unreadable() from None
+
+
+class _Once:
+    """These columns of a stream, for one reading. Its schema is told apart, so that the reading does not begin with it."""
+
+    def __init__(self, reader: Any, fields: dict[str, Any]) -> None:
+        import pyarrow as pa
+
+        found = {name: reader.schema.field(name).type for name in fields}
+        if found != fields:  # the driver was told other types, and would read the wrong bytes
+            raise unreadable()
+        names = list(fields)
+        self._schema = pa.schema([pa.field(name, kind) for name, kind in fields.items()])
+        arrays = ([batch[name] for name in names] for batch in reader)
+        batches = (pa.RecordBatch.from_arrays(columns, schema=self._schema) for columns in arrays)
+        self._reader = pa.RecordBatchReader.from_batches(self._schema, batches)
+
+    def __arrow_c_schema__(self) -> object:
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._reader.__arrow_c_stream__(requested_schema)
+
+
+@contextmanager
+def _of_function(source: Callable[[], Any], names: Sequence[str]) -> Iterator[Any]:  # noqa: ARG001 (all columns come)
+    import pyarrow as pa
+
+    reader = pa.RecordBatchReader.from_stream(source())
+    try:
+        yield reader
+    finally:
+        with suppress(Exception):
+            reader.close()
+
+
+@contextmanager
+def _of_table(source: DatabaseTable, names: Sequence[str]) -> Iterator[Any]:
+    """The header alone when no names are given."""
+    import_module("pyarrow")  # what the readers of ADBC are made of
+    connection = source.connect()
+    opened = [connection]
+    try:
+        _check_types(connection)
+        cursor = connection.cursor()
+        opened.insert(0, cursor)
+        place = ".".join(quoted(part) for part in source.table.split("."))
+        columns = ", ".join(quoted(name) for name in names)
+        cursor.execute(f"SELECT {columns} FROM {place}" if names else f"SELECT * FROM {place} WHERE 1 = 0")
+        yield cursor.fetch_record_batch()
+    finally:
+        for one in opened:
+            with suppress(Exception):  # a connection that was lost cannot be closed
+                one.close()
+
+
+def _check_types(connection: Any) -> None:
+    """Nothing, when the types of a column are the database's and not those of the first rows."""
+    info: dict[str, Any] = connection.adbc_get_info() if hasattr(connection, "adbc_get_info") else {}
+    if info.get("vendor_name") == "SQLite":
+        # One cell decides there whether a stream can be read to its end.
+        raise SourceError(
+            "source: the ADBC driver of SQLite takes the types of columns from rows, so that one cell could end a release; "
+            "name the file and the table instead, as in 'survey.sqlite::persons'"
+        )

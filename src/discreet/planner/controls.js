@@ -1,0 +1,211 @@
+"use strict";
+/* The page: controls in, text out. Whatever comes from the plan reaches the page as textContent, never as HTML. */
+
+const plan = JSON.parse(document.getElementById("plan").textContent);
+let state = initial(plan);
+const every = selector => [...document.querySelectorAll(selector)];
+const tell = (selector, text) => every(selector).forEach(one => { one.textContent = text; });
+
+// Sliders: positions are whole numbers, each of which stands for an amount ----------------------------------------------
+
+const digits = (value, many) => written(read(value.toPrecision(many)));
+
+function logarithmic(low, high, spell) {
+  const per = 50;
+  return {
+    min: Math.ceil(per * Math.log10(low) - 1e-9), max: Math.floor(per * Math.log10(high) + 1e-9),
+    text: k => spell(10 ** (k / per)),
+    place: text => Math.round(per * Math.log10(double(read(text)))),
+  };
+}
+
+function linear(low, high, step) {
+  return {
+    min: Math.round(low / step), max: Math.round(high / step),
+    text: k => digits(k * step, 6), place: text => Math.round(double(read(text)) / step),
+  };
+}
+
+const stops = list => ({
+  min: 0, max: list.length - 1, text: k => String(list[k]), place: text => list.findIndex(one => !compare(read(String(one)), read(text))),
+});
+
+function scaleOf(what, release) {
+  if (what === "budget") {
+    const budget = double(read(plan.budget));
+    return logarithmic(budget / 100, budget * 100, value => digits(value, 3));
+  }
+  const {ends, resize} = plan.releases[release];
+  if (what === "spend") return logarithmic(...ends, value => digits(value, 3));
+  if (what === "rows") {
+    if (resize.stops) return stops(resize.stops);
+    return logarithmic(Math.max(1, resize.rows / 10), resize.rows * 10, value => digits(Math.max(1, Math.round(Number(value.toPrecision(3)))), 15));
+  }
+  if (resize.proportions) return stops(resize.proportions);
+  return linear(double(read(resize.least)), double(read(resize.most)), 0.05);
+}
+
+const get = (what, release) => what === "budget" ? state.budget : state.releases[release][what];
+
+function set(what, release, text) {
+  if (what === "budget") state.budget = text; else state.releases[release][what] = text;
+}
+
+/* What is wrong with an amount that was typed; nothing if it will do. */
+function wrong(what, text) {
+  const value = read(text);
+  if (!value || !(double(value) > 0) || !(double(value) < 1e60)) return "write a number greater than 0, such as 0.1 or 1/3";
+  if (what === "rows" && (value[0] % value[1] || double(value) > 1e12)) return "write a whole number";
+  if (what === "proportion" && (double(value) > 50 || double(value) < 1e-6)) return "write a proportion up to 50";
+  return "";
+}
+
+function connect(box) {
+  const {what, release} = box.dataset, scale = scaleOf(what, release);
+  const slider = box.querySelector("input[type=range]"), field = box.querySelector("input[type=text]");
+  Object.assign(slider, {min: scale.min, max: scale.max, step: 1});
+  const place = () => {
+    const text = get(what, release);
+    slider.value = Math.min(scale.max, Math.max(scale.min, scale.place(text)));
+    slider.setAttribute("aria-valuetext", text);
+    if (field && document.activeElement !== field) field.value = text;
+    box.querySelectorAll("output").forEach(one => { one.textContent = text; });
+  };
+  slider.addEventListener("input", () => {
+    set(what, release, scale.text(Number(slider.value)));
+    if (field) field.value = get(what, release);
+    accept(box, field, "");
+    show();
+  });
+  if (field) field.addEventListener("input", () => {
+    const problem = wrong(what, field.value);
+    accept(box, field, problem);
+    if (problem) return;
+    set(what, release, written(read(field.value)));
+    show();
+  });
+  places.push(place);
+}
+
+function accept(box, field, problem) {
+  box.querySelector(".problem").textContent = problem;
+  if (field) field.setAttribute("aria-invalid", problem ? "true" : "false");
+}
+
+const places = [];
+
+// What the page says ---------------------------------------------------------------------------------------------------
+
+function guarantee(value, delta) {
+  const size = double(value), stated = [amount(plan.symbol, value)];
+  if (delta) stated.push(amount("δ", delta));
+  if (plan.epsilons) stated.push(`ε ≤ ${rounded(epsilonOf(plan, size))} at δ = ${plan.report_delta}`);
+  else stated.push(`a probability grows by a factor of at most ${rounded(Math.exp(size) * (1 + 1e-12))}${delta ? ", up to δ" : ""}`);
+  return stated.join("; ");
+}
+
+function advertised(value, delta) {
+  const epsilon = plan.epsilons ? `; ε ≤ ${rounded(epsilonOf(plan, value))} at δ = ${plan.report_delta}` : "";
+  return `${plan.symbol} ≤ ${rounded(value)}${delta ? `; ${amount("δ", delta)}` : ""}${epsilon}`;
+}
+
+const errorText = error => error === 0 ? "exact" : `± ${rounded(error)}`;
+
+/* What a release would give for a multiple of its spend. */
+function atTimes(factor, place) {
+  const releases = state.releases.map((one, k) => k === place ? {...one, spend: written(times(read(one.spend), factor))} : one);
+  return outcome(plan, {...state, releases}, place);
+}
+
+function showRelease(one, place) {
+  const release = plan.releases[place];
+  tell(`[data-refused="${place}"]`, one.refused ? `Not possible so: ${one.refused}` : "");
+  const shown = {now: one, half: atTimes([1n, 2n], place), twice: atTimes([2n, 1n], place)};
+  for (const [when, {refused, errors}] of Object.entries(shown))
+    release.statistics.forEach((_, k) => tell(`[data-error="${place}:${k}:${when}"]`, refused ? "–" : errorText(errors[k])));
+  tell(`[data-effective="${place}"]`, guarantee(one.spend, one.delta));
+  every(`[data-beside="${place}"]`).forEach(row => { row.hidden = one.advertised === null; });
+  if (one.advertised !== null) tell(`[data-advertised="${place}"]`, advertised(one.advertised, one.delta));
+  if (release.resize) tell(`[data-resize="${place}"]`, resizeWords(release.resize, state.releases[place]));
+}
+
+function resizeWords(resize, chosen) {
+  const rows = Number(chosen.rows), proportion = read(chosen.proportion), c = Number(ceiling(proportion));
+  const each = c === 1 ? "each row at most once" : `each row at most ${c} times`;
+  if (resize.of === null) return `The table that is asked has ${rows.toLocaleString("en")} rows: sampled ones, ${each}, and imputed ones.`;
+  const real = sampled(resize, rows, proportion), more = rows - real;
+  return `The table that is asked has ${rows.toLocaleString("en")} rows: ${real.toLocaleString("en")} sampled from the data, ${each}, and ${more.toLocaleString("en")} imputed.`;
+}
+
+function showScene() {
+  const {a, reason, refused, exact} = plan.scenes[state.on];
+  let words = "Nothing stands exact beside the releases: compared are tables that differ in one person's data.";
+  if (refused) words = `Not possible so: ${refused}`;
+  else if (a !== null) words = `Compared are tables with the same totals that differ in ${exact ? "" : "at most "}a = ${a} row${a === 1 ? "" : "s"} (${reason}).`;
+  tell("[data-scene]", words);
+}
+
+function showCost(outcomes) {
+  const asked = charge(plan, outcomes), available = left(plan, state), ok = fits(asked, available);
+  const root = value => plan.measure === "gdp" ? Math.sqrt(double(value)) : double(value);
+  const value = (parts) => plan.measure === "gdp" ? `μ ≤ ${rounded(root(parts[0]), 6)}` : amount(plan.symbol, parts[0]) + (parts[1] ? `, ${amount("δ", parts[1])}` : "");
+  tell("[data-cost]", value(asked));
+  tell("[data-left]", plan.kind === "python" ? "" : ` of ${value(available)}${plan.frozen ? " that remains" : ""}`);
+  const epsilon = plan.epsilons ? ` · ε ≤ ${rounded(epsilonOf(plan, root(asked[0]) * (1 + 1e-12)))} at δ = ${plan.report_delta}` : "";
+  tell("[data-epsilon]", epsilon);
+  tell("[data-over]", plan.kind === "python" || ok ? "" : "More than there is: lower a spend" + (plan.frozen ? "." : " or raise the budget."));
+  every("meter").forEach(meter => {
+    meter.value = ok ? Math.min(1, Math.max(...asked.map((part, k) => double(part) / double(available[k]) || 0))) : 1;
+    meter.high = ok ? 1 : 0;
+  });
+}
+
+function show() {
+  places.forEach(place => place());
+  const outcomes = plan.releases.map((_, place) => outcome(plan, state, place));
+  outcomes.forEach(showRelease);
+  showScene();
+  showCost(outcomes);
+  tell("[data-written]", planText(plan, state));
+}
+
+// Buttons --------------------------------------------------------------------------------------------------------------
+
+function selectText() {
+  const range = document.createRange();
+  range.selectNodeContents(document.querySelector("[data-written]"));
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
+}
+
+const actions = {
+  copy: () => {
+    const done = () => tell("[data-done]", "Copied."), ask = () => { selectText(); tell("[data-done]", "Selected: copy it with Ctrl+C."); };
+    if (navigator.clipboard) navigator.clipboard.writeText(planText(plan, state)).then(done, ask); else ask();
+  },
+  download: () => {
+    const link = document.createElement("a"), file = new Blob([planText(plan, state)], {type: "application/toml"});
+    link.href = URL.createObjectURL(file);
+    link.download = "plan.toml";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    tell("[data-done]", "Written to plan.toml: put it into the folder of the plan, where its paths begin.");
+  },
+  reset: () => {
+    state = initial(plan);
+    every("[data-total]").forEach(box => { box.checked = plan.on[Number(box.dataset.total)] === "1"; });
+    every("input[type=text]").forEach(field => field.setAttribute("aria-invalid", "false"));
+    tell(".problem", "");
+    tell("[data-done]", "");
+    show();
+  },
+};
+
+every("[data-what]").forEach(connect);
+every("[data-total]").forEach(box => box.addEventListener("change", () => {
+  state.on = every("[data-total]").map(one => one.checked ? "1" : "0").join("");
+  show();
+}));
+every("[data-do]").forEach(button => button.addEventListener("click", () => actions[button.dataset.do]()));
+document.documentElement.classList.add("live");
+actions.reset();

@@ -1,0 +1,242 @@
+"use strict";
+/* The planner's arithmetic. Amounts are exact ratios of whole numbers, as in the plan; errors and ε are doubles, kept on the
+   careful side: a closed form where the document has one, else the worse of two quotes. `plan` is the document of the page,
+   `state` what its controls say: {on, budget, releases: [{spend, rows, proportion}]}, all of it text. */
+
+// Exact amounts: [numerator, denominator] ------------------------------------------------------------------------------
+
+function read(text) {
+  const ratio = /^\s*(\d{1,400})\s*\/\s*(\d{1,400})\s*$/.exec(text);
+  if (ratio) return BigInt(ratio[2]) ? [BigInt(ratio[1]), BigInt(ratio[2])] : null;
+  const found = /^\s*(\d{0,400})(?:\.(\d{0,400}))?(?:[eE]([+-]?\d{1,3}))?\s*$/.exec(text);
+  if (!found || !(found[1] || found[2])) return null;
+  const digits = found[2] || "", power = Number(found[3] || 0) - digits.length;
+  const whole = BigInt(found[1] + digits), ten = 10n ** BigInt(Math.abs(power));
+  return power < 0 ? [whole, ten] : [whole * ten, 1n];
+}
+
+const plus = (a, b) => [a[0] * b[1] + b[0] * a[1], a[1] * b[1]];
+const times = (a, b) => [a[0] * b[0], a[1] * b[1]];
+const over = (a, b) => [a[0] * b[1], a[1] * b[0]];
+const compare = (a, b) => (d => d < 0n ? -1 : d > 0n ? 1 : 0)(a[0] * b[1] - b[0] * a[1]);
+const floor = a => a[0] / a[1];
+const ceiling = a => (a[0] + a[1] - 1n) / a[1];
+
+function double([numerator, denominator]) {
+  const shift = BigInt(64 + 4 * Math.max(0, denominator.toString(16).length - numerator.toString(16).length));
+  return Number((numerator << shift) / denominator) / 2 ** Number(shift);
+}
+
+function written(a) {
+  let [numerator, denominator] = lowest(a), digits = 0;
+  while (digits <= 40 && 10n ** BigInt(digits) % denominator) digits += 1;
+  if (digits > 40) return `${numerator}/${denominator}`;
+  const all = (numerator * 10n ** BigInt(digits) / denominator).toString().padStart(digits + 1, "0");
+  return digits ? `${all.slice(0, -digits)}.${all.slice(-digits)}` : all;
+}
+
+function lowest([numerator, denominator]) {
+  let a = numerator, b = denominator;
+  while (b) [a, b] = [b, a % b];
+  return [numerator / a, denominator / a];
+}
+
+// Numbers for people, rounded up ---------------------------------------------------------------------------------------
+
+function rounded(value, digits = 4) {
+  if (!(value < Infinity)) return "∞";
+  if (value === 0) return "0";
+  if (Number.isInteger(value) && value < 1e6) return value.toLocaleString("en");
+  const decimals = digits - 1 - Math.floor(Math.log10(value));
+  const steps = Math.ceil(value * 10 ** decimals * (1 - 1e-11));
+  if (value >= 1e9 || value < 1e-5) return `${steps / 10 ** (digits - 1)}e${digits - 1 - decimals}`;
+  return (decimals > 0 ? steps / 10 ** decimals : steps * 10 ** -decimals)
+    .toLocaleString("en", {maximumFractionDigits: Math.max(0, decimals)});
+}
+
+function amount(symbol, value) {
+  const exactly = written(value);
+  return exactly.length <= 12 && !exactly.includes("/") ? `${symbol} = ${exactly}` : `${symbol} ≤ ${rounded(double(value), 6)}`;
+}
+
+// What a resize gives --------------------------------------------------------------------------------------------------
+
+/* P(K = 0), P(K = 1), …: how many copies of the rows of `group` protected persons are sampled (Theorems R1 and R2). */
+function copies(plan, resize, rows, proportion, group) {
+  const c = Number(ceiling(proportion)), together = group * plan.persons;
+  if (resize.of === null) return binomial(c * together, double(proportion) / c);
+  const drawn = sampled(resize, rows, proportion), all = c * resize.of, marked = c * Math.min(together, resize.of);
+  const least = Math.max(0, marked + drawn - all), most = Math.min(marked, drawn);
+  const odds = [0];
+  for (let k = least; k < most; k += 1)
+    odds.push(odds[k - least] + Math.log((marked - k) / (k + 1)) + Math.log((drawn - k) / (all - marked - drawn + k + 1)));
+  const top = Math.max(...odds), weights = odds.map(one => Math.exp(one - top));
+  const total = weights.reduce((a, b) => a + b, 0);
+  return [...new Array(least).fill(0), ...weights.map(one => one / total)];
+}
+
+const sampled = (resize, rows, proportion) => Math.min(Number(floor(times(proportion, [BigInt(resize.of), 1n]))), rows);
+
+function binomial(trials, rate) {
+  if (rate === 1) return [...new Array(trials).fill(0), 1];
+  const weights = [(1 - rate) ** trials];
+  for (let k = 0; k < trials; k += 1) weights.push(weights[k] * (trials - k) / (k + 1) * rate / (1 - rate));
+  return weights;
+}
+
+/* log E e^(xK), Theorem R3. */
+function amplified(law, x) {
+  const most = law.length - 1;
+  if (most * x < 500) return Math.log1p(law.reduce((sum, p, k) => sum + p * Math.expm1(k * x), 0));
+  return most * x + Math.log(law.reduce((sum, p, k) => sum + p * Math.exp((k - most) * x), 0));
+}
+
+/* The guarantee for one row of the resized table that gives `spend` for the original one. */
+function functional(measure, law, spend) {
+  const most = law.length - 1;
+  if (measure === "zcdp") return spend / Math.max(1, most) ** 2;
+  if (measure === "gdp") return spend / Math.max(1, most);
+  if (!most) return spend;
+  let low = spend / most, high = spend;
+  while (amplified(law, high) < spend) high *= 2;
+  for (let i = 0; i < 200 && high - low > 1e-15 * high; i += 1) {
+    const middle = (low + high) / 2;
+    if (amplified(law, middle) <= spend) low = middle; else high = middle;
+  }
+  return low * (1 - 1e-12);
+}
+
+// Errors ---------------------------------------------------------------------------------------------------------------
+
+/* The half-width of one noise: the least w with P(|Y| ≤ w) ≥ level. */
+function halfWidth(measure, query, certain, x) {
+  const part = x * query.share;
+  if (measure === "pure-dp") {
+    const scale = query.size / part;
+    return Math.max(0, Math.ceil(scale * Math.log(2 / (certain * (1 + Math.exp(-1 / scale)))) - 1));
+  }
+  const variance = measure === "zcdp" ? query.size / (2 * part) : query.size / (x * part);
+  return variance > 1e34 ? Infinity : Math.max(0, Math.ceil(certain * Math.sqrt(variance) - 0.5));
+}
+
+function closed(measure, curve, form, x) {
+  const sizes = form.terms.map(([query, factor]) => factor * halfWidth(measure, curve.queries[query], form.certain, x));
+  const error = form.take === "largest" ? Math.max(0, ...sizes) : sizes.reduce((a, b) => a + b, 0);
+  return form.root === 1 ? error : Math.sqrt(error);
+}
+
+/* The worse of the two values between whose amounts x lies; a point is met by what is within rounding of it. */
+function worse(at, values, x) {
+  const known = k => values[k] === null || values[k] === undefined ? Infinity : values[k];
+  let low = 0, high = at.length - 1;
+  if (x < at[0] * (1 - 1e-9)) return Infinity;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (at[middle] * (1 - 1e-9) <= x) low = middle; else high = middle - 1;
+  }
+  return x <= at[low] * (1 + 1e-9) || low + 1 === at.length ? known(low) : Math.max(known(low), known(low + 1));
+}
+
+/* ε at the reported δ, of the next larger amount that the document knows. */
+function epsilonOf(plan, x) {
+  if (!plan.epsilons) return x;
+  const {at, epsilon} = plan.epsilons;
+  let low = 0, high = at.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (at[middle] >= x * (1 - 1e-12)) high = middle; else low = middle + 1;
+  }
+  return low < at.length ? epsilon[low] : Infinity;
+}
+
+/* What release `place` gives in a state: {errors, spend, delta, advertised, refused}. */
+function outcome(plan, state, place) {
+  const release = plan.releases[place], chosen = state.releases[place], {resize} = release, {measure} = plan;
+  const scene = plan.scenes[state.on], spend = read(chosen.spend), x = double(spend);
+  const delta = release.delta === null ? null : times(read(release.delta), over(spend, read(release.spend)));
+  const base = {spend, delta, advertised: null, refused: scene.refused, errors: []};
+  if (scene.refused) return base;
+  const stop = (list, value, same) => list ? list.findIndex(one => same(one, value)) : "";
+  const p = resize ? stop(resize.proportions, chosen.proportion, (a, b) => !compare(read(a), read(b))) : "";
+  const n = resize ? stop(resize.stops, chosen.rows, (a, b) => a === Number(b)) : "";
+  const curve = release.curves[release.which[`${state.on}|${p}|${n}`]];
+  if (curve.refused) return {...base, refused: curve.refused};
+  const law = group => copies(plan, resize, Number(chosen.rows), read(chosen.proportion), group);
+  let inner = x;
+  if (measure !== "approx-dp")
+    inner = resize ? functional(measure, law(scene.a || 1), x) : x / plan.persons ** (measure === "zcdp" ? 2 : 1);
+  const errors = curve.lines.map((form, k) => form ? closed(measure, curve, form, inner) : worse(curve.at, curve.errors[k], inner));
+  let advertised = null;
+  if (scene.a !== null && measure === "approx-dp") advertised = worse(curve.at, curve.advertised, x);
+  else if (scene.a !== null) {
+    const total = inner * (curve.raise.length > 1 ? worse(curve.at, curve.raise, inner) : curve.raise[0]);
+    advertised = resize ? outer(measure, law(1), total) : total;
+  }
+  return {...base, errors, advertised: advertised === null ? null : advertised * (1 + 1e-9)};
+}
+
+function outer(measure, law, inner) {
+  const most = law.length - 1;
+  return measure === "pure-dp" ? amplified(law, inner) : measure === "zcdp" ? most ** 2 * inner : most * inner;
+}
+
+/* The charge of all releases that are not stored yet, in the coordinates that the ledger adds: (ε), (ε, δ), (ρ) or (μ²). */
+function charge(plan, outcomes) {
+  const total = plan.remaining.map(() => [0n, 1n]);
+  outcomes.forEach(({spend, delta}, place) => {
+    if (plan.releases[place].stored) return;
+    const parts = plan.measure === "gdp" ? [times(spend, spend)] : delta ? [spend, delta] : [spend];
+    parts.forEach((part, k) => { total[k] = lowest(plus(total[k], part)); });
+  });
+  return total;
+}
+
+function left(plan, state) {
+  const budget = read(state.budget);
+  if (plan.frozen) return plan.remaining.map(read);
+  if (plan.measure === "gdp") return [times(budget, budget)];
+  return plan.budget_delta === null ? [budget] : [budget, read(plan.budget_delta)];
+}
+
+const fits = (asked, available) => asked.every((part, k) => compare(part, available[k]) <= 0);
+
+// The plan as text -----------------------------------------------------------------------------------------------------
+
+function initial(plan) {
+  return {
+    on: plan.on,
+    budget: plan.budget,
+    releases: plan.releases.map(one => ({
+      spend: one.spend, rows: one.resize && String(one.resize.rows), proportion: one.resize && one.resize.proportion,
+    })),
+  };
+}
+
+function planText(plan, state) {
+  const first = initial(plan), changed = JSON.stringify(first) !== JSON.stringify(state);
+  const quoted = text => `"${written(read(text))}"`;
+  const slots = {
+    budget: slot => first.budget === state.budget ? slot.was : `${slot.key} = ${quoted(state.budget)}\n`,
+    spend: slot => changed || !slot.was ? spendText(plan, state, slot, changed) : slot.was,
+    resize: slot => {
+      const now = state.releases[slot.release], before = first.releases[slot.release];
+      if (plan.kind === "python") return `${now.rows}, proportion=${quoted(now.proportion)}`;
+      if (now.rows === before.rows && now.proportion === before.proportion) return slot.was;
+      return `resize = { rows = ${now.rows}, proportion = ${quoted(now.proportion)} }\n`;
+    },
+    invariants: slot => {
+      const kept = {};
+      slot.entries.filter(entry => state.on[entry[2]] === "1").forEach(([word, value]) => { (kept[word] ||= []).push(value); });
+      const lines = Object.entries(kept).map(([word, values]) => `${word} = [${values.join(", ")}]\n`);
+      return lines.length ? `\n[invariants]\n${lines.join("")}` : "";
+    },
+  };
+  return plan.written.map(piece => typeof piece === "string" ? piece : slots[piece.slot](piece)).join("");
+}
+
+function spendText(plan, state, slot, changed) {
+  const {spend, delta} = outcome(plan, state, slot.release), one = `"${written(spend)}"`;
+  const amounts = delta ? [one, `"${written(delta)}"`] : [one];
+  if (plan.kind === "python") return `spend=${delta ? `(${amounts.join(", ")})` : one}`;
+  return changed ? `spend = ${delta ? `[${amounts.join(", ")}]` : one}\n` : "";
+}

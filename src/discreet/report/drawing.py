@@ -1,0 +1,122 @@
+"""Vega-Lite charts as pictures inside a page. The only file that imports vl-convert (extra `plot`), which draws them.
+
+A picture is an SVG within an `img`: nothing in it can run, and it follows the light or dark scheme of its reader. Names are
+data of a chart, never part of its code.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+__all__ = ["histogram_chart", "picture", "profile_chart", "quantile_chart"]
+
+Points = Sequence[Mapping[str, Any]]
+Chart = dict[str, Any]
+
+_INK, _QUIET, _LINE, _BAR, _WHISKER, _ALERT = "#1b1f24", "#57606a", "#d3d9e0", "#a9cdf0", "#10416f", "#a8480a"
+_DARK = MappingProxyType(
+    {_INK: "#e4e8ec", _QUIET: "#a3adb8", _LINE: "#39424c", _BAR: "#2c5f92", _WHISKER: "#d6e9fb", _ALERT: "#f0a860"}
+)
+"""The same colours on dark paper; those of the page."""
+
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
+_CONFIG: Mapping[str, Any] = MappingProxyType(
+    {
+        "background": None,
+        "font": _FONT,
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": _QUIET, "titleColor": _QUIET, "domainColor": _LINE, "tickColor": _LINE, "gridColor": _LINE,
+            "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": 160,
+        },
+        "header": {"labelColor": _INK, "titleColor": _QUIET, "labelFontSize": 12, "labelLimit": 220},
+        "legend": {"labelColor": _INK, "title": None, "labelFontSize": 12, "orient": "top", "labelLimit": 400},
+    }
+)  # fmt: skip
+_ACROSS = 3  # small charts beside each other
+
+
+def profile_chart(points: Points, stated: Points) -> Chart:
+    """δ as a function of ε on a logarithmic scale, one line for each `kind` of guarantee; dots where ε is stated.
+
+    Args:
+        points: `epsilon`, `delta` greater than 0, and `kind`.
+        stated: the same.
+    """
+    kinds = list(dict.fromkeys(point["kind"] for point in points))
+    colour = {"field": "kind", "type": "nominal", "scale": {"domain": kinds, "range": [_WHISKER, _ALERT][: len(kinds)]}}
+    legend = {**colour, "legend": {} if len(kinds) > 1 else None}
+    place = {
+        "x": {"field": "epsilon", "type": "quantitative", "title": "ε"},
+        "y": {"field": "delta", "type": "quantitative", "title": "δ", "scale": {"type": "log"}, "axis": {"format": ".0e"}},
+        "color": legend,
+    }
+    line = {"data": {"values": list(points)}, "mark": {"type": "line", "strokeWidth": 2}, "encoding": place}
+    dots = {"data": {"values": list(stated)}, "mark": {"type": "point", "filled": True, "size": 70}, "encoding": place}
+    return {"width": 520, "height": 220, "layer": [line, dots]}
+
+
+def histogram_chart(points: Points, *, title: str) -> Chart:
+    """A bar for each `bin` with a line over its interval, one small chart for each `group`.
+
+    Args:
+        points: `bin`, `value`, `low`, `high` and `group`, in the order of the bins.
+        title: of the bins.
+    """
+    several = len({point["group"] for point in points}) > 1
+    x = {"field": "bin", "type": "nominal", "sort": None, "title": title, "axis": {"labelAngle": -45}}
+    bars = {
+        "mark": {"type": "bar", "color": _BAR},
+        "encoding": {"x": x, "y": {"field": "value", "type": "quantitative", "title": "rows"}},
+    }
+    ends = {
+        "mark": {"type": "rule", "color": _WHISKER, "strokeWidth": 1.5},
+        "encoding": {"x": x, "y": {"field": "low", "type": "quantitative", "title": "rows"}, "y2": {"field": "high"}},
+    }
+    return _by_group({"width": 200 if several else 520, "height": 160 if several else 220, "layer": [bars, ends]}, points)
+
+
+def quantile_chart(points: Points, *, title: str) -> Chart:
+    """The value of each quantile over its share of the rows, with its interval, one small chart for each `group`.
+
+    Args:
+        points: `share` in per cent, `value`, `low`, `high` and `group`.
+        title: of the values.
+    """
+    several = len({point["group"] for point in points}) > 1
+    x = {"field": "share", "type": "quantitative", "title": "% of the rows at most", "scale": {"domain": [0, 100]}}
+    y = {"field": "value", "type": "quantitative", "title": title, "scale": {"zero": False}}
+    line = {"mark": {"type": "line", "point": {"color": _WHISKER}, "color": _WHISKER}, "encoding": {"x": x, "y": y}}
+    ends = {
+        "mark": {"type": "rule", "color": _BAR, "strokeWidth": 4},
+        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+    }
+    return _by_group({"width": 200 if several else 520, "height": 160 if several else 220, "layer": [ends, line]}, points)
+
+
+def _by_group(chart: Chart, points: Points) -> Chart:
+    data = {"data": {"values": list(points)}}
+    if len({point["group"] for point in points}) == 1:
+        return {**chart, **data}
+    facet = {"field": "group", "type": "nominal", "sort": None, "title": None}
+    return {**data, "facet": facet, "columns": _ACROSS, "spec": chart}
+
+
+def picture(chart: Chart) -> str | None:
+    """The chart as the source of an `img`, `data:image/svg+xml;base64,…`; None where vl-convert is not installed."""
+    try:
+        import vl_convert
+    except ImportError:
+        return None
+    drawn = vl_convert.vegalite_to_svg({**chart, "config": dict(_CONFIG)})
+    start = drawn.index(">") + 1
+    svg = f"{drawn[:start]}<style>{_dark_style()}</style>{drawn[start:]}"
+    return f"data:image/svg+xml;base64,{b64encode(svg.encode('utf-8')).decode('ascii')}"
+
+
+def _dark_style() -> str:
+    rules = [f'[{part}="{light}"]{{{part}:{dark}}}' for light, dark in _DARK.items() for part in ("fill", "stroke")]
+    return f"@media (prefers-color-scheme: dark){{{''.join(rules)}}}"
