@@ -55,7 +55,9 @@ def main() -> int:
         clamped = "CASE WHEN wage < 0 THEN 0 WHEN wage > 4095 THEN 4095 ELSE wage END"
         query = f"SELECT state, sex, count(*), count(w), sum(w) FROM (SELECT *, {clamped} AS w FROM persons) GROUP BY 1, 2"
         opened = dp.Session(frame, schema, dataset="d", ledger=":memory:", budget=dp.ZCDP(1), neighbours=dp.AddRemove())
-        asked = opened.table.group_by("state", "sex").agg(dp.count(), dp.sum("wage", nulls="skip"), dp.mean("wage"))
+        asked = opened.table.group_by("state", "sex").agg(
+            dp.count(), dp.sum("wage", nulls="skip"), dp.mean("wage", nulls="skip")
+        )
         wanted, engine = layout(asked), open_source(frame, schema)
         names = iter(range(10**6))
         work = {

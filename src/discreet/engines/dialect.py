@@ -6,7 +6,7 @@ generator: no expression may fail on any value.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from discreet.engines.base import ColumnType
@@ -32,6 +32,7 @@ class Dialect:
         wide: the same in a type in which products and sums below 2**126 are exact.
         unscaled: a decimal column without its point, an integer; null beyond the digits of its type.
         whole: a decimal column as BIGINT, null where it is no 64-bit integer.
+        passed: how many of these ascending cuts are at most a code that is not null.
         text: a text column, such that it is equal to a word of `lookup` exactly when its NFC form is that category.
         lookup: the join, as text after a FROM, that gives target t of column c of this number.
         date_code: the code of a date within the bounds of the path, null for null.
@@ -51,6 +52,7 @@ class Dialect:
     wide: Callable[[str, ColumnType], str]
     unscaled: Callable[[str, ColumnType], str]
     whole: Callable[[str, ColumnType], str]
+    passed: Callable[[str, Sequence[int]], str]
     text: Callable[[CategoryPath], str]
     lookup: Callable[[CategoryPath, int], str]
     date_code: Callable[[NumberPath, ColumnType], str]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect
 from discreet.errors import InternalError
@@ -104,6 +106,10 @@ def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
     return f"(CASE WHEN {code} <= {path.low} THEN {path.low} WHEN {code} >= {path.high} THEN {path.high} ELSE {code} END)"
 
 
+def _passed(code: str, cuts: Sequence[int]) -> str:
+    return " + ".join(f"CAST({code} >= {cut} AS BIGINT)" for cut in cuts) or "0"
+
+
 def _sums(path: NumberPath, j: int) -> list[str]:
     offset = f" - {path.low}" if path.low else ""
     total = f"coalesce(sum(v{j}{offset}), 0)"
@@ -127,6 +133,7 @@ DUCKDB = Dialect(
     wide=_wide,
     unscaled=_unscaled,
     whole=_whole,
+    passed=_passed,
     text=lambda path: f"nfc_normalize({quoted(path.name)})",
     lookup=_lookup,
     date_code=_date_code,

@@ -70,7 +70,7 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
     inner = [f"{_value(dialect, axis.path, header[axis.name])} AS c{i}" for i, axis in enumerate(axes)]
     inner += [f"{_number_code(dialect, moment.path, header[moment.name])} AS v{j}" for j, moment in enumerate(moments)]
     lookups = "".join(dialect.lookup(axis.path, i) for i, axis in enumerate(axes) if isinstance(axis.path, CategoryPath))
-    columns = [f"{_key(axis, i)} AS k{i}" for i, axis in enumerate(axes)] + ["count(*) AS n"]
+    columns = [f"{_key(dialect, axis, i)} AS k{i}" for i, axis in enumerate(axes)] + ["count(*) AS n"]
     for j, moment in enumerate(moments):
         columns += [f"count(v{j}) AS n{j}", *dialect.sums(moment.path, j)]
     body = f"SELECT {', '.join(inner) or '1'} FROM {source}"
@@ -83,14 +83,13 @@ def _value(dialect: Dialect, path: NumberPath | CategoryPath, kind: ColumnType) 
     return f"coalesce({_number_code(dialect, path, kind)}, {path.null_target})"
 
 
-def _key(axis: KeyAxis, i: int) -> str:
+def _key(dialect: Dialect, axis: KeyAxis, i: int) -> str:
     if isinstance(axis.path, CategoryPath):
         return f"coalesce(t{i}, {axis.path.null_target})"
     if axis.cuts is None:
         return f"CAST(c{i} AS BIGINT)"
     # Negative targets lie below every cut and have to be kept apart from the codes below the first cut.
-    count = " + ".join(f"CAST(c{i} >= {cut} AS BIGINT)" for cut in axis.cuts) or "0"
-    return f"CASE WHEN c{i} < 0 THEN CAST(c{i} AS BIGINT) ELSE {count} END"
+    return f"CASE WHEN c{i} < 0 THEN CAST(c{i} AS BIGINT) ELSE {dialect.passed(f'c{i}', axis.cuts)} END"
 
 
 def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> str:
