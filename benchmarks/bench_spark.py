@@ -40,7 +40,6 @@ def main() -> int:
         return 0
     import discreet as dp
     from discreet.engines import open_source
-    from discreet.plan import layout
 
     warnings.simplefilter("ignore")
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
@@ -58,7 +57,7 @@ def main() -> int:
         asked = opened.table.group_by("state", "sex").agg(
             dp.count(), dp.sum("wage", nulls="skip"), dp.mean("wage", nulls="skip")
         )
-        wanted, engine = layout(asked), open_source(frame, schema)
+        wanted, engine = asked.layout.parts[0], open_source(frame, schema)
         names = iter(range(10**6))
         work = {
             "plain query": lambda: spark.sql(query).toArrow(),

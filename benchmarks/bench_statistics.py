@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 import discreet as dp
 from discreet.allocate import quote
 from discreet.assemble import estimated, frames
-from discreet.plan import Plan, layout
+from discreet.plan import Plan
 from discreet.queries import widths
 from discreet.quotes import Quote
 
@@ -57,14 +57,14 @@ def requests() -> dict[str, Plan]:
 
 def noisy_answers(asked: Quote) -> list[NDArray[Any]]:
     """Integers of the shapes of the answers: counts of about 100 rows, and sums that fit them."""
-    generator, cells = np.random.default_rng(1), layout(asked.plan).cells
+    generator, cells = np.random.default_rng(1), asked.plan.layout.cells
     return [generator.integers(50, 150, cells * sum(widths(one.query))) for one in asked.measured]
 
 
 def plain(asked: Quote, noisy: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
     """The same values without intervals, as a program would write them that has only these statistics to give."""
     found = []
-    cells = layout(asked.plan).cells
+    cells = asked.plan.layout.cells
     for line in asked.lines:
         kind = line.statistic.kind
         if line.tables:
@@ -103,7 +103,7 @@ def compare(name: str, request: Plan) -> bool:
     ]
     ours, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
     quoted = timed(lambda: str(quote(request, dp.ZCDP("0.9"))))
-    print(f"{name}: {len(request.statistics)} statistics, {layout(request).cells:,} groups")
+    print(f"{name}: {len(request.statistics)} statistics, {request.layout.cells:,} groups")
     print(f"  estimates with intervals {ours:.3f} s ({first:.3f} s the first time; bound {BOUND:g})")
     print(f"  plain NumPy, values only {theirs:.3f} s   ratio {ours / theirs:.1f}   a quote in words {quoted:.3f} s")
     return first < BOUND

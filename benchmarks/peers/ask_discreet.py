@@ -16,9 +16,14 @@ NAMES = count()
 
 def request(path: Path) -> list[Line]:
     schema = dp.Schema(state=dp.Category(STATES), sex=dp.Category(SEXES), wage=dp.Number(0, TOP))
-    dataset, ledger = f"wages {next(NAMES)}", Path(FOLDER.name) / "ledger.db"
     with dp.Session(
-        path, schema, dataset=dataset, ledger=ledger, budget=dp.PureDP(EPSILON), neighbours=dp.AddRemove()
+        path,
+        schema,
+        dataset=f"wages {next(NAMES)}",
+        ledger=Path(FOLDER.name) / "ledger.db",
+        budget=dp.PureDP(EPSILON),
+        neighbours=dp.AddRemove(),
+        limits=dp.Limits(threads=1),
     ) as session:
         statistics = (dp.count("wage"), dp.sum("wage", nulls="skip"), dp.mean("wage", nulls="skip"))
         release = session.release(session.table.group_by("state", "sex").agg(*statistics), name="by state and sex")

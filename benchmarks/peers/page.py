@@ -173,7 +173,7 @@ def _cost_plot(results: Record) -> str:
         ("peak memory, GB", "peak", 1e9),
     )
     shown = [name for name in COLOURS if _done(results, name, MILLION)]
-    left, width, gap, step, top = 200, 190, 30, 24, 48
+    left, width, gap, step, top = 200, 190, 48, 24, 48
     height = top + step * len(shown) + 36
     body = ['<text x="8" y="18" font-weight="bold">1 million rows, one core</text>']
     for row, name in enumerate(shown):

@@ -31,7 +31,7 @@ from discreet.mechanisms import (
 )
 from discreet.mechanisms.lattice import HeldCells, lattice_laws
 from discreet.neighbours import ReplaceOne
-from discreet.plan import Plan, layout, resize_of, table_facts
+from discreet.plan import Plan, resize_of, table_facts
 from discreet.primitives import Asked, line_of, nullable, shaped, weights_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
@@ -231,7 +231,7 @@ def _part(target: Target, share: Fraction) -> Target:
 def _candidates(asked: Asked, query: Query, sensitivity: Sensitivity, part: Target) -> list[tuple[float, Noise]]:
     """The laws that give `part`, each with its mean variance, from the least noise to the most."""
     if isinstance(query, QuantileCodes):
-        chosen = quantiles_for(sensitivity, part, query.size, layout(asked.plan).cells, query.at)
+        chosen = quantiles_for(sensitivity, part, query.size, asked.plan.layout.cells, query.at)
         return [(chosen.variance(), chosen)]
     space, plain = asked.space, law_for(sensitivity, part)
     laws: list[Noise] = [plain]
@@ -264,7 +264,7 @@ def _change(asked: Asked, query: Query) -> Change:
     neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
     if isinstance(query, QuantileCodes):
         skipped = not counts_every_row(plan) or nullable(asked, query)
-        return quantiles_change(len(query.at), cells=layout(plan).cells, skipped=skipped, neighbours=neighbours)
+        return quantiles_change(len(query.at), cells=plan.layout.cells, skipped=skipped, neighbours=neighbours)
     if isinstance(query, Dispersion):
         return Change(Sensitivity(query.most, query.most**2), Sensitivity(0, 0), Sensitivity(0, 0))
     least, most = reach(query)
@@ -273,7 +273,7 @@ def _change(asked: Asked, query: Query) -> Change:
         most,
         at_once=len(widths(query)),
         parts=sum(widths(query)),
-        cells=layout(plan).cells,
+        cells=plan.layout.cells,
         nullable=nullable(asked, query),
         skipped=not counts_every_row(plan),
         neighbours=neighbours,

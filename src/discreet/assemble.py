@@ -19,15 +19,15 @@ from discreet.estimates.variances import dispersion_estimate, root_estimate, sha
 from discreet.groups import Group, Label, group_labels
 from discreet.invariants.view import counts_every_row, is_complete
 from discreet.mechanisms.lattice import plain_law
-from discreet.noise.sums import SumOfNoises
-from discreet.plan import layout, table_facts, tables_of
+from discreet.noise.many import half_width_of_sum
+from discreet.plan import table_facts, tables_of
 from discreet.queries import Dispersion, LevelCounts, QuantileCodes, Squares, TableCounts, reach, widths
 from discreet.quotes import Line, PublicCells, PublicCount, Quote, half_widths, sum_half_widths
 from discreet.schema import Number
 from discreet.statistics import Count, Mean, Share, Std, Sum, Variance, levels_of, outputs
 from discreet.steps import NumberFacts
 
-__all__ = ["Columns", "Frame", "estimated", "frames", "group_columns"]
+__all__ = ["Columns", "Frame", "estimated", "estimated_part", "frames", "group_columns"]
 
 Noisy = Sequence[NDArray[Any]]
 
@@ -56,15 +56,20 @@ class Frame:
 
 def estimated(quote: Quote, noisy: Noisy) -> list[Columns]:
     """The statistics of the table of the release, in the order of the request."""
-    cells = layout(quote.plan).cells
+    cells = quote.plan.layout.cells
     found: list[Columns] = []
     for line in quote.lines:
         if levels_of(line.statistic.kind):
             estimates = _quantiles(quote, line, noisy, cells)
             found += [Columns(name, one) for name, one in zip(outputs(line.statistic), estimates, strict=True)]
         elif not line.tables:
-            found.append(Columns(line.statistic.name, _estimate(quote, line, noisy, cells)))
+            found.append(Columns(line.statistic.name, _estimate(quote, line, noisy, slice(0, cells))))
     return found
+
+
+def estimated_part(quote: Quote, noisy: Noisy, cells: slice) -> list[Columns]:
+    """`estimated` for some of the cells, which is the same part of it; of statistics that have one number for each cell."""
+    return [Columns(line.statistic.name, _estimate(quote, line, noisy, cells)) for line in quote.lines]
 
 
 def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
@@ -76,7 +81,7 @@ def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
         for position, groups, consistent in zip(line.tables, groupings, agreed, strict=True):
             one = quote.measured[position]
             values = noisy[position]
-            half = _every(half_widths(one.law, line.level), len(values))
+            half = _every(half_widths(one.law, line.level), slice(0, len(values)))
             counts = Columns("count", count_estimate(values, half))
             name = _frame_name(line, groups, [frame.name for frame in found])
             found.append(Frame(name, _frame_labels(quote, groups), counts, consistent))
@@ -95,7 +100,7 @@ def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[tuple[str, list
     """The label columns of a frame: the groups of the request, then its own, the last one fastest."""
     facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
     own = [group_labels(group, facts) for group in groups]
-    size, cells = prod(map(len, own)), layout(quote.plan).cells
+    size, cells = prod(map(len, own)), quote.plan.layout.cells
     columns: list[tuple[str, list[Label]]] = []
     for name, values in group_columns(quote):
         columns.append((_free(name, columns), [label for label in values for _ in range(size)]))
@@ -133,13 +138,13 @@ def _agreed(quote: Quote, line: Line, noisy: Noisy) -> list[NDArray[np.float64] 
     return [found.ravel() for found in reconcile(margins, n=every)]
 
 
-def _estimate(quote: Quote, line: Line, noisy: Noisy, cells: int) -> Estimate:
+def _estimate(quote: Quote, line: Line, noisy: Noisy, cells: slice) -> Estimate:
     counts = _counts(quote, line, noisy, cells)
     kind = line.statistic.kind
     if isinstance(kind, Count):
         return count_estimate(*counts)
     if isinstance(kind, Share):
-        return share_estimate(counts, _all_rows(quote, line, counts[0]))
+        return share_estimate(counts, _all_rows(quote, line, noisy))
     sums = _part(quote, line.total, line.level, noisy, cells)
     if isinstance(kind, Sum):
         half = _every(sum_half_widths(quote.measured, line), cells)
@@ -148,27 +153,21 @@ def _estimate(quote: Quote, line: Line, noisy: Noisy, cells: int) -> Estimate:
         return mean_estimate(*sums, *counts, unit=line.unit, origin=line.origin, bounds=_bounds(quote, line))
     if not isinstance(kind, Variance | Std):
         raise InternalError(f"statistic '{line.statistic.name}' has no estimate")
-    variance = _variance(quote, line, noisy, sums, counts)
+    variance = _variance(quote, line, noisy, cells, counts)
     return root_estimate(variance) if isinstance(kind, Std) else variance
 
 
-def _variance(
-    quote: Quote,
-    line: Line,
-    noisy: Noisy,
-    sums: tuple[NDArray[Any], NDArray[Any]],
-    counts: tuple[NDArray[Any], NDArray[Any]],
-) -> Estimate:
+def _variance(quote: Quote, line: Line, noisy: Noisy, cells: slice, counts: tuple[NDArray[Any], NDArray[Any]]) -> Estimate:
     one = None if line.squares is None else quote.measured[line.squares].query
     if isinstance(one, Dispersion) and line.squares is not None:
-        spread = _part(quote, line.squares, line.level, noisy, len(counts[0]))
+        spread = _part(quote, line.squares, line.level, noisy, cells)
         return dispersion_estimate(spread, coarse=one.coarse, rows=one.rows, width=one.width, unit=line.unit)
     if line.total is None or line.squares is None:
         nothing = np.zeros(len(counts[0]), dtype=np.float64)  # the bounds are equal: nothing varies
         return Estimate(nothing, nothing, nothing)
     if not isinstance(one, Squares):
         raise InternalError("a variance needs a sum of squares")
-    squares = _part(quote, line.squares, line.level, noisy, len(counts[0]))
+    sums, squares = (_part(quote, part, line.level, noisy, cells) for part in (line.total, line.squares))
     ends = reach(quote.measured[line.total].query)
     return variance_estimate(sums, squares, counts, shift=one.shift, unit=line.unit, reach=ends)
 
@@ -211,7 +210,7 @@ def _tree_codes(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[Esti
         raise InternalError("quantiles need a tree")
     sizes = [cells * width for width in widths(one.query)]
     levels = [part.reshape(cells, -1) for part in np.split(noisy[line.tree or 0], np.cumsum(sizes)[:-1])]
-    totals = None if line.count is None else _counts(quote, line, noisy, cells)[0]
+    totals = None if line.count is None else _counts(quote, line, noisy, slice(0, cells))[0]
     at = levels_of(line.statistic.kind)
     return quantile_estimates(one.query.tree, levels, plain_law(one.law), at, level=line.level, totals=totals)
 
@@ -242,44 +241,56 @@ def _bounds(quote: Quote, line: Line) -> tuple[Fraction, Fraction]:
     return facts.column.value(facts.low), facts.column.value(facts.high)
 
 
-def _counts(quote: Quote, line: Line, noisy: Noisy, cells: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _counts(quote: Quote, line: Line, noisy: Noisy, cells: slice) -> tuple[NDArray[Any], NDArray[Any]]:
     """The counts of the cells, public or noisy, with their half-widths."""
     if isinstance(line.count, PublicCells):
-        return line.count.counts(), _every(0, cells)
+        return line.count.counts()[cells], _every(0, cells)
     if isinstance(line.count, PublicCount):
-        return np.full(cells, line.count.rows, dtype=np.int64), _every(0, cells)
+        return np.full(cells.stop - cells.start, line.count.rows, dtype=np.int64), _every(0, cells)
     return _part(quote, line.count, line.level, noisy, cells)
 
 
-def _part(quote: Quote, part: int | None, level: Fraction, noisy: Noisy, cells: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _part(quote: Quote, part: int | None, level: Fraction, noisy: Noisy, cells: slice) -> tuple[NDArray[Any], NDArray[Any]]:
     """The noisy answers of a measured query with their half-widths; 0 for none."""
     if part is None:
-        return np.zeros(cells, dtype=np.int64), _every(0, cells)
-    return noisy[part], _every(half_widths(quote.measured[part].law, level), cells)
+        return np.zeros(cells.stop - cells.start, dtype=np.int64), _every(0, cells)
+    return noisy[part][cells], _every(half_widths(quote.measured[part].law, level), cells)
 
 
-def _all_rows(quote: Quote, line: Line, counts: NDArray[Any]) -> tuple[NDArray[Any] | int, NDArray[Any] | int]:
+def _all_rows(quote: Quote, line: Line, noisy: Noisy) -> tuple[NDArray[Any] | int, NDArray[Any] | int]:
     """The number of rows of all groups, public or the sum of the noisy counts, with its half-width."""
     if line.every is not None:
         return line.every, 0
     if not isinstance(line.count, int):
-        return np.asarray(int(counts.sum())), 0
-    law = plain_law(quote.measured[line.count].law)
-    half = SumOfNoises(((1, law),) * len(counts)).half_width(line.level)
-    return np.asarray(counts.astype(np.object_).sum()), half
+        every = slice(0, quote.plan.layout.cells)
+        return np.asarray(int(_counts(quote, line, noisy, every)[0].sum())), 0
+    counts, law = noisy[line.count], plain_law(quote.measured[line.count].law)
+    return np.asarray(_sum(counts), dtype=np.object_), half_width_of_sum(law, len(counts), line.level)
 
 
-def _every(width: int | NDArray[Any], cells: int) -> NDArray[Any]:
-    """The half-width of each cell, in integers that cannot overflow."""
-    found: NDArray[Any] = np.broadcast_to(np.asarray(width), (cells,))
-    return found if found.dtype == np.object_ or int(found.max(initial=0)) < 2**62 else found.astype(np.object_)
+def _sum(values: NDArray[Any]) -> int:
+    """The exact sum of integers; of 64-bit ones a part at a time, so that no part can overflow."""
+    if values.dtype == np.object_:
+        return int(values.sum())
+    largest = max(int(values.max(initial=0)), -int(values.min(initial=0)), 1)
+    part = max(1, 2**62 // largest)
+    return sum(int(values[start : start + part].sum()) for start in range(0, len(values), part))
+
+
+def _every(width: int | NDArray[Any], cells: slice) -> NDArray[Any]:
+    """The half-width of each of some cells, of one for all or one for each, in integers that cannot overflow."""
+    widths = np.asarray(width)
+    if widths.dtype != np.object_ and int(widths.max(initial=0)) >= 2**62:
+        widths = widths.astype(np.object_)
+    found: NDArray[Any] = np.broadcast_to(widths[cells] if widths.ndim else widths, (cells.stop - cells.start,))
+    return found
 
 
 def group_columns(quote: Quote) -> list[tuple[str, list[Label]]]:
     """The group columns of the release: every cell of the public domain, in schema order, the last group fastest."""
-    labels = layout(quote.plan).labels
+    labels = quote.plan.layout.labels
     columns = []
-    repeat, tile = layout(quote.plan).cells, 1
+    repeat, tile = quote.plan.layout.cells, 1
     for group, named in zip(quote.plan.group_by, labels, strict=True):
         repeat //= len(named)
         columns.append((group.column, [label for label in named for _ in range(repeat)] * tile))

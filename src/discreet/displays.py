@@ -103,7 +103,7 @@ def _with_interval(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[A
 
 def release_card(document: Mapping[str, Any]) -> str:
     """A release for a notebook: what it promises, and its first rows."""
-    size = len(document["columns"][0]["values"])
+    size = document["table"]["rows"] if "table" in document else len(document["columns"][0]["values"])
     more = f", of which the first {_MOST_ROWS} are shown" if size > _MOST_ROWS else ""
     facts = [
         ("data set", document["dataset"]),

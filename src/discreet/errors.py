@@ -98,7 +98,7 @@ class LedgerError(DiscreetError):
 class ReleaseFailed(DiscreetError):
     """A release failed after its spend was reserved, and the charge stands; or exact totals could not be published.
 
-    Each of the two has one text, the same for every cause.
+    Each has one text, the same for every cause. `UNPLACED` is that of a large release that is done and can be given back.
     """
 
     TEXT = (
@@ -110,6 +110,11 @@ class ReleaseFailed(DiscreetError):
         "publishing the exact totals failed; nothing was charged, and the ledger says that it was tried. The cause is not "
         "shown, because it may depend on the data. Check that the source is the declared one (rows, format, cells that "
         "are declared impossible, unchanged while it was read), then try again."
+    )
+    UNPLACED = (
+        "the release is charged and computed, but its files could not be put in their place. Nothing is lost: they are in "
+        "a hidden folder inside the one that was given. See that this can be written and holds no other table, then "
+        "release again with the same name, request, spend and folder, at no charge."
     )
 
     def __init__(self, text: str = TEXT) -> None:

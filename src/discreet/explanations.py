@@ -15,7 +15,7 @@ from discreet.allocate import changes_of, resampling_of
 from discreet.exact import Amount, decimal_text, text
 from discreet.mechanisms import Change, Sensitivity
 from discreet.neighbours import AddRemove
-from discreet.plan import layout, plan_json, resize_of
+from discreet.plan import plan_json, resize_of
 from discreet.privacy import GDP, ZCDP, PureDP, coordinates, from_coordinates, to_json
 from discreet.privacy.amplify import Resampling
 from discreet.publish import guarantee_of, noise_json
@@ -71,6 +71,7 @@ def explain(quote: Quote, *, dataset: str = "", report_delta: Amount = "1e-9") -
         Part("how the spend is divided", tuple(_divided(told))),
         Part("which noise follows", tuple(_noise(told))),
         Part("what is guaranteed", tuple(_guaranteed(told))),
+        Part("how the source is read", (str(quote.plan.layout),)),
         Part("how exact it will be", tuple(accuracy_text(quote))),
     )
     return Explanation(parts, _facts(told, changes))
@@ -174,7 +175,7 @@ def _inner(quote: Quote) -> PureDP | ZCDP | GDP:
 
 
 def _changed(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
-    quote, cells = told.quote, layout(told.quote.plan).cells
+    quote, cells = told.quote, told.quote.plan.layout.cells
     appears = isinstance(quote.plan.neighbours, AddRemove) and told.sampled is None
     yield (
         f"The answers of all {cells} group{'s' if cells != 1 else ''} are one vector. "

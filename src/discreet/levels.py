@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from discreet.mechanisms.lattice import HeldCells
-from discreet.plan import Plan, layout
+from discreet.plan import Plan
 from discreet.queries import widths
 from discreet.quotes import LEVEL, Line, Measured, noises_add_up
 from discreet.statistics import Share, Sum, levels_of
@@ -25,7 +25,7 @@ def levelled(plan: Plan, lines: Sequence[Line], measured: Sequence[Measured]) ->
     """The lines at the level of their parts: each interval holds with `LEVEL`, or all of them where the plan says so."""
     if plan.intervals == "each":
         return tuple(replace(line, level=1 - (1 - LEVEL) / max(_parts(line, measured), 1)) for line in lines)
-    cells = layout(plan).cells
+    cells = plan.layout.cells
     statements: dict[tuple[str, object], int] = {}
     for line in lines:
         statements |= _statements(line, measured, cells)

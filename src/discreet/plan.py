@@ -1,45 +1,32 @@
 """A plan: schema, neighbours, steps and one request. Data without behaviour, with one canonical JSON form and digest.
 
-`layout` decides from the plan alone what the engine has to bring: which columns are keys of the cube and which come as
-sums. Everything that is wrong with a request is found here, before any budget is spent and any data are opened.
+A plan knows what the engine has to bring for it, its `layout`. Everything that is wrong with a request is found here, before
+any budget is spent and any data are opened.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
-from math import prod
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from discreet.displays import card, declared_facts, one_line, request_text
-from discreet.errors import InternalError, PlanError, printed
-from discreet.groups import BinGroup, CategoryGroup, Group, Label, group_json, group_labels
+from discreet.errors import PlanError, printed
+from discreet.groups import Group, group_json
+from discreet.layouts import Layout, layout_of, resize_of, table_facts, tables_of, used_columns
+from discreet.limits import check_cubes, check_release
 from discreet.neighbours import Neighbours
-from discreet.paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
+from discreet.paths import path_of
 from discreet.schema import Date, Schema
-from discreet.statistics import (
-    Count,
-    Histogram,
-    Mean,
-    Share,
-    Statistic,
-    Sum,
-    Tables,
-    kind_of,
-    levels_of,
-    outputs,
-    statistic_json,
-)
-from discreet.steps import NumberFacts, Resize, Step, TableFacts, Where, WhereIn, after, facts_of, step_json
+from discreet.statistics import Count, Histogram, Statistic, kind_of, outputs, statistic_json
+from discreet.steps import NumberFacts, Step, TableFacts, facts_of, step_json
 
 __all__ = [
     "INTERVALS",
-    "Layout",
     "Plan",
     "canonical",
     "digest",
-    "layout",
     "plan_json",
     "resize_of",
     "table_facts",
@@ -53,16 +40,13 @@ Intervals = Literal["each", "simultaneous"]
 INTERVALS: tuple[str, ...] = get_args(Intervals)
 """The words for it."""
 
-_MAX_RELEASE_CELLS = 20_000_000
-_MAX_DRAWN = 10_000_000
-_MAX_CUBE_CELLS = 20_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is released about whom: one request on one table. Made by `Table.group_by(…).agg(…)`.
 
-    `intervals` says what holds with probability 95 %: "each" interval by itself, or all of them, "simultaneous".
+    `intervals` says what holds with probability 95 %: "each" interval by itself, or all of them, "simultaneous". `layout`,
+    what the engine brings, follows from the rest.
 
     Raises:
         PlanError: no statistic, names that collide, a statistic that its column does not allow, too many cells.
@@ -74,6 +58,7 @@ class Plan:
     group_by: tuple[Group, ...]
     statistics: tuple[Statistic, ...]
     intervals: Intervals = "each"
+    layout: Layout = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.intervals not in INTERVALS:
@@ -84,7 +69,9 @@ class Plan:
         for statistic in self.statistics:
             _check_statistic(statistic, facts)
         _check_names(self)
-        _check_size(self, facts)
+        check_release(self)
+        object.__setattr__(self, "layout", layout_of(self))
+        check_cubes(self, self.layout)
         if facts.resized:
             _check_resize(self, facts)
 
@@ -130,131 +117,6 @@ def plan_json(plan: Plan) -> dict[str, object]:
     return shown if plan.intervals == "each" else {**shown, "intervals": plan.intervals}
 
 
-def table_facts(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...]) -> TableFacts:
-    """What is known of the table after all its steps: the chain rule, one step after the other."""
-    facts = facts_of(schema, neighbours)
-    for step in steps:
-        facts = after(step, facts)
-    return facts
-
-
-def resize_of(plan: Plan) -> Resize | None:
-    """The one resize of the plan, if there is one."""
-    return next((step for step in plan.steps if isinstance(step, Resize)), None)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Layout:
-    """What the engine brings and how it maps to the cells of the release.
-
-    `axes` are the keys of the cube, `moments` the columns that come as sums instead. `groups` and `filters` are the
-    positions in `axes` of the grouped and filtered columns; `labels` are the public labels of each group.
-    """
-
-    axes: tuple[KeyAxis, ...]
-    moments: tuple[Moment, ...]
-    labels: tuple[tuple[Label, ...], ...]
-
-    @property
-    def cells(self) -> int:
-        """How many rows the release has: the product of the group domains."""
-        return prod(len(labels) for labels in self.labels)
-
-    def axis(self, name: str) -> int | None:
-        """The position of a column among the axes, None when it is no key."""
-        return next((position for position, axis in enumerate(self.axes) if axis.name == name), None)
-
-
-def layout(plan: Plan) -> Layout:
-    """Keys and sums of the plan.
-
-    Value columns come as exact sums per cell where that has the same law as the joint cube (soundness 1): the number of
-    copies is constant and no key is imputed. Otherwise every column that the request uses is a key of one joint cube.
-    A counted categorical column has no sum to bring: it is a key in any case.
-    """
-    start = facts_of(plan.schema, plan.neighbours)
-    paths: dict[str, Path] = {name: path_of(name, plan.steps, start) for name in used_columns(plan)}
-    keyed = dict.fromkeys([group.column for group in plan.group_by] + [step.column for step in _filters(plan)])
-    keyed |= dict.fromkeys(s.column for s in plan.statistics if s.column is not None and not _is_summed(s))
-    keyed |= dict.fromkeys(_tabled(plan))
-    values = list(dict.fromkeys(s.column for s in plan.statistics if s.column is not None and s.column not in keyed))
-    keys = [*keyed, *(name for name in values if not isinstance(paths[name], NumberPath))]
-    if not _constant_copies(plan) or any(paths[name].laws for name in keys):
-        keys = list(dict.fromkeys([*keyed, *values]))
-    valued = {s.column for s in plan.statistics if not isinstance(s.kind, Count | Histogram | Tables)}
-    axes = [KeyAxis(paths[name], None if name in valued else _cuts(plan, paths[name])) for name in keys]
-    moments = [Moment(path) for name in values if name not in keys and isinstance(path := paths[name], NumberPath)]
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
-    labels = tuple(group_labels(group, facts) for group in plan.group_by)
-    return Layout(tuple(axes), tuple(moments), labels)
-
-
-def _is_summed(statistic: Statistic) -> bool:
-    """Whether counts and sums of the column are enough; otherwise its values have to be told apart."""
-    return isinstance(statistic.kind, Count | Share | Sum | Mean)
-
-
-def used_columns(plan: Plan) -> list[str]:
-    """The columns that the request reads, each once."""
-    named = [group.column for group in plan.group_by]
-    named += [step.column for step in _filters(plan)]
-    named += [statistic.column for statistic in plan.statistics if statistic.column is not None]
-    return list(dict.fromkeys([*named, *_tabled(plan)]))
-
-
-def _tabled(plan: Plan) -> list[str]:
-    """The columns by which tables of counts are grouped."""
-    return [group.column for one in plan.statistics for grouping in tables_of(one) for group in grouping]
-
-
-def _filters(plan: Plan) -> list[Where | WhereIn]:
-    return [step for step in plan.steps if isinstance(step, Where | WhereIn)]
-
-
-def _constant_copies(plan: Plan) -> bool:
-    """Whether every record has the same, public number of copies in the table that is asked."""
-    resize = resize_of(plan)
-    if resize is None:
-        return True
-    known = facts_of(plan.schema, plan.neighbours).rows
-    whole = resize.proportion.denominator == 1
-    return known is not None and whole and resize.rows >= resize.proportion * known
-
-
-def _cuts(plan: Plan, path: Path) -> tuple[int, ...] | None:
-    """Where the codes of a numeric key have to be told apart: at the edges of its bins and conditions."""
-    if not isinstance(path, NumberPath):
-        return None
-    cuts: set[int] = set()
-    tables = [grouping for statistic in plan.statistics for grouping in tables_of(statistic)]
-    for group in [*plan.group_by, *(group for grouping in tables for group in grouping)]:
-        if isinstance(group, BinGroup) and group.column == path.name:
-            cuts.update(group.edges)
-    for step in _filters(plan):
-        if isinstance(step, Where) and step.column == path.name:
-            cuts.update((step.low, step.high + 1))
-    return tuple(sorted(cuts))
-
-
-def tables_of(statistic: Statistic) -> tuple[tuple[Group, ...], ...]:
-    """The groups of each table of counts that the statistic asks for, as a table has checked them; none for others.
-
-    Raises:
-        InternalError: groups that were not checked.
-    """
-    if isinstance(statistic.kind, Histogram):
-        asked: tuple[tuple[object, ...], ...] = ((statistic.kind.bins,),)
-    else:
-        asked = statistic.kind.tables if isinstance(statistic.kind, Tables) else ()
-    found = []
-    for grouping in asked:
-        groups = [group for group in grouping if isinstance(group, CategoryGroup | BinGroup)]
-        if len(groups) < len(grouping):
-            raise InternalError(f"statistic '{statistic.name}' has groups that were not checked")
-        found.append(tuple(groups))
-    return tuple(found)
-
-
 def _check_statistic(statistic: Statistic, facts: TableFacts) -> None:
     if statistic.column is None:
         return
@@ -290,51 +152,6 @@ def _check_names(plan: Plan) -> None:
             if name in taken:
                 raise PlanError(f"statistic '{statistic.name}': column '{name}' is {taken[name]} already; use .alias(…)")
             taken[name] = f"a column of statistic '{statistic.name}'"
-
-
-def _check_size(plan: Plan, facts: TableFacts) -> None:
-    sizes = {group.column: len(group_labels(group, facts)) for group in plan.group_by}
-    cells = prod(sizes.values())
-    if cells > _MAX_RELEASE_CELLS:
-        widest = max(sizes, key=lambda name: sizes[name])
-        raise PlanError(
-            f"group_by: {cells} cells are more than {_MAX_RELEASE_CELLS}; group by fewer columns, or coarsen "
-            f"'{widest}', which alone has {sizes[widest]} groups"
-        )
-    if not cells:
-        raise PlanError("group_by: no group is left, because clamping removed every category")
-    for statistic in plan.statistics:
-        _check_fineness(statistic, cells, facts)
-    brought = layout(plan)
-    axes = {axis.name: axis_size(axis) for axis in brought.axes}
-    domain = prod(axes.values())
-    known = facts_of(plan.schema, plan.neighbours).rows
-    # A sparse cube has at most one cell for each row, and one for each cell of its public domain.
-    bound = domain if known is None else min(domain, known)
-    if bound > _MAX_CUBE_CELLS or domain >= 2**62:
-        widest = max(axes, key=lambda name: axes[name])
-        fits = max(1, axes[widest] * _MAX_CUBE_CELLS // domain)
-        raise PlanError(
-            f"the joint table of {', '.join(axes)} has {domain} cells, more than {_MAX_CUBE_CELLS}; "
-            f"give '{widest}', which has {axes[widest]} values, a coarser step with at most {fits} values"
-        )
-
-
-def _check_fineness(statistic: Statistic, cells: int, facts: TableFacts) -> None:
-    """Noise is drawn for every bin of a histogram and for every grid value of a quantile, in every group."""
-    if tables_of(statistic):
-        sizes = (prod(len(group_labels(group, facts)) for group in grouping) for grouping in tables_of(statistic))
-        places, what = sum(sizes), "cells; take fewer groups"
-    elif levels_of(statistic.kind) and statistic.column is not None:
-        column = facts[statistic.column]
-        places = column.high - column.low + 1 if isinstance(column, NumberFacts) else 1
-        what = "grid values; declare a coarser step or clamp to tighter bounds"
-    else:
-        return
-    if cells * places > _MAX_DRAWN:
-        raise PlanError(
-            f"statistic '{statistic.name}': {cells} groups with {places} values each: more than {_MAX_DRAWN} {what}"
-        )
 
 
 def _check_resize(plan: Plan, facts: TableFacts) -> None:

@@ -20,7 +20,7 @@ from discreet.invariants.beside import Beside
 from discreet.invariants.space import space_of
 from discreet.invariants.structure import exact_sums
 from discreet.invariants.view import counts_every_row, is_complete
-from discreet.plan import Plan, layout, table_facts
+from discreet.plan import Plan, table_facts
 from discreet.statistics import Count, Statistic
 from discreet.steps import Where, WhereIn
 
@@ -101,7 +101,7 @@ def _exact(plan: Plan, beside: Beside | None) -> tuple[Sums, ...]:
             labels[space.held] = -1
             found.append((labels, np.zeros(1, dtype=np.int64)))
     rows = _rows(plan)
-    if rows is not None and counts_every_row(plan) and layout(plan).cells:
+    if rows is not None and counts_every_row(plan) and plan.layout.cells:
         found.append(rows)
     return tuple(found)
 

@@ -1,8 +1,8 @@
-"""A quote carried out on a cube and written down as a release: the last step before the ledger commits it."""
+"""A quote carried out on its cubes and written down as a release: the last step before the ledger commits it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +24,7 @@ from discreet.release import Guarantee, Release, column_json, guarantee_json, ma
 from discreet.statistics import Count, Histogram, Sum, Tables, statistic_json
 from discreet.steps import Impute, Resize
 
-__all__ = ["COVERS", "COVERS_ORIGINAL", "covers", "guarantee_of", "noise_json", "publish", "totals_digest"]
+__all__ = ["COVERS", "COVERS_ORIGINAL", "covers", "described", "details_json", "guarantee_of", "noise_json", "publish"]
 
 COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
 """What the intervals of a release cover where values were imputed or rows sampled."""
@@ -33,17 +33,19 @@ COVERS_ORIGINAL = "the value of the original table with its values clamped, for 
 """What they cover where the table that was asked is the original one."""
 
 
-def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, content: Mapping[str, Any]) -> Release:
-    """The release of a quote on a cube: exact answers, noise, estimates, and everything public about them.
+def publish(
+    quote: Quote, cubes: Iterable[Cube], bits: Bits, *, report_delta: Fraction, content: Mapping[str, Any]
+) -> Release:
+    """The release of a quote on its cubes: exact answers, noise, estimates, and everything public about them.
 
     Args:
         quote: what is released and with which noise.
-        cube: the engine's answer for the layout of the plan.
+        cubes: the engine's answers, one for each part of the plan's layout.
         bits: where the randomness comes from.
         report_delta: the δ at which ε is stated under ZCDP and GDP.
         content: name, data set and ledger entry.
     """
-    noisy = noisy_answers(quote, exact_answers(quote, cube, bits), bits)
+    noisy = noisy_answers(quote, exact_answers(quote, cubes, bits), bits)
     columns = [column_json(name, labels) for name, labels in group_columns(quote)]
     for one in estimated(quote, noisy):
         columns += _with_interval(one)
@@ -56,23 +58,23 @@ def publish(quote: Quote, cube: Cube, bits: Bits, *, report_delta: Fraction, con
         }
         for frame, groups in zip(frames(quote, noisy), groupings, strict=True)
     ]
-    return make_release(
-        {
-            **content,
-            "plan": plan_json(quote.plan),
-            "plan_digest": quote.plan.digest,
-            "guarantee": guarantee_json(guarantee_of(quote, report_delta)),
-            "invariants": _totals_json(quote),
-            **sums_of_counts(quote.plan, quote.beside).to_json(),
-            "group": quote.group,
-            "joint": text(quote.joint),
-            "noise": noise_json(quote),
-            "statistics": [_statistic_line(quote, line) for line in quote.lines],
-            "interval": {"level": text(LEVEL), "hold": quote.plan.intervals, "covers": covers(quote.plan)},
-            "columns": columns,
-            "frames": beside,
-        }
-    )
+    sums = sums_of_counts(quote.plan, quote.beside).to_json()
+    return make_release({**described(quote, report_delta), **content, **sums, "columns": columns, "frames": beside})
+
+
+def described(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
+    """What a document says of a quote that was carried out: everything but the numbers."""
+    return {
+        "plan": plan_json(quote.plan),
+        "plan_digest": quote.plan.digest,
+        "guarantee": guarantee_json(guarantee_of(quote, report_delta)),
+        "invariants": _totals_json(quote),
+        "group": quote.group,
+        "joint": text(quote.joint),
+        "noise": noise_json(quote),
+        "statistics": [_statistic_line(quote, line) for line in quote.lines],
+        "interval": {"level": text(LEVEL), "hold": quote.plan.intervals, "covers": covers(quote.plan)},
+    }
 
 
 def covers(plan: Plan) -> str:
@@ -110,6 +112,18 @@ def noise_json(quote: Quote) -> list[dict[str, str]]:
         }
         for one in quote.measured
     ]
+
+
+def details_json(quote: Quote) -> str:
+    """What the ledger writes beside the charge of a quote."""
+    return canonical(
+        {
+            "relation": quote.plan.neighbours.to_json(),
+            "group": quote.group,
+            "noise": noise_json(quote),
+            "totals": totals_digest(quote),
+        }
+    )
 
 
 def totals_digest(quote: Quote) -> str:

@@ -6,6 +6,7 @@ range of f, from which the sensitivity follows without looking at any row.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -17,10 +18,11 @@ from numpy.typing import NDArray
 from discreet.cube import Cube, fits_int64
 from discreet.errors import InternalError
 from discreet.estimates.trees import Tree, level_counts
-from discreet.groups import Group
-from discreet.paths import NULL
+from discreet.groups import BinGroup, Group
+from discreet.layouts import Part
+from discreet.paths import NULL, KeyAxis
 from discreet.places import group_places, passes
-from discreet.plan import Layout, Plan
+from discreet.plan import Plan
 from discreet.steps import TableFacts, Where, WhereIn
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "answer_parts",
     "cells_of",
     "columns_of",
+    "part_of",
     "reach",
     "shown",
     "widths",
@@ -189,13 +192,48 @@ def shown(query: Query) -> str:
             return f"squared distances of {query.column} from its mean"
 
 
-def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) -> NDArray[Any]:
+def part_of(query: Query, parts: Sequence[Part]) -> int:
+    """The position of the first part from which the query can be answered.
+
+    An imputed column is in one part only, and what is read of any other column is the same in every part (Q2).
+
+    Raises:
+        InternalError: there is none.
+    """
+    found = next((position for position, part in enumerate(parts) if _is_answered(query, part)), None)
+    if found is None:
+        raise InternalError(f"no cube answers '{shown(query)}'")
+    return found
+
+
+def _is_answered(query: Query, part: Part) -> bool:
+    axes = {axis.name: axis for axis in part.axes}
+    sums = {moment.name for moment in part.moments}
+    match query:
+        case RowCount():
+            return True
+        case NonNullCount():
+            return query.column in axes or query.column in sums
+        case TableCounts():
+            return all(group.column in axes and _tells(axes[group.column], group) for group in query.groups)
+        case WeightedSum() if query.column in sums:
+            return True
+        case WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
+            return query.column in axes and axes[query.column].cuts is None
+
+
+def _tells(axis: KeyAxis, group: Group) -> bool:
+    """Whether the labels of the axis tell the groups apart."""
+    return axis.cuts is None or (isinstance(group, BinGroup) and {*group.edges} <= {*axis.cuts})
+
+
+def answer(query: Query, cube: Cube, brought: Part, cells: NDArray[np.int64]) -> NDArray[Any]:
     """The exact value of the query in every cell of the release; int64 where it cannot overflow, else Python integers.
 
     Args:
         query: what is asked.
         cube: the table that is asked, without marks.
-        brought: the layout of the cube.
+        brought: the part of the layout that the cube was brought for.
         cells: for every cell of the cube, the cell of the release it belongs to, or -1, as `cells_of` gives it.
     """
     if isinstance(query, TableCounts | LevelCounts | QuantileCodes):
@@ -209,7 +247,7 @@ def answer(query: Query, cube: Cube, brought: Layout, cells: NDArray[np.int64]) 
     return values
 
 
-def _dispersion(query: Dispersion, cube: Cube, brought: Layout, cells: NDArray[np.int64]) -> NDArray[Any]:
+def _dispersion(query: Dispersion, cube: Cube, brought: Part, cells: NDArray[np.int64]) -> NDArray[Any]:
     """In Python integers, which cannot overflow."""
     inside = cells >= 0
     codes = _codes(brought, cube, query.column)[inside].astype(np.object_)
@@ -219,7 +257,7 @@ def _dispersion(query: Dispersion, cube: Cube, brought: Layout, cells: NDArray[n
 
 
 def answer_parts(
-    query: TableCounts | LevelCounts, cube: Cube, brought: Layout, cells: NDArray[np.int64], facts: TableFacts
+    query: TableCounts | LevelCounts, cube: Cube, brought: Part, cells: NDArray[np.int64], facts: TableFacts
 ) -> NDArray[np.int64]:
     """The exact counts of all further cells, or of all nodes level by level, in every cell of the release."""
     if isinstance(query, TableCounts):
@@ -235,7 +273,7 @@ def answer_parts(
     return np.concatenate([level.ravel() for level in level_counts(query.tree, counts)])
 
 
-def answer_codes(query: QuantileCodes, cube: Cube, brought: Layout, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+def answer_codes(query: QuantileCodes, cube: Cube, brought: Part, cells: NDArray[np.int64]) -> NDArray[np.int64]:
     """The cells of the release, the codes in them less the lowest, and their counts: int64, shape (n, 3), sorted."""
     codes = _codes(brought, cube, query.column)
     inside = (cells >= 0) & (codes != NULL) & (cube.rows > 0)
@@ -248,7 +286,7 @@ def answer_codes(query: QuantileCodes, cube: Cube, brought: Layout, cells: NDArr
     return np.column_stack([pairs[new], counts])
 
 
-def _table_places(query: TableCounts, cube: Cube, brought: Layout, facts: TableFacts) -> NDArray[np.int64]:
+def _table_places(query: TableCounts, cube: Cube, brought: Part, facts: TableFacts) -> NDArray[np.int64]:
     """For every cell of the cube its place in the table of the further groups, or -1 where it is in none."""
     place = np.zeros(len(cube.rows), dtype=np.int64)
     inside = np.ones(len(cube.rows), dtype=bool)
@@ -262,7 +300,7 @@ def _table_places(query: TableCounts, cube: Cube, brought: Layout, facts: TableF
 Scalar = RowCount | NonNullCount | WeightedSum | Squares
 
 
-def _contributions(query: Scalar, cube: Cube, brought: Layout) -> NDArray[Any]:
+def _contributions(query: Scalar, cube: Cube, brought: Part) -> NDArray[Any]:
     if isinstance(query, RowCount):
         return cube.rows
     position = brought.axis(query.column)
@@ -299,7 +337,7 @@ def _integers(query: WeightedSum | Squares) -> type[np.int64] | type[np.object_]
     return np.int64 if fits_int64(largest if isinstance(query, WeightedSum) else 2 * largest**2) else np.object_
 
 
-def cells_of(plan: Plan, facts: TableFacts, cube: Cube, brought: Layout) -> NDArray[np.int64]:
+def cells_of(plan: Plan, facts: TableFacts, cube: Cube, brought: Part) -> NDArray[np.int64]:
     """For every cell of the cube, the position of its cell in the release, or -1 when its rows contribute nothing."""
     cells = np.zeros(len(cube.rows), dtype=np.int64)
     inside = np.ones(len(cube.rows), dtype=bool)
@@ -313,7 +351,7 @@ def cells_of(plan: Plan, facts: TableFacts, cube: Cube, brought: Layout) -> NDAr
     return np.where(inside, cells, -1)
 
 
-def _codes(brought: Layout, cube: Cube, column: str) -> NDArray[np.int64]:
+def _codes(brought: Part, cube: Cube, column: str) -> NDArray[np.int64]:
     """One final code that stands for each key: itself, or the first code of its interval between cuts; null stays null."""
     position = brought.axis(column)
     if position is None:

@@ -186,7 +186,7 @@ class Quote:
         return card("Quote", facts, [("query", "share", "noise"), *noise], [("statistic", heading), *errors])
 
     def __str__(self) -> str:
-        """The quote in words: cost, totals, division of the spend, noise, expected errors."""
+        """The quote in words: cost, totals, how the source is read, division of the spend, noise, expected errors."""
         lines = [f"cost: {self.spend.explain()}"]
         resize = resize_of(self.plan)
         if self.beside is not None:
@@ -195,6 +195,7 @@ class Quote:
             lines.append(f"one person can move {self.group} rows of the table that is asked; the noise allows for that")
         if resize is not None and resize.proportion < 1 and isinstance(self.spend, ZCDP | GDP):
             lines.append("sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller")
+        lines.append(str(self.plan.layout))
         for one in self.measured:
             share = decimal_text(100 * one.share, 3)
             lines.append(f"  {shown(one.query)}: {share} % of the spend; noise {law_text(one.law)}")

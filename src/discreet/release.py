@@ -1,16 +1,15 @@
 """What came out: numbers with error bars, the guarantee, and all that a third party needs to check both.
 
 A release is one canonical JSON document with a digest over itself; everything in it is public. The table, the guarantee
-and the files are views of that document.
+and the files are views of that document. The table of a *large* release stands in files beside it, whose digests it holds.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -20,8 +19,10 @@ from discreet._version import __version__
 from discreet.displays import one_line, release_card
 from discreet.errors import ArgumentError, printed
 from discreet.exact import decimal_up, exact, text
+from discreet.parts import TABLE, Part, collected, copied, paths_of, problem_of, table_of
 from discreet.plan import canonical, digest
 from discreet.privacy.coordinates import Budget, from_json, to_json
+from discreet.result_frames import all_frames, frame_of, named_files, replaced
 
 if TYPE_CHECKING:
     import altair as alt
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "Guarantee", "Release", "RowEstimate", "column_json", "guarantee_json", "make_release"]
 
-FORMAT = 1
-"""The version of the release file. Readers refuse what is newer."""
+FORMAT = 2
+"""The newest version of the release file: 1 holds its table, 2 describes the files that do. Readers refuse what is newer."""
 
 _PARTS = ("name", "dataset", "guarantee", "columns")
 
@@ -85,12 +86,17 @@ class Guarantee:
 class Release:
     """A published release. Equal releases have equal bytes.
 
+    Args:
+        payload: the document.
+        folder: where the files of a large release stand; None for others, and where that is not known.
+
     Raises:
         ArgumentError: bytes that are no release, were changed or cut, or come from a newer version; from the properties too,
             where a document with a digest that fits lacks what every release has.
     """
 
     payload: bytes
+    folder: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         document = _parsed(self.payload)
@@ -106,15 +112,16 @@ class Release:
         if missing:
             raise ArgumentError(f"release: has no '{missing[0]}'; it is no document that discreet wrote")
 
-    def __reduce__(self) -> tuple[type[Release], tuple[bytes]]:
-        return Release, (self.payload,)  # so that a pickle is checked like a file
+    def __reduce__(self) -> tuple[type[Release], tuple[bytes, Path | None]]:
+        return Release, (self.payload, self.folder)  # so that a pickle is checked like a file
 
     def __repr__(self) -> str:
         return one_line("Release", f"'{self.name}' of", f"'{self.dataset}',", f"digest {self.digest[:12]}")
 
     def _repr_html_(self) -> str:
+        document = self.shown(20)
         with _as_written("numbers"):
-            return release_card(self.document)
+            return release_card(document)
 
     def plot(self, statistic: str | None = None) -> alt.LayerChart:
         """Bars with their intervals, one for each group, as an Altair chart (extra `plot`).
@@ -128,6 +135,8 @@ class Release:
         """
         from discreet.plotting import bars_of
 
+        if self.parts:
+            raise ArgumentError("plot(): the release has too many groups for bars; filter release.scan() and plot that")
         return bars_of(self.document, statistic)
 
     @property
@@ -157,10 +166,49 @@ class Release:
             return _guarantee(self.document["guarantee"])
 
     @property
+    def parts(self) -> tuple[Part, ...]:
+        """The files that hold the table of a large release; none where the document holds it."""
+        return _parts(self.document)
+
+    @property
     def table(self) -> pl.DataFrame:
-        """One row for every cell of the public domain: group columns, then each statistic with its bounds."""
-        with _as_written("columns"):
-            return _frame(self.document["columns"])
+        """One row for every cell of the public domain: group columns, then each statistic with its bounds.
+
+        That of a large release is read into memory whole; `scan` reads what is asked for.
+        """
+        document = self.document
+        if _parts(document):
+            return collected(self.scan())
+        with _as_written("columns"):  # no lazy frame: collecting one needs threads, which a forked process has not
+            return frame_of(document["columns"])
+
+    def scan(self) -> pl.LazyFrame:
+        """`table`, read when it is collected and only as far as that needs: of a large release from its files.
+
+        Raises:
+            ArgumentError: it is not known where the files are.
+        """
+        parts = self.parts
+        if parts:
+            import polars as pl
+
+            return pl.scan_parquet(paths_of(parts, self._place()))
+        return self.table.lazy()
+
+    def shown(self, rows: int) -> dict[str, Any]:
+        """The document with the values of its table; of a large release with those of at most the first `rows` rows."""
+        document = self.document
+        if _parts(document):
+            head = None if self.folder is None else collected(self.scan().head(rows))
+            with _as_written("columns"):
+                columns = [(one, [] if head is None else head[one["name"]].to_list()) for one in document["columns"]]
+                document["columns"] = [{**one, "values": values} for one, values in columns]
+        return document
+
+    def _place(self) -> Path:
+        if self.folder is None:
+            raise ArgumentError("release: its table is in files; read it with Release.load(folder) from where they are")
+        return self.folder
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -168,31 +216,46 @@ class Release:
 
         A frame of totals has the columns of its cells and their exact numbers; cells that are not there hold 0 rows.
         """
+        table, document = self.table, self.document
         with _as_written("tables"):
-            return _frames(self.document)
+            return all_frames(document, table)
 
     def to_pandas(self) -> pd.DataFrame:
-        """`table` as a pandas frame (extra `pandas`)."""
+        """`table` as a pandas frame (extra `pandas`).
+
+        Raises:
+            ArgumentError: the release is large.
+        """
         import pandas as pd
 
+        if self.parts:
+            raise ArgumentError("to_pandas(): the table is too large; take what you need of release.scan()")
         table = self.table
         return pd.DataFrame({name: table[name].to_list() for name in table.columns})
 
     def save(self, folder: str | Path) -> Path:
         """release.json and a CSV and a Parquet file of each frame of `tables` stand in `folder`, each whole or not at all.
 
+        Of a large release, its files in place of those of the table.
+
         Raises:
-            ArgumentError: the folder cannot be made or written.
+            ArgumentError: the folder cannot be made or written, or holds another table; or files that are not as written.
         """
-        place, files = Path(folder), _named_files(self.tables)
+        place, parts = Path(folder), self.parts
+        frames = all_frames(self.document, collected(self.scan().head(0))) if parts else self.tables
+        files = named_files({name: frame for name, frame in frames.items() if name != TABLE or not parts})
         try:
             place.mkdir(parents=True, exist_ok=True)
-            _replace(place / "release.json", lambda path: path.write_bytes(self.payload))
+            if parts and problem_of(parts, place / TABLE):
+                copied(parts, self._place() / TABLE, place)
+            replaced(place / "release.json", lambda path: path.write_bytes(self.payload))
             for name, frame in files.items():
-                _replace(place / f"{name}.csv", partial(frame.write_csv, quote_style="non_numeric"))
-                _replace(place / f"{name}.parquet", frame.write_parquet)
+                replaced(place / f"{name}.csv", partial(frame.write_csv, quote_style="non_numeric"))
+                replaced(place / f"{name}.parquet", frame.write_parquet)
         except OSError as wrong:
             raise ArgumentError(f"save('{folder}'): cannot be written ({wrong.strerror}); choose another folder") from None
+        except ValueError as wrong:
+            raise ArgumentError(f"save('{folder}'): {wrong}; restore the release from a copy") from None
         return place
 
     @staticmethod
@@ -200,17 +263,23 @@ class Release:
         """The release in a folder made by `save`, or in a release.json file.
 
         Raises:
-            ArgumentError: no release there, or one that was changed, cut, or written by a newer version.
+            ArgumentError: no release there, or one that was changed, cut, or written by a newer version; of a large
+                release its files too.
         """
         try:
             place = Path(folder)
-            payload = (place / "release.json" if place.is_dir() else place).read_bytes()
+            file = place / "release.json" if place.is_dir() else place
+            payload = file.read_bytes()
         except (OSError, ValueError, TypeError):
             shown = f"'{folder}'" if isinstance(folder, str | Path) else printed(folder)
             raise ArgumentError(
                 f"load({shown}): no release.json there; name the folder that a release was saved to"
             ) from None
-        return Release(payload)
+        parts = Release(payload).parts
+        problem = problem_of(parts, file.parent / TABLE) if parts else ""
+        if problem:
+            raise ArgumentError(f"load('{folder}'): {TABLE}: {problem}; restore the folder from a copy")
+        return Release(payload, file.parent if parts else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +297,7 @@ class RowEstimate:
 
 def make_release(content: Mapping[str, Any]) -> Release:
     """The release of a complete public document without format, version and digest, which are added."""
-    body = {"format": FORMAT, "library": f"discreet {__version__}", **content}
+    body = {"format": 2 if "table" in content else 1, "library": f"discreet {__version__}", **content}
     return Release(canonical({**body, "digest": _digest(body)}).encode("ascii"))
 
 
@@ -275,6 +344,12 @@ def _as_written(part: str) -> Iterator[None]:
         raise ArgumentError(f"release: its {part} cannot be read; it is no document that discreet wrote") from None
 
 
+def _parts(document: Mapping[str, Any]) -> tuple[Part, ...]:
+    """The files that hold the table of a document."""
+    with _as_written("table"):
+        return table_of(document["table"]) if document["format"] > 1 else ()
+
+
 def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
     """The guarantee of the document."""
     change = stated.get("semi_adjacency")
@@ -300,67 +375,6 @@ def _budget(stated: Mapping[str, Any]) -> Budget:
     return measure
 
 
-def _frames(document: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
-    """All frames of the document by name."""
-    frames = {"table": _frame(document["columns"])}
-    frames |= {frame["name"]: _frame(frame["columns"]) for frame in document.get("frames", [])}
-    schema = document["plan"]["schema"]
-    for part in (document["invariants"] or {"totals": {"parts": []}})["totals"]["parts"]:
-        name = "_".join([part["part"], *(_file_name(column) for column in part["columns"])])
-        times = sum(other == name or other.startswith(f"{name}.") for other in frames)
-        frames[f"{name}.{times + 1}" if times else name] = _totals_frame(part, schema)
-    if not all(isinstance(name, str) for name in frames):
-        raise TypeError
-    return frames
-
-
-def _frame(columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Columns of the document as a frame."""
-    import polars as pl
-
-    types = {"text": pl.String, "integer": pl.Int64, "boolean": pl.Boolean, "real": pl.Float64}
-    return pl.DataFrame([pl.Series(one["name"], one["values"], dtype=types[one["kind"]]) for one in columns])
-
-
-def _totals_frame(part: Mapping[str, Any], schema: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """The frame of one part of the exact totals, of types that follow from the schema."""
-    import polars as pl
-
-    if part["part"] == "linear":
-        return pl.DataFrame({"name": list(part["values"]), "value": list(part["values"].values())})
-    value = "count" if part["part"] == "totals" else "occupied"
-    while value in part["columns"]:
-        value += "_exact"
-    texts = {one["name"] for one in schema if one["type"] == "number" and not _is_whole(one)}
-    cells = list(zip(*part["cells"], strict=True)) or [()] * (len(part["columns"]) + 1)
-    columns = []
-    for name, values in zip(part["columns"], cells, strict=False):
-        shown = [None if one is None else str(one) for one in values] if name in texts else list(values)
-        columns.append(pl.Series(name, shown))
-    return pl.DataFrame([*columns, pl.Series(value, list(cells[-1]), dtype=pl.Int64)])
-
-
-def _is_whole(column: Mapping[str, Any]) -> bool:
-    """Whether a numeric column holds whole numbers only, which totals show as such; other grids show texts."""
-    return all(exact(column[end], end).denominator == 1 for end in ("lower", "step"))
-
-
-def _named_files(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """The frames by the names of their files, which stay in their folder whatever a frame is called."""
-    files: dict[str, pl.DataFrame] = {}
-    for name, frame in frames.items():
-        short, times = _file_name(name), 1
-        while (short if times == 1 else f"{short}_{times}").casefold() in map(str.casefold, files):
-            times += 1
-        files[short if times == 1 else f"{short}_{times}"] = frame
-    return files
-
-
-def _file_name(column: str) -> str:
-    """The name of a column where it can stand in the name of a file."""
-    return "".join(char if char.isalnum() or char in "-_" else "_" for char in column)[:60]
-
-
 def _parsed(payload: bytes) -> dict[str, Any]:
     try:
         document = json.loads(payload)
@@ -378,18 +392,3 @@ def _digest(body: Mapping[str, Any]) -> str:
         raise ArgumentError("release: holds a number that is not finite") from None
     except RecursionError:
         raise ArgumentError("release: is nested too deeply; it is no document that discreet wrote") from None
-
-
-def _replace(path: Path, write: Any) -> None:
-    """`write` fills a temporary file beside `path`, which then takes its place in one step."""
-    import tempfile
-
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        write(Path(temporary))
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

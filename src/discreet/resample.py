@@ -3,7 +3,8 @@
 Imputed values are independent of the data, so the number of imputed records per value is multinomial given the number of
 nulls; sampling a fixed number is multivariate hypergeometric given the counts, Poisson sampling is binomial. Order of the
 steps (soundness 1 and 2): impute, then copy (the copies of a record share its imputed value), then sample, then fill with
-all-null rows sent through the same imputations with fresh draws. Nothing but the cube leaves this module.
+all-null rows sent through the same imputations with fresh draws (docs/proofs/cube.md, Q1). Nothing but the cube leaves this
+module.
 """
 
 from __future__ import annotations

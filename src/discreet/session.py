@@ -6,7 +6,7 @@ text while the charge stands: nothing about a row can raise, log or print (sound
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -17,12 +17,27 @@ from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanErro
 from discreet.exact import Amount
 from discreet.invariants import Invariants
 from discreet.invariants.checking import checked_invariants
+from discreet.large_files import check_folders, drafts_for, given_back, put_in_place
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.plan import Plan, canonical, layout
+from discreet.parts import discarded
+from discreet.plan import Plan
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.release import Release, RowEstimate
 from discreet.schema import Schema
-from discreet.spend import Order, Spend, budget_down, checked_budget, checked_name, in_words, report_delta_of, spend_of
+from discreet.spend import (
+    Errors,
+    Order,
+    Spend,
+    budget_down,
+    check_names,
+    check_room,
+    checked_budget,
+    checked_name,
+    declaration_json,
+    in_words,
+    report_delta_of,
+    spend_of,
+)
 from discreet.statistics import count
 from discreet.table import Table
 
@@ -32,7 +47,6 @@ if TYPE_CHECKING:
     from discreet.invariants.beside import Beside
     from discreet.invariants.totals import PublishedTotals
     from discreet.ledger import Reservation
-    from discreet.noise.bits import Bits
     from discreet.quotes import Quote
 
 __all__ = ["Order", "Session"]
@@ -86,10 +100,11 @@ class Session:
         self._invariants = checked_invariants(invariants, schema, neighbours)
         self._report_delta = report_delta_of(report_delta)
         from discreet.ledger import Identity, Ledger
+        from discreet.noise.bits import system_bits
 
-        named = checked_name(dataset, "dataset")
-        self._identity = Identity(named, self._declaration(), kind_name(budget), coordinates(budget))
-        self._bits = _system_bits
+        declared = declaration_json(schema, neighbours, self._invariants, budget)
+        self._identity = Identity(checked_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
+        self._bits = system_bits
         self._engine = open_source(source, schema, limits, progress)
         try:
             self._ledger = Ledger.open(ledger)
@@ -172,7 +187,7 @@ class Session:
             raise ReleaseFailed(ReleaseFailed.TOTALS)
         return known
 
-    def quote(self, request: Plan, *, spend: Spend = None, error: Mapping[str, Amount] | None = None) -> Quote:
+    def quote(self, request: Plan, *, spend: Spend = None, error: Errors = None) -> Quote:
         """What the request would cost and how exact it would be. Spends nothing and sees no rows.
 
         Beside invariants that are not published yet, what follows from them is bounded over all totals.
@@ -189,18 +204,19 @@ class Session:
             ArgumentError: the spend is no positive amount of the session's measure, or both are given.
         """
         self._check_request(request)
-        if error is None:
-            from discreet.allocate import quote
-
-            return quote(request, self._spend(spend), self._beside())
+        from discreet.allocate import quote
+        from discreet.large import check_large
         from discreet.targets import quote_for
+
+        if error is None:
+            return check_large(quote(request, self._spend(spend), self._beside()))
 
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
-        return quote_for(request, error, self._budget, self._beside())
+        return check_large(quote_for(request, error, self._budget, self._beside()))
 
     def release(
-        self, request: Plan, *, spend: Spend = None, error: Mapping[str, Amount] | None = None, name: str
+        self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, to: str | Path | None = None
     ) -> Release:
         """The request, answered with noise and charged to the ledger.
 
@@ -211,14 +227,15 @@ class Session:
             spend: an amount of the session's measure for the original data; None is all that remains.
             error: instead of a spend, the largest errors as for `quote`: the smallest spend that meets them is charged.
             name: unique in the data set.
+            to: the folder for the files of a large release, one of more than `plan.MOST_WHOLE_CELLS` rows; none for others.
 
         Raises:
-            PlanError, ArgumentError: the request or the spend is wrong; nothing was spent.
+            PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
             BudgetExceeded: the spend does not fit; nothing was spent.
-            LedgerError: the name is taken, or the ledger cannot be written; nothing was spent.
+            LedgerError: the name is taken, the ledger cannot be written, or the files of a known release are gone.
             ReleaseFailed: failed after the reservation; the charge stands.
         """
-        answer = self.release_all([Order(request, spend, name, error)])[0]
+        answer = self.release_all([Order(request, spend, name, error, to)])[0]
         if isinstance(answer, ReleaseFailed):
             raise answer
         return answer
@@ -238,14 +255,16 @@ class Session:
         snapshot = self._engine.snapshot()
         stored = [self._stored(order, snapshot) for order in orders]
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
+        check_folders(fresh)
         if fresh and self._invariants is not None and self.totals is None:
             self._check_before_totals(fresh)
             self.publish_totals()
         quotes = [self._quoted(order) for order in fresh]
         reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
-        sequences = self._reserved(reservations) if reservations else ()
-        reserved = zip(fresh, quotes, sequences, strict=True)
-        answers = iter([self._answered(order, quoted, sequence, snapshot) for order, quoted, sequence in reserved])
+        with drafts_for(fresh) as drafts:
+            sequences = self._reserved(reservations) if reservations else ()
+        reserved = zip(fresh, quotes, sequences, drafts, strict=True)
+        answers = iter([self._answered(*one, snapshot=snapshot) for one in reserved])
         return [next(answers) if found is None else found for found in stored]
 
     def estimate_rows(self, *, spend: Spend, name: str = "number of rows") -> RowEstimate:
@@ -263,16 +282,6 @@ class Session:
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
 
-    def _declaration(self) -> str:
-        return canonical(
-            {
-                "schema": self._schema.to_json(),
-                "neighbours": self._neighbours.to_json(),
-                "invariants": [] if self._invariants is None else self._invariants.to_json(),
-                "budget": to_json(self._budget),
-            }
-        )
-
     def _beside(self) -> Beside | None:
         """The exact totals as requests see them."""
         if self._invariants is None or not isinstance(self._neighbours, ReplaceOne):
@@ -283,14 +292,9 @@ class Session:
 
     def _check_before_totals(self, orders: Sequence[Order]) -> None:
         """Whatever can be refused is refused before the totals are published."""
-        quotes = [self._quoted(order) for order in orders]
-        names = [checked_name(order.name, "name") for order in orders]
-        for name in names:
-            if names.count(name) > 1:
-                raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
-        wanted = tuple(sum(part, Fraction(0)) for part in zip(*(coordinates(one.spend) for one in quotes), strict=True))
-        if any(asked > left for asked, left in zip(wanted, self._left(), strict=True)):
-            raise in_words(self._identity.dataset, self._budget, BudgetExceeded("", wanted, self._left()))
+        spends = [self._quoted(order).spend for order in orders]
+        check_names(orders)
+        check_room(self._identity.dataset, self._budget, spends, self._left())
 
     def _asked_exactly(self, invariants: Invariants) -> ExactRequest:
         from discreet.exact_totals import ExactRequest
@@ -331,7 +335,7 @@ class Session:
             asked = self._quoted(order).spend
         if asked is not None and release.guarantee.measure != asked:
             raise LedgerError(f"release '{name}': was made with another spend; the same name needs the same spend")
-        return release
+        return given_back(release, order)
 
     def _quoted(self, order: Order) -> Quote:
         return self.quote(order.request, spend=order.spend, error=order.error)
@@ -344,22 +348,17 @@ class Session:
 
     def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
         from discreet.ledger import Reservation
-        from discreet.publish import noise_json, totals_digest
+        from discreet.publish import details_json
 
-        details = {
-            "relation": self._neighbours.to_json(),
-            "group": quoted.group,
-            "noise": noise_json(quoted),
-            "totals": totals_digest(quoted),
-        }
-        charge = coordinates(quoted.spend)
-        return Reservation(order.name, charge, order.request.digest, snapshot, canonical(details))
+        return Reservation(order.name, coordinates(quoted.spend), order.request.digest, snapshot, details_json(quoted))
 
-    def _answered(self, order: Order, quoted: Quote, sequence: int, snapshot: str) -> Release | ReleaseFailed:
+    def _answered(
+        self, order: Order, quoted: Quote, sequence: int, draft: Path | None, *, snapshot: str
+    ) -> Release | ReleaseFailed:
         """The committed release, or the constant failure. Whatever happens in here, the charge stands."""
         release = None
         try:
-            computed = self._compute(order, quoted, sequence)
+            computed = self._compute(order, quoted, sequence, draft)
             if self._engine.snapshot() == snapshot:  # a source that changed while it was read has no release
                 self._ledger.commit(sequence, computed.payload)
                 release = computed
@@ -369,32 +368,25 @@ class Session:
             release = None
         finally:
             if release is None:
-                # The charge stands in any case, "reserved" in a ledger that cannot be written. Whatever error it is, let
-                # out here it would be another answer than the constant one, after the data were opened.
+                # The charge stands in any case, and an error let out here would be another answer than the constant one.
                 with suppress(Exception):
                     self._ledger.fail(sequence)
+                    discarded(draft)  # not where the ledger, which cannot mark it, may have committed it
         # Outside the except block the failure carries no traceback into frames that hold private numbers.
-        return ReleaseFailed() if release is None else release
+        return ReleaseFailed() if release is None else put_in_place(release, draft, order)
 
-    def _compute(self, order: Order, quoted: Quote, sequence: int) -> Release:
-        from discreet.publish import publish
+    def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Path | None) -> Release:
+        from discreet.evaluate import scanned
+        from discreet.exact_totals import require_totals
+        from discreet.large import carried_out
 
         if self._invariants is not None:
-            from discreet.exact_totals import require_totals
-
             require_totals(self._engine, self._asked_exactly(self._invariants), self.totals)
-        brought = layout(order.request)
-        cube = self._engine.aggregate(brought.axes, brought.moments)
+        cubes = scanned(self._engine, order.request.layout)
         content = {
             "name": order.name,
             "dataset": self._identity.dataset,
             "ledger": {"sequence": sequence, "head": self._ledger.head()},
             "budget": {"whole": to_json(self._budget), "remaining": to_json(self.remaining)},
         }
-        return publish(quoted, cube, self._bits(), report_delta=self._report_delta, content=content)
-
-
-def _system_bits() -> Bits:
-    from discreet.noise.bits import system_bits
-
-    return system_bits()
+        return carried_out(quoted, cubes, self._bits(), draft=draft, report_delta=self._report_delta, content=content)

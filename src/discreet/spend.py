@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
-from discreet.errors import ArgumentError, BudgetExceeded, printed
+from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, printed
 from discreet.exact import Amount, decimal_up, exact, sqrt_down, text
-from discreet.plan import Plan
+from discreet.invariants import Invariants
+from discreet.neighbours import Neighbours
+from discreet.plan import Plan, canonical
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
-from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, to_json
+from discreet.schema import Schema
 
 __all__ = [
+    "Errors",
     "Order",
     "Spend",
     "amount_text",
     "budget_down",
+    "check_names",
+    "check_room",
     "checked_budget",
     "checked_name",
+    "declaration_json",
     "in_words",
     "number_text",
     "report_delta_of",
@@ -31,17 +39,23 @@ Spend = Amount | Budget | Sequence[Amount] | None
 """A number, a pair (epsilon, delta), the measure itself, or None for all that remains."""
 
 
+Errors = Mapping[str, Amount] | None
+"""In place of a spend: the largest errors of some statistics by name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """One release that is asked for: what, for how much, under which name.
 
-    With `error`, the largest errors of some statistics by name, the spend is the smallest that meets them.
+    With `error`, the largest errors of some statistics by name, the spend is the smallest that meets them. A large release
+    is written to the folder `to`.
     """
 
     request: Plan
     spend: Spend
     name: str
-    error: Mapping[str, Amount] | None = None
+    error: Errors = None
+    to: str | Path | None = None
 
 
 def spend_of(spend: Spend, budget: Budget) -> Budget:
@@ -70,6 +84,18 @@ def spend_of(spend: Spend, budget: Budget) -> Budget:
     return type(budget)(exact(spend, "spend"))  # type: ignore[arg-type]
 
 
+def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Invariants | None, budget: Budget) -> str:
+    """What a ledger freezes of a data set, as canonical JSON."""
+    return canonical(
+        {
+            "schema": schema.to_json(),
+            "neighbours": neighbours.to_json(),
+            "invariants": [] if invariants is None else invariants.to_json(),
+            "budget": to_json(budget),
+        }
+    )
+
+
 def checked_name(name: object, what: str) -> str:
     """The name itself: of a data set or a release.
 
@@ -80,6 +106,19 @@ def checked_name(name: object, what: str) -> str:
         rule = "must be printable text of 1 to 200 characters, without blanks at its ends"
         raise ArgumentError(f"{what}={printed(name)}: {rule}")
     return name
+
+
+def check_names(orders: Sequence[Order]) -> None:
+    """Every order has a name, and no two have the same.
+
+    Raises:
+        ArgumentError: no usable name.
+        LedgerError: one stands twice.
+    """
+    names = [checked_name(order.name, "name") for order in orders]
+    for name in names:
+        if names.count(name) > 1:
+            raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
 
 
 def report_delta_of(value: Amount) -> Fraction:
@@ -108,6 +147,17 @@ def in_words(dataset: str, budget: Budget, refused: BudgetExceeded) -> BudgetExc
     fits = "the largest spend that fits is what remains: leave spend out to take all of it"
     words += fits if any(refused.remaining) else "nothing more can be released"
     return BudgetExceeded(f"dataset='{dataset}': {words}", refused.requested, refused.remaining)
+
+
+def check_room(dataset: str, budget: Budget, spends: Sequence[Budget], left: tuple[Fraction, ...]) -> None:
+    """The spends fit into what is left, together.
+
+    Raises:
+        BudgetExceeded: they do not, in words.
+    """
+    wanted = tuple(sum(part, Fraction(0)) for part in zip(*map(coordinates, spends), strict=True))
+    if any(asked > most for asked, most in zip(wanted, left, strict=True)):
+        raise in_words(dataset, budget, BudgetExceeded("", wanted, left))
 
 
 def checked_budget(budget: object) -> Budget:

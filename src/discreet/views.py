@@ -51,6 +51,10 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
     """
     if not isinstance(release, Release):
         raise ArgumentError(f"release={printed(release)}: must be a Release")
+    if release.parts:
+        raise ArgumentError(
+            "consistent(): the release has too many groups; ask for fewer, or sum up those of release.scan()"
+        )
     document = release.document
     found = {view.name: view for view in _views(document)}
     chosen = statistic if statistic is not None else _first(list(found.values()))

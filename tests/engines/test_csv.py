@@ -17,8 +17,8 @@ from discreet.engines.conformance import first_difference
 from discreet.engines.csv_lines import csv_header, row_blocks, split_line
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
+from discreet.layouts import Part
 from discreet.neighbours import AddRemove
-from discreet.plan import Layout, layout
 from discreet.schema import Category, Date, Number, Schema
 from discreet.statistics import count, sum_of
 from discreet.table import Table
@@ -28,12 +28,12 @@ SCHEMA = Schema(age=Number(0, 100), sex=Category(["F", "M"]), day=Date("2020-01-
 TEXT = ColumnType("text", "text")
 
 
-def asked(schema: Schema = SCHEMA) -> Layout:
+def asked(schema: Schema = SCHEMA) -> Part:
     table = Table(schema, AddRemove())
     categories = [name for name, column in schema.columns.items() if isinstance(column, Category)]
     sums = [sum_of(name, nulls="skip") for name, column in schema.columns.items() if isinstance(column, Number)]
     others = [count(name) for name, column in schema.columns.items() if isinstance(column, Date)]
-    return layout(table.group_by(*categories).agg(count(), *sums, *others))
+    return table.group_by(*categories).agg(count(), *sums, *others).layout.parts[0]
 
 
 def cube_of(path: str, schema: Schema = SCHEMA) -> Cube:
@@ -253,7 +253,7 @@ def test_a_table_of_one_column_has_its_empty_lines(write: Write) -> None:
 def test_a_request_without_columns_counts_rows(write: Write) -> None:
     content = b'age,sex,day\n1,F,\n"2",M,\nbroken\n\n'
     engine = open_source(write(content), SCHEMA)
-    only_rows = layout(Table(SCHEMA, AddRemove()).agg(count()))
+    (only_rows,) = Table(SCHEMA, AddRemove()).agg(count()).layout.parts
     assert engine.aggregate(only_rows.axes, only_rows.moments).rows.tolist() == [3]
 
 

@@ -16,7 +16,6 @@ import pytest
 from discreet.cube import Cube
 from discreet.engines import open_source
 from discreet.neighbours import AddRemove
-from discreet.plan import layout
 from discreet.schema import Number, Schema
 from discreet.statistics import sum_of
 from discreet.table import Table
@@ -34,7 +33,7 @@ DTYPES = {
 
 def cube_of(values: Sequence[Any], dtype: str, lower: Fraction, upper: Fraction) -> Cube:
     schema = Schema(x=Number(lower, upper, (upper - lower) / CODES))
-    asked = layout(Table(schema, AddRemove()).agg(sum_of("x", nulls="skip")))
+    (asked,) = Table(schema, AddRemove()).agg(sum_of("x", nulls="skip")).layout.parts
     frame = pl.DataFrame({"x": pl.Series(values, dtype=DTYPES[dtype])})
     return open_source(frame, schema).aggregate(asked.axes, asked.moments)
 

@@ -12,13 +12,14 @@ import discreet as dp
 from discreet.cube import Cube
 from discreet.engines import folders, open_source
 from discreet.engines import parquet as module
-from discreet.engines.base import ColumnType
+from discreet.engines.base import ColumnType, Header
 from discreet.engines.conformance import first_difference
+from discreet.engines.duckdb import Database
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 from discreet.groups import bins
 from discreet.neighbours import AddRemove
-from discreet.plan import Plan, layout
+from discreet.plan import Plan
 from discreet.schema import Category, Date, Number, Schema
 from discreet.statistics import count, sum_of
 from discreet.table import Table
@@ -36,7 +37,7 @@ def written(path: Path, x: Sequence[object], **others: Sequence[object]) -> Path
 
 def cube(source: object, plan: Plan = WHOLE) -> Cube:
     engine = open_source(source, plan.schema)
-    wanted = layout(plan)
+    (wanted,) = plan.layout.parts
     try:
         return engine.aggregate(wanted.axes, wanted.moments)
     finally:
@@ -45,7 +46,7 @@ def cube(source: object, plan: Plan = WHOLE) -> Cube:
 
 def expected(rows: Sequence[tuple[object, ...]], plan: Plan = WHOLE) -> Cube:
     kinds = {"state": ColumnType("text", "text"), "year": ColumnType("text", "text"), "x": ColumnType("integer", "BIGINT")}
-    wanted = layout(plan)
+    (wanted,) = plan.layout.parts
     return ReferenceEngine(kinds, rows).aggregate(wanted.axes, wanted.moments)
 
 
@@ -211,6 +212,27 @@ def test_many_partitions_are_one_statement(tmp_path: Path) -> None:
         written(tmp_path / f"state={'CA' if k % 2 else 'NY'}" / f"year={2000 + k % 31}" / f"{k}.parquet", [k % 11])
     rows = [("CA" if k % 2 else "NY", str(2000 + k % 31), k % 11) for k in range(200)]
     assert first_difference(expected(rows), cube(tmp_path)) is None
+
+
+def test_files_of_one_schema_are_opened_once_and_others_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b'[1]*", "c"):
+        written(tmp_path / name / "x.parquet", [1])
+    looked: list[str] = []
+    header = module._parquet_header
+
+    def counted(database: Database, path: Path) -> Header:
+        looked.append(path.parent.name)
+        return header(database, path)
+
+    monkeypatch.setattr(module, "_parquet_header", counted)
+    open_source(tmp_path, Schema(x=Number(0, 10)))
+    assert looked == ["a"]
+    pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "c" / "x.parquet", use_pyarrow=True)  # as another program writes it
+    pl.DataFrame({"x": [1], "y": [1]}).select("y", "x").write_parquet(tmp_path / "b'[1]*" / "x.parquet")
+    with pytest.raises(SourceError, match="its columns and types differ"):
+        open_source(tmp_path, Schema(x=Number(0, 10)))
+    assert looked[1] == "a"
+    assert "b'[1]*" in looked[2:]
 
 
 def test_the_order_of_files_is_that_of_their_names(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from discreet.engines.conformance import first_difference
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import InternalError
 from discreet.neighbours import AddRemove
-from discreet.plan import layout
 from discreet.schema import Number, Schema
 from discreet.statistics import sum_of
 from discreet.table import Table
@@ -27,7 +26,7 @@ TEXT = ColumnType("text", "VARCHAR")
 
 
 def sum_cube(engine: Engine, schema: Schema) -> Cube:
-    asked = layout(Table(schema, AddRemove()).agg(*(sum_of(name, nulls="skip") for name in schema.columns)))
+    (asked,) = Table(schema, AddRemove()).agg(*(sum_of(name, nulls="skip") for name in schema.columns)).layout.parts
     return engine.aggregate(asked.axes, asked.moments)
 
 

@@ -20,7 +20,7 @@ logging.basicConfig(level=logging.DEBUG)
 import duckdb, pandas, polars, pyarrow
 from discreet.engines import open_source
 from discreet.neighbours import AddRemove
-from discreet.plan import layout
+
 from discreet.schema import Category, Date, Number, Schema
 from discreet.groups import bins
 from discreet.statistics import count, sum_of
@@ -46,6 +46,30 @@ def source():
 
         pyarrow.parquet.write_table(table, folder / "a.parquet")
         return str(folder / "a.parquet")
+    if kind == "folder":
+        import pyarrow.parquet
+
+        (folder / "p" / "b=F").mkdir(parents=True)
+        pyarrow.parquet.write_table(table.drop(["b"]), folder / "p" / "b=F" / "a.parquet")
+        return str(folder / "p")
+    if kind == "sqlite":
+        import sqlite3
+
+        connection = sqlite3.connect(folder / "a.db")
+        connection.execute("CREATE TABLE t (a, b, c, d)")
+        cells = [*texts, *numbers, b"secret", 2**63 - 1]
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", [(cell,) * 4 for cell in cells])
+        connection.commit()
+        connection.close()
+        return f"{folder / 'a.db'}::t"
+    if kind == "duckdb":
+        connection = duckdb.connect(folder / "a.duckdb")
+        connection.register("rows", table)
+        connection.execute("CREATE TABLE t AS SELECT * FROM rows")
+        connection.close()
+        return f"{folder / 'a.duckdb'}::t"
+    if kind == "stream":
+        return lambda: table.to_reader(max_chunksize=3)
     if kind == "pandas":
         mixed = [object(), 10**5000, "\\ud800", b"secret", pandas.NaT, pandas.NA, 7j, [], {}, None, True, 7]
         return pandas.DataFrame({"a": mixed, "b": mixed, "c": mixed, "d": numbers})
@@ -62,7 +86,7 @@ def used():
         start.group_by("b").agg(count(), sum_of("a", nulls="skip"), sum_of("d", nulls="skip")),
         start.group_by(bins("c", ["2020-01-01", "2020-06-01", "2020-12-31"])).agg(count()),
     ):
-        wanted = layout(plan)
+        (wanted,) = plan.layout.parts
         assert engine.aggregate(wanted.axes, wanted.moments).rows.sum() >= 12
     return engine
 
@@ -101,10 +125,10 @@ def run(kind: str, left: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 # A relation belongs to the caller's connection: while the caller keeps that alive for ever, the driver says so.
-OURS = ["csv", "parquet", "polars", "arrow", "pandas"]
+OURS = ["csv", "parquet", "folder", "sqlite", "duckdb", "stream", "polars", "arrow", "pandas"]
 CASES = [(kind, left) for kind in [*OURS, "relation"] for left in ("closed", "global", "cycle", "exit")]
 CASES += [(kind, left) for kind in OURS for left in ("daemon", "leaked")]
-QUICK = {("csv", "closed"), ("parquet", "leaked"), ("pandas", "daemon")}
+QUICK = {("csv", "closed"), ("parquet", "leaked"), ("sqlite", "daemon")}
 
 
 @pytest.mark.parametrize(

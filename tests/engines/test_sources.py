@@ -24,8 +24,8 @@ from discreet.engines.conformance import first_difference
 from discreet.engines.reference import ReferenceEngine, category_code
 from discreet.errors import ArgumentError, SourceError
 from discreet.groups import bins
+from discreet.layouts import Part
 from discreet.neighbours import AddRemove
-from discreet.plan import Layout, layout
 from discreet.schema import Category, Column, Date, Number, Schema
 from discreet.statistics import count, sum_of
 from discreet.table import Table
@@ -34,14 +34,14 @@ TEN = Number(0, 10)
 YEAR = Date("2020-01-01", "2020-12-31")
 
 
-def asked(column: Column) -> Layout:
+def asked(column: Column) -> Part:
     table = Table(Schema(x=column), AddRemove())
     if isinstance(column, Category):
-        return layout(table.group_by("x").agg(count()))
+        return table.group_by("x").agg(count()).layout.parts[0]
     if isinstance(column, Number):
-        return layout(table.agg(sum_of("x", nulls="skip")))
+        return table.agg(sum_of("x", nulls="skip")).layout.parts[0]
     days = [column.value(code) for code in sorted({0, 1, column.size // 2, column.size - 1})]
-    return layout(table.group_by(bins("x", days)).agg(count()))
+    return table.group_by(bins("x", days)).agg(count()).layout.parts[0]
 
 
 def cube_of(source: Any, column: Column) -> Cube:
@@ -239,7 +239,7 @@ def test_columns_are_found_by_their_exact_names(make: Any) -> None:
     frame = make({"X": [1], "x": [2], "x_1": [3]})
     for name, value in (("X", 1), ("x", 2), ("x_1", 3)):
         engine = open_source(frame, Schema({name: TEN}))
-        wanted = layout(Table(Schema({name: TEN}), AddRemove()).agg(sum_of(name, nulls="skip")))
+        (wanted,) = Table(Schema({name: TEN}), AddRemove()).agg(sum_of(name, nulls="skip")).layout.parts
         assert engine.aggregate(wanted.axes, wanted.moments).sums.tolist() == [[value]]
 
 

@@ -21,7 +21,6 @@ from discreet.engines.conformance import _requests
 from discreet.engines.hostile import hostile_tables
 from discreet.engines.spark_sql import LIMB_BITS, SPARK, limbs
 from discreet.engines.sql import aggregate_sql
-from discreet.plan import layout
 from discreet.table import Table
 
 PERSONS = dp.Schema(sex=dp.Category(["F", "M"]), age=dp.Number(0, 110))
@@ -29,7 +28,7 @@ TEXT, LONG = ColumnType("text", "string"), ColumnType("integer", "long")
 
 
 def statement(schema: dp.Schema, header: dict[str, ColumnType], plan: Any) -> str:
-    wanted = layout(plan)
+    wanted = plan.layout.parts[0]
     return aggregate_sql(SPARK, "rows", header, wanted.axes, wanted.moments)
 
 

@@ -21,7 +21,6 @@ from discreet.engines.limits import Limits
 from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
 from discreet.errors import SourceError
 from discreet.neighbours import AddRemove
-from discreet.plan import layout
 from discreet.schema import Category, Number, Schema
 from discreet.statistics import count, sum_of
 from discreet.table import Table
@@ -72,7 +71,7 @@ def short_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def counted(engine: Engine) -> int:
-    asked = layout(REQUEST)
+    (asked,) = REQUEST.layout.parts
     return int(engine.aggregate(asked.axes, asked.moments).rows.sum())
 
 
@@ -116,7 +115,7 @@ def test_a_failure_leaves_no_spilled_file(short_of_memory: Path) -> None:
     assert "secret" not in str(failed.value)
     assert not list(short_of_memory.glob("*/*"))
     frame.broken = False
-    asked = layout(Table(SCHEMA, AddRemove()).agg(count()))
+    (asked,) = Table(SCHEMA, AddRemove()).agg(count()).layout.parts
     assert engine.aggregate(asked.axes, asked.moments).rows.tolist() == [10**6]
     assert len(list(short_of_memory.glob("temporary/*"))) == 1
     engine.close()

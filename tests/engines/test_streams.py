@@ -20,7 +20,6 @@ from discreet.engines.limits import NO_LIMITS
 from discreet.engines.streams import DatabaseTable, open_streamed
 from discreet.errors import ArgumentError, SourceError
 from discreet.neighbours import AddRemove
-from discreet.plan import layout
 from discreet.schema import Category, Number, Schema
 from discreet.statistics import count, sum_of
 from discreet.table import Table
@@ -28,7 +27,7 @@ from discreet.table import Table
 from .conftest import arrow_table
 
 SCHEMA = Schema(x=Number(0, 10), word=Category(["F", "M"]))
-TOTAL = layout(Table(SCHEMA, AddRemove()).agg(sum_of("x", nulls="skip")))
+(TOTAL,) = Table(SCHEMA, AddRemove()).agg(sum_of("x", nulls="skip")).layout.parts
 SECRET = "738291"  # noqa: S105 - what no error may show
 
 
@@ -96,7 +95,7 @@ def test_a_table_is_asked_for_the_columns_that_are_used() -> None:
     assert engine.header["note"].kind == "other"
     assert total(engine) == [[23]]
     assert engine.snapshot() == engine.snapshot()
-    counted = layout(Table(SCHEMA, AddRemove()).agg(count()))
+    (counted,) = Table(SCHEMA, AddRemove()).agg(count()).layout.parts
     assert engine.aggregate(counted.axes, counted.moments).rows.tolist() == [5]
     place = '"public"."per""sons"'
     assert database.asked == [

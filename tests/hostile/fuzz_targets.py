@@ -34,7 +34,8 @@ from discreet.engines import csv_lines, open_source
 from discreet.engines.base import ColumnType
 from discreet.engines.conformance import first_difference
 from discreet.engines.reference import ReferenceEngine
-from discreet.plan import Layout, canonical, digest, layout
+from discreet.layouts import Part
+from discreet.plan import canonical, digest
 from discreet.planfile import load_plan
 from discreet.report import render
 
@@ -162,13 +163,13 @@ def same_cube(path: Path, schema: dp.Schema, names: list[str] | None, rows: list
 
 
 @cache
-def csv_layout(names: tuple[str, ...]) -> Layout:
+def csv_layout(names: tuple[str, ...]) -> Part:
     """The layout of a request that counts every one of these columns."""
     schema = dp.Schema({name: COLUMNS[name] for name in names})
     groups = [name for name, column in schema.columns.items() if isinstance(column, dp.Category)]
     sums = [dp.sum(name, nulls="skip") for name, column in schema.columns.items() if type(column) is dp.Number]
     others = [dp.count(name) for name, column in schema.columns.items() if isinstance(column, dp.Date)]
-    return layout(dp.Table(schema, dp.AddRemove()).group_by(*groups).agg(dp.count(), *sums, *others))
+    return dp.Table(schema, dp.AddRemove()).group_by(*groups).agg(dp.count(), *sums, *others).layout.parts[0]
 
 
 # Releases of CSV tables ------------------------------------------------------------------------------------------------

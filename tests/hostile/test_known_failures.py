@@ -26,7 +26,6 @@ from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.noise.bits import Bits, system_bits
 from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from discreet.plan import layout
 from discreet.queries import RowCount
 
 GROUPS = [f"g{i}" for i in range(60)]
@@ -206,7 +205,7 @@ def test_every_spelling_has_the_one_code_that_is_listed(column, codes):
         plan = table.group_by("k", dp.bins("x", [column.value(code) for code in range(column.size)])).agg(dp.count())
     else:
         plan = table.group_by("k").agg(dp.count("x"), dp.sum("x", nulls="skip"))
-    wanted = layout(plan)
+    (wanted,) = plan.layout.parts
     frame = pl.DataFrame(rows, schema=["k", "x"], orient="row")
     text = ColumnType("text", "VARCHAR")
     for engine in (open_source(frame, schema), ReferenceEngine({"k": text, "x": text}, rows)):

@@ -34,7 +34,6 @@ from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 from discreet.groups import bins
 from discreet.neighbours import AddRemove
-from discreet.plan import layout
 from discreet.schema import Category, Date, Number, Schema
 from discreet.statistics import count, sum_of
 from discreet.table import Table
@@ -43,10 +42,11 @@ SCHEMA = Schema(
     age=Number(0, 100, "0.5"), sex=Category(["F", "M", "é", "a,b", 'say "x"']), day=Date("2020-01-01", "2020-12-31")
 )
 NAMES = tuple(SCHEMA.columns)
-WANTED = layout(
+(WANTED,) = (
     Table(SCHEMA, AddRemove())
     .group_by("sex", bins("day", ["2020-01-01", "2020-05-02", "2020-12-31"]))
     .agg(count(), sum_of("age", nulls="skip"))
+    .layout.parts
 )
 TEXT = ColumnType("text", "VARCHAR")
 Row = tuple[str, ...]

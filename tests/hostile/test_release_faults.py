@@ -242,7 +242,7 @@ def test_the_law_finds_a_session_that_breaks_it(folder: Path) -> None:
         caller.settle()
     caller.engine.looks.clear()
 
-    def answered(order: Any, quoted: Any, sequence: int, snapshot: str) -> Any:
+    def answered(*_: Any, snapshot: str) -> Any:
         return dp.ReleaseFailed(SECRET)
 
     with pytest.MonkeyPatch.context() as patch:

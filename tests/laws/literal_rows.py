@@ -18,7 +18,7 @@ import numpy as np
 
 import discreet as dp
 from discreet.groups import CategoryGroup, group_labels
-from discreet.plan import Plan, layout, resize_of, table_facts
+from discreet.plan import Plan, resize_of, table_facts
 from discreet.queries import LevelCounts, NonNullCount, RowCount, Squares, TableCounts, WeightedSum, widths
 from discreet.quotes import Quote
 from discreet.steps import Clamp, ClampCategories, Impute, Where, WhereIn
@@ -180,8 +180,7 @@ class Literal:
         return self.quoted.plan
 
     def __post_init__(self) -> None:
-        brought = layout(self.plan)
-        self.labels, self.cells = brought.labels, brought.cells
+        self.labels, self.cells = self.plan.layout.labels, self.plan.layout.cells
         self.names = list(self.plan.schema.columns)
         # For each coordinate of the answers the query that it belongs to.
         self.owner = [

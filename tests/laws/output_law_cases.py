@@ -20,7 +20,7 @@ from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.evaluate import exact_answers
 from discreet.noise.laws import DiscreteLaplace
-from discreet.plan import layout, resize_of
+from discreet.plan import resize_of
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import from_coordinates
 
@@ -273,6 +273,6 @@ def with_scaled_noise(quoted, factor: Fraction):
 
 def answers_on_the_cube(quoted, rows, monkeypatch):
     """The law of the exact answers as a release computes them, over all outcomes of the samplers."""
-    brought = layout(quoted.plan)
+    (brought,) = quoted.plan.layout.parts
     cube = ReferenceEngine(HEADER, rows).aggregate(brought.axes, brought.moments)
-    return enumerated(lambda: tuple(map(int, chain(*exact_answers(quoted, cube, None)))), monkeypatch)
+    return enumerated(lambda: tuple(map(int, chain(*exact_answers(quoted, [cube], None)))), monkeypatch)

@@ -10,7 +10,7 @@ import discreet.resample as module
 from discreet.cube import Cube
 from discreet.engines.reference import ReferenceEngine
 from discreet.noise.bits import system_bits
-from discreet.plan import layout, resize_of
+from discreet.plan import resize_of
 from discreet.resample import impute, resample
 from discreet.steps import facts_of
 
@@ -30,7 +30,7 @@ def always_the_first(size, weights, bits):
 
 
 def law_of_the_cube(plan, monkeypatch):
-    brought = layout(plan)
+    (brought,) = plan.layout.parts
     cube = ReferenceEngine({"a": TEXT, "b": NUMBER}, DATA).aggregate(brought.axes, brought.moments)
     known = facts_of(plan.schema, plan.neighbours).rows
 
@@ -73,7 +73,7 @@ def test_sums_get_every_null_exactly_once(few, monkeypatch):
     for kind in (np.int64, np.object_):  # Python integers where another column of the cube is wide
         schema = dp.Schema(g=dp.Category(["x", "y", "z"]), v=dp.Number(0, top))
         table = dp.Table(schema, dp.AddRemove()).impute({"v": dp.Uniform(top, top)})
-        brought = layout(table.group_by("g").agg(dp.sum("v")))
+        (brought,) = table.group_by("g").agg(dp.sum("v")).layout.parts
         nulls = np.array([0, 3, 500])
         cube = Cube(np.arange(3).reshape(3, 1), nulls + 7, np.full((3, 1), 7), np.array([[5], [6], [7]], kind))
         full = impute(cube, brought.axes, brought.moments, system_bits())

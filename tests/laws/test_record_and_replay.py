@@ -33,11 +33,12 @@ from discreet.engines.reference import ReferenceEngine
 from discreet.invariants.beside import beside
 from discreet.invariants.checking import checked_invariants
 from discreet.invariants.totals import totals_of_counts
+from discreet.layouts import Part
 from discreet.mechanisms import Sensitivity
 from discreet.noise.bits import Bits
 from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
 from discreet.paths import NULL, KeyAxis, path_of
-from discreet.plan import Layout, layout, resize_of, table_facts
+from discreet.plan import resize_of, table_facts, used_columns
 from discreet.queries import QuantileCodes
 from discreet.steps import CategoryFacts, facts_of
 
@@ -79,10 +80,11 @@ def replayed_bits(reads: list[int]) -> Bits:
     return Bits(read)
 
 
-def run(quoted, table: Cube, kernel: Kernel):
+def run(quoted, table: Sequence[Cube], kernel: Kernel):
     """What was recorded, and the exact and the noisy answers."""
     noises, reads, lines = [], [], []
     real_noise, real_resample = evaluate.add_noise, evaluate.resample
+    resampled = iter(table)
 
     def add_noise(values, law, bits):
         noises.append((law, len(values), values.dtype))
@@ -96,7 +98,7 @@ def run(quoted, table: Cube, kernel: Kernel):
         return trace
 
     before = sys.gettrace()
-    evaluate.add_noise, evaluate.resample = add_noise, lambda *_, **__: table
+    evaluate.add_noise, evaluate.resample = add_noise, lambda *_, **__: next(resampled)
     sys.settrace(trace)
     try:
         bits = replayed_bits(reads)
@@ -117,13 +119,14 @@ def published_shapes(quoted, noisy) -> list[tuple]:
     return [(one.name, *map(len, (one.estimate.value, one.estimate.low, one.estimate.high))) for one in columns]
 
 
-def scanned(plan) -> Cube:
-    """A cube with the declared number of rows, which stands for the source; its rows are not read."""
-    brought, rows = layout(plan), facts_of(plan.schema, plan.neighbours).rows or 0
-    return cube_of(brought, [((0,) * len(brought.axes), (None,) * len(brought.moments))] * rows)
+def scanned(plan) -> list[Cube]:
+    """Cubes with the declared number of rows, which stand for the source; their rows are not read."""
+    rows = np.array([facts_of(plan.schema, plan.neighbours).rows or 0])
+    shapes = [(np.zeros((1, len(part.axes)), int), np.zeros((1, len(part.moments)), int)) for part in plan.layout.parts]
+    return [Cube(keys, rows, sums, sums) for keys, sums in shapes]
 
 
-def assert_replayed(quoted, tables: Sequence[Cube], moved: int, kernel: Kernel | None = None) -> Recorded:
+def assert_replayed(quoted, tables: Sequence[Sequence[Cube]], moved: int, kernel: Kernel | None = None) -> Recorded:
     """The second table is answered as the first was; `moved` rows differ, or all that the totals leave free.
 
     Raises:
@@ -166,38 +169,45 @@ def assert_near(quoted, differences, moved: int):
 # Tables after resampling ------------------------------------------------------------------------------------------------
 
 
-def labels_of(brought: Layout, facts, position: int) -> list[int]:
-    """The keys that a row can have on one axis once it is imputed."""
-    axis = brought.axes[position]
-    known = facts[axis.name]
-    if isinstance(known, CategoryFacts):
-        labels = list(known.kept)
-    elif axis.cuts is None:
-        labels = list(range(known.low, known.high + 1))
-    else:
-        labels = sorted({bisect_right(axis.cuts, code) for code in range(known.low, known.high + 1)})
-    return [*labels, NULL] if known.nullable else labels
+def codes_of(facts, name: str) -> list[int | None]:
+    """What a row can have in one column once it is imputed: codes, and null where it stays null."""
+    known = facts[name]
+    codes = known.kept if isinstance(known, CategoryFacts) else range(known.low, known.high + 1)
+    return [*codes, *([None] if known.nullable else [])]
 
 
 def rows_of(plan) -> st.SearchStrategy:
-    """A row after all steps: its key on each axis, its value (above the least one) or null for each column of sums."""
-    brought, facts = layout(plan), table_facts(plan.schema, plan.neighbours, plan.steps)
-    keys = [st.sampled_from(labels_of(brought, facts, position)) for position in range(len(brought.axes))]
-    values = []
-    for moment in brought.moments:
-        codes = st.integers(0, moment.path.high - moment.path.low)
-        values.append(st.none() | codes if facts[moment.name].nullable else codes)
-    return st.tuples(st.tuples(*keys), st.tuples(*values))
+    """A row after all steps: the code of each column, or null."""
+    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    return st.fixed_dictionaries({name: st.sampled_from(codes_of(facts, name)) for name in used_columns(plan)})
 
 
-def cube_of(brought: Layout, rows: Sequence[tuple]) -> Cube:
-    """The cube of such rows, as an engine would count them."""
-    keys = np.array([key for key, _ in rows], dtype=np.int64).reshape(len(rows), len(brought.axes))
-    shape = (len(rows), len(brought.moments))
-    widths = [moment.path.high - moment.path.low for moment in brought.moments]
-    nonnull = np.array([[value is not None for value in one] for _, one in rows], dtype=np.int64).reshape(shape)
-    sums = np.array([[value or 0 for value in one] for _, one in rows], dtype=sum_dtype(widths)).reshape(shape)
-    return compact(Cube(keys, np.ones(len(rows), dtype=np.int64), nonnull, sums))
+def cubes_of(plan, rows: Sequence[dict]) -> list[Cube]:
+    """The cubes of such rows, as an engine would count them."""
+    return [cube_of(part, rows) for part in plan.layout.parts]
+
+
+def cube_of(part: Part, rows: Sequence[dict]) -> Cube:
+    keys = [[label(axis, row[axis.name]) for axis in part.axes] for row in rows]
+    values = [[row[moment.name] for moment in part.moments] for row in rows]
+    lows = [moment.path.low for moment in part.moments]
+    above = [[0 if v is None else v - low for v, low in zip(one, lows, strict=True)] for one in values]
+    widths = [moment.path.high - moment.path.low for moment in part.moments]
+    shape = (len(rows), len(part.moments))
+    return compact(
+        Cube(
+            np.array(keys, dtype=np.int64).reshape(len(rows), len(part.axes)),
+            np.ones(len(rows), dtype=np.int64),
+            np.array([[value is not None for value in one] for one in values], dtype=np.int64).reshape(shape),
+            np.array(above, dtype=sum_dtype(widths)).reshape(shape),
+        )
+    )
+
+
+def label(axis: KeyAxis, code: int | None) -> int:
+    if code is None:
+        return NULL
+    return code if axis.cuts is None else bisect_right(axis.cuts, code)
 
 
 RESIZES = [None, None, (1, "1/2"), (3, "3/4"), (5, 1), (4, "3/2"), (6, 2)]
@@ -215,14 +225,14 @@ def replays(draw, spends=tuple(SPENDS)):
     # What is chosen has no noise that is added; its law is held against every pair of tables in test_selection_law.
     assume(not any(isinstance(one.query, QuantileCodes) for one in asked.measured))
     quoted = allocate.quote(asked.plan, draw(st.sampled_from(spends)))
-    brought, row = layout(quoted.plan), rows_of(quoted.plan)
+    row = rows_of(quoted.plan)
     count = rows if resize is None else resize[0]
     table = draw(st.lists(row, min_size=count, max_size=count))
     moved = draw(st.integers(1, min(max(1, quoted.group), count)))
     new = draw(st.lists(row, min_size=moved, max_size=moved))
     # A table that is not resized, of an unknown number of rows, has rows more; any other has rows that are replaced.
     other = [*table, *new] if added and resize is None else [*table[moved:], *new]
-    return quoted, (cube_of(brought, table), cube_of(brought, other)), moved
+    return quoted, (cubes_of(quoted.plan, table), cubes_of(quoted.plan, other)), moved
 
 
 def replay_many(examples: int):
@@ -248,6 +258,7 @@ def assert_varied(recorded, pairs: int):
     )
     assert {type(quoted.spend) for quoted, _ in recorded} == {type(spend) for spend in SPENDS}
     assert len({type(one.query) for quoted, _ in recorded for one in quoted.measured}) >= 6
+    assert {1, 2} <= {len(plan.layout.parts) for plan in plans}
     assert all(one.reads and len(one.lines) > 100 for _, one in recorded)
 
 
@@ -290,20 +301,19 @@ def semi_adjacent(rng, most: int):
     if quoted is None:
         return None
     near = [pair for pair in combinations(alike, 2) if changed(*pair) <= known.adjacency.a]
-    brought = layout(plan)
-    engines = {table: ReferenceEngine(header, table).aggregate(brought.axes, brought.moments) for table in alike}
     chosen = rng.sample(near, min(len(near), most))
-    return quoted, [((certain(engines[one]), certain(engines[other])), changed(one, other)) for one, other in chosen]
+    tables = {table: certain(plan, ReferenceEngine(header, table)) for table in alike}
+    return quoted, [((tables[one], tables[other]), changed(one, other)) for one, other in chosen]
 
 
 def changed(one, other) -> int:
     return sum((Counter(one) - Counter(other)).values())
 
 
-def certain(cube: Cube) -> Cube:
-    """The cube itself, with the one value that the only law there is can draw: the first category of its column."""
-    keys = np.where(cube.keys < NULL, 0, cube.keys)
-    return compact(replace(cube, keys=keys))
+def certain(plan, engine: ReferenceEngine) -> list[Cube]:
+    """The cubes of a table, with the one value that the only law there is can draw: the first category of its column."""
+    cubes = [engine.aggregate(part.axes, part.moments) for part in plan.layout.parts]
+    return [compact(replace(cube, keys=np.where(cube.keys < NULL, 0, cube.keys))) for cube in cubes]
 
 
 def replay_beside_totals(examples: int):
@@ -334,9 +344,9 @@ def test_resized_tables_beside_totals_are_answered_alike(spend):
     plan = table.resize(5, proportion="3/2").group_by("b").agg(dp.count(), dp.sum("v"))
     quoted = quote_of(plan, spend, beside(dp.Totals("s"), SCHEMA, None, 6))
     assert quoted.group == 4
-    brought, (low, *_, high) = layout(plan), extreme_rows(plan)
+    low, *_, high = extreme_rows(plan)
     for moved in (1, 2, 4):
-        tables = cube_of(brought, [low] * 5), cube_of(brought, [high] * moved + [low] * (5 - moved))
+        tables = cubes_of(plan, [low] * 5), cubes_of(plan, [high] * moved + [low] * (5 - moved))
         assert_replayed(quoted, tables, moved)
         assert_noticed(quoted, tables, moved - 1)
 
@@ -358,20 +368,23 @@ REQUESTS = {
 }
 
 
-def extreme_rows(plan) -> list[tuple]:
+def extreme_rows(plan) -> list[dict]:
     """Rows at the ends: in the first or the last cell, with the least or the greatest value."""
-    brought, facts = layout(plan), table_facts(plan.schema, plan.neighbours, plan.steps)
-    labels = [labels_of(brought, facts, position) for position in range(len(brought.axes))]
-    ends = [tuple([label for label in one if label != NULL][end] for one in labels) for end in (0, -1)]
-    tops = tuple(moment.path.high - moment.path.low for moment in brought.moments)
-    return list(product(ends, dict.fromkeys([tuple(0 for _ in tops), tops])))
+    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    ends = {name: [code for code in codes_of(facts, name) if code is not None] for name in used_columns(plan)}
+    summed = [moment.name for part in plan.layout.parts for moment in part.moments]
+    rows = [
+        {name: codes[of if name in summed else cell] for name, codes in ends.items()}
+        for cell, of in product((0, -1), (0, -1))
+    ]
+    return [row for place, row in enumerate(rows) if row not in rows[:place]]
 
 
-def extreme_tables(plan) -> list[tuple[Cube, Cube]]:
+def extreme_tables(plan) -> list[tuple[list[Cube], list[Cube]]]:
     """Pairs of tables of three rows of which one is moved from one end to another; the others are at the last one."""
-    brought, rows = layout(plan), extreme_rows(plan)
+    rows = extreme_rows(plan)
     pairs = list(combinations(rows, 2))
-    return [(cube_of(brought, [one, *2 * rows[-1:]]), cube_of(brought, [other, *2 * rows[-1:]])) for one, other in pairs]
+    return [(cubes_of(plan, [one, *2 * rows[-1:]]), cubes_of(plan, [other, *2 * rows[-1:]])) for one, other in pairs]
 
 
 def planted(name: str, neighbours=None):
@@ -426,14 +439,14 @@ def noise_by_size(quoted, exact, bits):
     return found
 
 
-def answers_of_occupied_cells(quoted, cube, bits):
+def answers_of_occupied_cells(quoted, cubes, bits):
     """Cells without rows are left out."""
-    return [values[values != 0] for values in evaluate.exact_answers(quoted, cube, bits)]
+    return [values[values != 0] for values in evaluate.exact_answers(quoted, cubes, bits)]
 
 
-def answers_with_a_coin(quoted, cube, bits):
+def answers_with_a_coin(quoted, cubes, bits):
     """A bit is drawn for every cell that is not empty."""
-    found = evaluate.exact_answers(quoted, cube, bits)
+    found = evaluate.exact_answers(quoted, cubes, bits)
     bits.read(1 + sum(int(np.count_nonzero(values)) for values in found))
     return found
 
@@ -475,8 +488,7 @@ def test_more_rows_than_are_counted_are_noticed():
     """A resize that moves two rows, with the sensitivity of one of them for both."""
     quoted = planted("resized", dp.AddRemove())
     assert quoted.group == 2
-    brought, rows = layout(quoted.plan), extreme_rows(quoted.plan)
-    low, high = rows[0], rows[-1]
-    tables = cube_of(brought, [low, low, high]), cube_of(brought, [high, high, high])
+    low, *_, high = extreme_rows(quoted.plan)
+    tables = cubes_of(quoted.plan, [low, low, high]), cubes_of(quoted.plan, [high, high, high])
     assert_replayed(quoted, tables, 2)
     assert_noticed(quoted, tables)

@@ -23,7 +23,7 @@ from discreet.engines.reference import ReferenceEngine
 from discreet.evaluate import exact_answers
 from discreet.mechanisms import joint_factor, worst
 from discreet.noise.laws import DiscreteLaplace
-from discreet.plan import layout, resize_of
+from discreet.plan import resize_of
 from discreet.privacy.coordinates import coordinates
 from discreet.steps import Impute
 
@@ -115,9 +115,9 @@ class Norms:
 
 def exact(asked, rows):
     """The answer of the only query of the quote."""
-    brought = layout(asked.plan)
+    (brought,) = asked.plan.layout.parts
     cube = ReferenceEngine(HEADER, rows).aggregate(brought.axes, brought.moments)
-    (answer,) = exact_answers(asked, cube, None)
+    (answer,) = exact_answers(asked, [cube], None)
     return answer.astype(np.int64)
 
 

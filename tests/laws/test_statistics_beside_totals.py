@@ -18,7 +18,6 @@ from discreet.engines.reference import ReferenceEngine
 from discreet.evaluate import exact_answers
 from discreet.invariants.beside import beside
 from discreet.invariants.totals import totals_of_counts
-from discreet.plan import layout
 from discreet.queries import RowCount
 
 ROWS = 3
@@ -69,9 +68,9 @@ def fibres(invariants, rows):
 
 def answers(asked, row):
     """What one such row adds to the answer of each query."""
-    brought = layout(asked.plan)
+    (brought,) = asked.plan.layout.parts
     cube = ReferenceEngine(HEADER, [row] * ROWS).aggregate(brought.axes, brought.moments)
-    return [answer.astype(np.int64) // ROWS for answer in exact_answers(asked, cube, None)]
+    return [answer.astype(np.int64) // ROWS for answer in exact_answers(asked, [cube], None)]
 
 
 @pytest.mark.parametrize("request_name", REQUESTS)

@@ -48,7 +48,6 @@ from discreet.mechanisms.lattice import (
 from discreet.noise.bits import system_bits
 from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
 from discreet.paths import KeyAxis, path_of
-from discreet.plan import layout
 from discreet.queries import NonNullCount, RowCount
 from discreet.steps import facts_of
 
@@ -517,12 +516,12 @@ def kernel(name, spend):
     plan = small(counted)
     frame = pl.DataFrame({"g": ["x", None, "x"], "f": ["p", "p", None], "v": [1, 0, None]})
     engine = open_source(frame, SMALL)
-    brought = layout(plan)
+    (brought,) = plan.layout.parts
     cube = engine.aggregate(brought.axes, brought.moments)
     engine.close()
     quoted = allocate.quote(plan, spend, beside(invariants, SMALL, None, ROWS))
     bits = system_bits()
-    exact = exact_answers(quoted, cube, bits)
+    exact = exact_answers(quoted, [cube], bits)
     histogram = np.array([int(record in frame.rows()) for record in records(SMALL)])
     assert (exact[0] == contributions(RowCount(), plan) @ histogram).all()
     return quoted.measured[0].law, np.array([noisy_answers(quoted, exact, bits)[0] - exact[0] for _ in range(DRAWS)])
@@ -700,14 +699,14 @@ def assert_kept(invariants, plan, tables, rows):
         with suppress(dp.InternalError):  # a row in an impossible cell
             fibres[totals_of_counts(invariants, schema, (cube.keys, cube.rows))].append(table)
     totals, alike = max(fibres.items(), key=lambda item: len(item[1]), default=(None, []))
-    brought, bits, pairs = layout(plan), system_bits(), 0
+    brought, bits, pairs = plan.layout.parts[0], system_bits(), 0
     for published, spend in product([totals, None], SPENDS):
         known = beside(invariants, schema, published, rows)
         quoted = quote_of(plan, spend, known) if alike else None
         if quoted is None:
             continue
         exact = {
-            table: exact_answers(quoted, engines[table].aggregate(brought.axes, brought.moments), bits)
+            table: exact_answers(quoted, [engines[table].aggregate(brought.axes, brought.moments)], bits)
             for table in alike[:14]
         }
         one_loss = ratio if isinstance(spend, dp.PureDP) else squared

@@ -26,7 +26,7 @@ from discreet.engines.reference import ReferenceEngine
 from discreet.engines.spark_sql import SPARK
 from discreet.engines.sql import aggregate_sql
 from discreet.noise.bits import Bits
-from discreet.plan import Plan, layout
+from discreet.plan import Plan
 from discreet.table import Table
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
@@ -42,12 +42,12 @@ def asked(schema: dp.Schema, *groups: str, of: str = "wage") -> Plan:
 
 
 def cube_of(source: Any, schema: dp.Schema, plan: Plan) -> Cube:
-    wanted, engine = layout(plan), open_source(source, schema)
+    wanted, engine = plan.layout.parts[0], open_source(source, schema)
     return engine.aggregate(wanted.axes, wanted.moments)
 
 
 def expected(rows: list[tuple[object, ...]], kinds: dict[str, str], plan: Plan) -> Cube:
-    wanted = layout(plan)
+    wanted = plan.layout.parts[0]
     engine = ReferenceEngine({name: ColumnType(kind, kind) for name, kind in kinds.items()}, rows)
     return engine.aggregate(wanted.axes, wanted.moments)
 
@@ -209,7 +209,7 @@ def test_one_scan_and_one_shuffle(session: Any, files: Files, capsys: pytest.Cap
     path = files("a.parquet", ROWS.append_column("note", pa.array(["…"] * 4)))
     header = header_of(f"spark:{path}")
     for groups in ((), ("sex",), ("sex", dp.bins("day", ["2020-01-01", "2020-06-01", "2020-12-31"]))):
-        wanted = layout(asked(PERSONS, *groups))
+        wanted = asked(PERSONS, *groups).layout.parts[0]
         statement = aggregate_sql(SPARK, "{source}", header, wanted.axes, wanted.moments)
         session.sql(statement, source=session.read.parquet(path)).explain("simple")
         plan = capsys.readouterr().out

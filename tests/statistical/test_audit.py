@@ -282,8 +282,8 @@ def unfiltered(spend):
     def plant(_):
         request = ADDED.clamp({"v": (0, 5)}).agg(dp.sum("v", **SKIP))
 
-        def exact(asked, cube, bits):
-            return [2 * values for values in exact_answers(asked, cube, bits)]
+        def exact(asked, cubes, bits):
+            return [2 * values for values in exact_answers(asked, cubes, bits)]
 
         return Defect(quote(request, spend), Kernel(exact=exact))
 

@@ -17,7 +17,6 @@ from discreet.allocate import quote
 from discreet.engines import open_source
 from discreet.evaluate import exact_answers, noisy_answers
 from discreet.noise.bits import system_bits
-from discreet.plan import layout
 from discreet.quotes import LEVEL
 from discreet.statistics import Count, Mean, Share, Std, Sum
 
@@ -37,14 +36,13 @@ class Drawn:
 
     def __init__(self, request, spend, source):
         self.quote, self.bits = quote(request, spend), system_bits()
-        brought = layout(request)
         engine = open_source(source, request.schema)
-        self.cube = engine.aggregate(brought.axes, brought.moments)
+        self.cubes = [engine.aggregate(part.axes, part.moments) for part in request.layout.parts]
         engine.close()
 
     def release(self):
         """The exact answers of X′, and every estimate by name: of the table and of the frames beside it."""
-        exact = exact_answers(self.quote, self.cube, self.bits)
+        exact = exact_answers(self.quote, self.cubes, self.bits)
         noisy = noisy_answers(self.quote, exact, self.bits)
         found = {columns.name: columns.estimate for columns in assemble.estimated(self.quote, noisy)}
         return exact, found | {frame.name: frame.counts.estimate for frame in assemble.frames(self.quote, noisy)}
@@ -68,7 +66,7 @@ def assert_covered(found):
 def coverage(request, spend, source, repetitions):
     """Per statistic: pairs (cell, release) whose interval holds the X′ value, of all pairs where X′ has that value."""
     drawn = Drawn(request, spend, source)
-    cells, pairs = layout(request).cells, defaultdict(lambda: np.zeros(2, dtype=np.int64))
+    cells, pairs = request.layout.cells, defaultdict(lambda: np.zeros(2, dtype=np.int64))
     for _ in range(repetitions):
         exact, found = drawn.release()
         for line in drawn.quote.lines:

@@ -14,7 +14,6 @@ import discreet as dp
 from discreet import assemble
 from discreet.evaluate import exact_answers, noisy_answers
 from discreet.noise.bits import system_bits
-from discreet.plan import layout
 from discreet.quotes import LEVEL
 
 SKIP = {"nulls": "skip"}
@@ -68,8 +67,8 @@ def ends_and_values(quote, noisy):
 def misses(one, request, spend, releases):
     """In how many releases at least one interval misses, seen through the test seam; and how many intervals there are."""
     quote, bits = one.quote(request, spend=spend), system_bits()
-    brought = layout(request)
-    exact = exact_answers(quote, one._engine.aggregate(brought.axes, brought.moments), bits)
+    (brought,) = request.layout.parts
+    exact = exact_answers(quote, [one._engine.aggregate(brought.axes, brought.moments)], bits)
     truths = [estimate.value for estimate in ends_and_values(quote, exact)]
     missed = 0
     for _ in range(releases):

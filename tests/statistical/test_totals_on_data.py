@@ -23,7 +23,6 @@ from discreet.invariants.space import space_of
 from discreet.invariants.structure import exact_sums
 from discreet.mechanisms.lattice import LatticeGaussian, keeps_totals
 from discreet.noise.bits import system_bits
-from discreet.plan import layout
 
 SPREAD = 4.5
 MILITARY = dp.Schema(
@@ -82,8 +81,8 @@ class Found:
 def drawn(one, by, spend, draws):
     """The counts by some columns, drawn again and again; sums that the noise keeps are exact in every draw, in integers."""
     request = one.table.group_by(*by).agg(dp.count())
-    quoted, brought, bits = one.quote(request, spend=spend), layout(request), system_bits()
-    exact = exact_answers(quoted, one._engine.aggregate(brought.axes, brought.moments), bits)
+    quoted, brought, bits = one.quote(request, spend=spend), request.layout.parts[0], system_bits()
+    exact = exact_answers(quoted, [one._engine.aggregate(brought.axes, brought.moments)], bits)
     structure = space_of(request, quoted.beside).structure
     kept = exact_sums(structure) if keeps_totals(quoted.measured[0].law) else []
     assert kept or not keeps_totals(quoted.measured[0].law)
@@ -157,12 +156,12 @@ def test_means_with_exact_counts_by_state():
         one.publish_totals()
         table = one.table.impute({"weekinc": dp.Uniform(0, 0)})  # nothing is null, and the law says so
         request = table.group_by("state").agg(dp.count(), dp.mean("weekinc"))
-        quoted, brought, bits = one.quote(request, spend="0.5"), layout(request), system_bits()
+        quoted, brought, bits = one.quote(request, spend="0.5"), request.layout.parts[0], system_bits()
         cube = one._engine.aggregate(brought.axes, brought.moments)
         count = quoted.lines[0].count.counts()
         held = pairs = 0
         for _ in range(60):
-            exact = exact_answers(quoted, cube, bits)
+            exact = exact_answers(quoted, [cube], bits)
             counts, means = (one.estimate for one in estimated(quoted, noisy_answers(quoted, exact, bits)))
             assert (counts.low == count).all()
             assert (counts.high == count).all()

@@ -379,10 +379,10 @@ def test_one_failed_release_does_not_take_the_others_with_it(folder: Path, monke
     edit(folder, "spend = 0.1\n", "spend = 0.1\n" + SECOND)
     compute = Session._compute
 
-    def failing(self: Session, order: Any, quoted: Any, sequence: int) -> Any:
+    def failing(self: Session, order: Any, *rest: Any) -> Any:
         if order.name == "persons":
             raise ValueError("a secret value: 4711")
-        return compute(self, order, quoted, sequence)
+        return compute(self, order, *rest)
 
     monkeypatch.setattr(Session, "_compute", failing)
     result = run("release", "plan.toml", "--out", "out")

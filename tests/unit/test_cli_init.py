@@ -18,12 +18,13 @@ from typer.testing import CliRunner
 
 import discreet as dp
 from discreet.cli import app
-from discreet.cli.drafting import Entry, Section, quoted_key, quoted_text, to_fill_in, written
+from discreet.cli.drafting import Entry, Section, to_fill_in, written
 from discreet.cli.starting import nobody, started_plan
 from discreet.engines.duckdb import TableEngine, _CsvEngine
 from discreet.engines.parquet import _ParquetEngine
 from discreet.errors import ArgumentError, ReleaseFailed
 from discreet.planfile import load_plan
+from discreet.toml_text import toml_key, toml_visible
 
 ROWS = {
     "sex": ["F", "M", None],
@@ -299,9 +300,7 @@ def test_what_is_written_is_toml():
     import tomllib
 
     for value in ('"', "\\", "\x7f", "\t", "\n", "é", "😀", "# no comment", "'''"):
-        section = Section(
-            f"[{quoted_key(value)}]", (Entry(quoted_key(value), quoted_text(value)), Entry("open", None, "why"))
-        )
+        section = Section(f"[{toml_key(value)}]", (Entry(toml_key(value), toml_visible(value)), Entry("open", None, "why")))
         assert tomllib.loads(written([section])) == {value: {value: value}}
         assert len(to_fill_in([section])) == 1
 

@@ -21,7 +21,6 @@ from discreet.ledger import Ledger
 from discreet.mechanisms.lattice import keeps_totals
 from discreet.noise.bits import system_bits
 from discreet.noise.laws import DiscreteLaplace
-from discreet.plan import layout
 from discreet.privacy.amplify import Resampling
 from discreet.quotes import PublicCells
 from discreet.spend import Order
@@ -546,16 +545,16 @@ def test_what_follows_from_the_totals_is_what_a_request_counts(invariants):
         one.publish_totals()
         for name, grouped in STEPS.items():
             request = grouped(one.table).agg(dp.count(), dp.count("sex"))
-            quoted, brought = one.quote(request, spend=1), layout(request)
+            quoted, brought = one.quote(request, spend=1), request.layout.parts[0]
             cube = one._engine.aggregate(brought.axes, brought.moments)
             plain = quote(request, dp.ZCDP(1))
-            exact = exact_answers(plain, cube, bits)[0]
+            exact = exact_answers(plain, [cube], bits)[0]
             count = quoted.lines[0].count
             if isinstance(count, PublicCells):
                 assert (count.counts() == exact).all(), name
                 kept.add(name)
                 continue
-            noisy = noisy_answers(quoted, exact_answers(quoted, cube, bits), bits)[count]
+            noisy = noisy_answers(quoted, exact_answers(quoted, [cube], bits), bits)[count]
             for labels, totals in exact_sums(space_of(request, quoted.beside).structure or NOTHING):
                 for label, total in enumerate(totals):
                     assert exact[labels == label].sum() == total, name

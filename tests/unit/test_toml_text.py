@@ -4,7 +4,7 @@ import datetime as dt
 import tomllib
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InternalError
@@ -19,6 +19,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(TEXT, VALUES)
 @example('"', "\x7f\u202e\U000e0001\\\n")
 @example("", {})

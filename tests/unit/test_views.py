@@ -15,7 +15,6 @@ import discreet as dp
 from discreet.cli import app
 from discreet.estimates.consistent import consistent_within
 from discreet.noise.bits import system_bits
-from discreet.plan import layout
 from discreet.publish import publish
 from discreet.release import make_release
 
@@ -100,11 +99,11 @@ def test_the_view_of_a_histogram_is_no_worse_than_clipping_at_0(edges, spend, ru
     clipped, seen, wrong = [], [], []
     with session() as one:
         request = one.table.agg(dp.histogram("v", edges))
-        quoted, brought = one.quote(request, spend=spend), layout(request)
+        quoted, brought = one.quote(request, spend=spend), request.layout.parts[0]
         cube = one._engine.aggregate(brought.axes, brought.moments)
     content = {"name": "r", "dataset": "d", "ledger": {}}
     for _ in range(runs):
-        view = dp.consistent(publish(quoted, cube, system_bits(), report_delta=Fraction(1, 10**9), content=content))
+        view = dp.consistent(publish(quoted, [cube], system_bits(), report_delta=Fraction(1, 10**9), content=content))
         noisy = view["count"].to_numpy()
         far = consistent_within(noisy, [(np.zeros(len(noisy), np.int64), np.array([2 * ROWS]))], [])
         for errors, found in ((clipped, np.maximum(noisy, 0)), (seen, view["count_consistent"]), (wrong, far)):

@@ -14,7 +14,7 @@ from discreet.audit.bounds import Event, above, below, best_events, reached, thr
 from discreet.audit.draws import NOTHING, Drawer, Kernel, Randomness, drawer, window_of
 from discreet.audit.pairs import Pair
 from discreet.audit.statistics import Statistic, constant_statistics, drawn_statistics
-from discreet.audit.tables import cube_of
+from discreet.audit.tables import cubes_of
 from discreet.cube import Cube
 from discreet.mechanisms.lattice import LATTICE_LAWS
 from discreet.noise.bits import Bits
@@ -76,8 +76,8 @@ class _Side:
 
 def attacked(kernel: Kernel, quote: Quote, pair: Pair, aim: Aim, bits: Bits) -> tuple[Found, Found]:
     """Both directions of a pair: first against second, and second against first."""
-    cubes = [cube_of(quote.plan, pair.columns, table) for table in (pair.first, pair.second)]
-    sides = [_side(kernel, quote, cube, bits) for cube in cubes]
+    both = [cubes_of(quote.plan, pair.columns, table) for table in (pair.first, pair.second)]
+    sides = [_side(kernel, quote, cubes, bits) for cubes in both]
     constant = all(side.answers is not None for side in sides)
     windows = _windows(quote, pair, sides)
     together = drawer(kernel, quote, windows, 1).copies > 0
@@ -95,12 +95,12 @@ def attacked(kernel: Kernel, quote: Quote, pair: Pair, aim: Aim, bits: Bits) -> 
     return forwards, backwards
 
 
-def _side(kernel: Kernel, quote: Quote, cube: Cube, bits: Bits) -> _Side:
+def _side(kernel: Kernel, quote: Quote, cubes: Sequence[Cube], bits: Bits) -> _Side:
     def draw() -> Sequence[NDArray[Any]]:
-        return kernel.exact(quote, cube, bits)
+        return kernel.exact(quote, cubes, bits)
 
     try:
-        return _Side(list(kernel.exact(quote, cube, NOTHING)), draw)
+        return _Side(list(kernel.exact(quote, cubes, NOTHING)), draw)
     except Randomness:
         return _Side(None, draw)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from discreet.audit.attack import Aim, Found, best_found
 from discreet.audit.draws import NOTHING, Kernel
-from discreet.audit.tables import Row, Table, candidates, columns_of_plan, cube_of, described, effects
+from discreet.audit.tables import Row, Table, candidates, columns_of_plan, cubes_of, described, effects
 from discreet.errors import InternalError
 from discreet.mechanisms import ExponentialQuantiles
 from discreet.neighbours import ReplaceOne
@@ -77,8 +77,8 @@ def choice_pairs(kernel: Kernel, quote: Quote) -> Iterator[ChoicePair]:
         ends = (min(known), max(known)), (max(known), min(known))
         for (heap, other), depth in product(ends, _DEPTHS):
             tables = _tables(quote, one, known[heap], known[other], depth)
-            cubes = [cube_of(quote.plan, columns, table) for table in tables]
-            first, second = (np.asarray(kernel.exact(quote, cube, NOTHING)[place]) for cube in cubes)
+            both = [cubes_of(quote.plan, columns, table) for table in tables]
+            first, second = (np.asarray(kernel.exact(quote, cubes, NOTHING)[place]) for cubes in both)
             shown = [described(quote.plan, columns, known[code]) for code in (other, heap)]
             yield ChoicePair(f"{shown[0]} more, beside many of {shown[1]}", one, first, second, cell, heap)
 

@@ -7,7 +7,7 @@ of the blocks or tables of those cells. Where there are no such copies (general 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,14 +32,14 @@ _SCALAR = (DiscreteLaplace, DiscreteGaussian, RoundedGaussian)
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What turns a cube into noisy integers: the two functions of `discreet.evaluate`, or defective ones to try an audit.
+    """What turns cubes into noisy integers: the two functions of `discreet.evaluate`, or defective ones to try an audit.
 
     Args:
         exact: resampling and queries.
         noisy: the noise.
     """
 
-    exact: Callable[[Quote, Cube, Bits], Sequence[NDArray[Any]]] = exact_answers
+    exact: Callable[[Quote, Iterable[Cube], Bits], Sequence[NDArray[Any]]] = exact_answers
     noisy: Callable[[Quote, Sequence[NDArray[Any]], Bits], Sequence[NDArray[Any]]] = noisy_answers
 
 

@@ -18,14 +18,15 @@ from discreet.cube import Cube, empty_cube, joined
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.invariants.beside import alive_cells
+from discreet.layouts import Part
 from discreet.neighbours import AddRemove
-from discreet.plan import Plan, layout, table_facts
+from discreet.plan import Plan, table_facts, used_columns
 from discreet.queries import widths
 from discreet.quotes import Quote
 from discreet.schema import Category, Column, Number
 from discreet.steps import CategoryFacts, Resize, Where
 
-__all__ = ["Row", "Table", "candidates", "columns_of_plan", "cube_of", "described", "effects"]
+__all__ = ["Row", "Table", "candidates", "columns_of_plan", "cubes_of", "described", "effects"]
 
 Row = tuple[int | None, ...]
 Table = tuple[tuple[Row, int], ...]
@@ -45,19 +46,20 @@ class _Asked:
 
 def columns_of_plan(quote: Quote) -> tuple[str, ...]:
     """The columns that the request reads, and those of the totals beside it."""
-    brought = layout(quote.plan)
-    read = [*(axis.name for axis in brought.axes), *(moment.name for moment in brought.moments)]
     beside = () if quote.beside is None else quote.beside.invariants.columns
-    return tuple(dict.fromkeys([*read, *beside]))
+    return tuple(dict.fromkeys([*used_columns(quote.plan), *beside]))
 
 
-def cube_of(plan: Plan, columns: tuple[str, ...], table: Table) -> Cube:
-    """The cube that an engine would bring for the table."""
-    brought = layout(plan)
-    cubes = [empty_cube(len(brought.axes), [moment.path.high - moment.path.low for moment in brought.moments])]
+def cubes_of(plan: Plan, columns: tuple[str, ...], table: Table) -> list[Cube]:
+    """The cubes that an engine would bring for the table."""
+    return [_cube_of(part, plan, columns, table) for part in plan.layout.parts]
+
+
+def _cube_of(part: Part, plan: Plan, columns: tuple[str, ...], table: Table) -> Cube:
+    cubes = [empty_cube(len(part.axes), [moment.path.high - moment.path.low for moment in part.moments])]
     for row, times in table:
         values = [_value(plan.schema[name], code) for name, code in zip(columns, row, strict=True)]
-        one = ReferenceEngine(dict.fromkeys(columns, _ANY), [values]).aggregate(brought.axes, brought.moments)
+        one = ReferenceEngine(dict.fromkeys(columns, _ANY), [values]).aggregate(part.axes, part.moments)
         cubes.append(Cube(one.keys, one.rows * times, one.nonnull * times, one.sums * times))
     return joined(cubes)
 
@@ -86,7 +88,7 @@ def _shown(column: Column, code: int | None) -> str:
 
 def candidates(quote: Quote, columns: tuple[str, ...], most: int) -> list[Row]:
     """Rows worth trying, at most about `most`: ends and middle of every range, both sides of every cut, null."""
-    size = layout(quote.plan).cells * sum(sum(widths(one.query)) for one in quote.measured)
+    size = quote.plan.layout.cells * sum(sum(widths(one.query)) for one in quote.measured)
     most = min(most, max(4, _MOST_NUMBERS // size))  # every row is tried, with all that it adds to
     first = () if quote.beside is None else quote.beside.invariants.columns
     asked = {name: _Asked(name, _codes(quote.plan, name)) for name in columns} | _known_to_occur(quote)
@@ -121,7 +123,7 @@ def _codes(plan: Plan, name: str) -> tuple[int | None, ...]:
         others = [code for code in range(size) if code not in facts.kept]
         codes: list[int | None] = [*facts.kept[:1], None, *facts.kept[1:4], *facts.kept[-1:], *others[:1]]
         return tuple(dict.fromkeys(codes))
-    cuts = [cut for axis in layout(plan).axes if axis.name == name for cut in axis.cuts or ()]
+    cuts = [cut for part in plan.layout.parts for axis in part.axes if axis.name == name for cut in axis.cuts or ()]
     ranges = [
         code for step in plan.steps if isinstance(step, Where) and step.column == name for code in (step.low, step.high)
     ]
@@ -138,7 +140,7 @@ def effects(kernel: Kernel, quote: Quote, columns: tuple[str, ...], rows: list[R
     found: list[list[NDArray[Any]] | None] = []
     for row in rows:
         try:
-            found.append(list(kernel.exact(alone, cube_of(alone.plan, columns, ((row, 1),)), NOTHING)))
+            found.append(list(kernel.exact(alone, cubes_of(alone.plan, columns, ((row, 1),)), NOTHING)))
         except Randomness:
             found.append(None)
     return found

@@ -10,8 +10,10 @@ from discreet.cli.output import aligned
 from discreet.displays import column_text, neighbours_text, step_text
 from discreet.invariants.adjacency import semi_adjacency
 from discreet.invariants.parts import part_json
+from discreet.layouts import Layout
+from discreet.limits import is_large
 from discreet.neighbours import ReplaceOne
-from discreet.plan import layout, plan_json
+from discreet.plan import plan_json
 from discreet.planfile import PlanFile
 from discreet.privacy import GDP, ZCDP, ApproxDP, kind_name, to_json
 from discreet.quotes import Quote
@@ -52,10 +54,11 @@ def _totals(plan: PlanFile) -> list[tuple[str, str]]:
 def release_lines(name: str, quote: Quote) -> list[str]:
     """Name and charge, size, statistics and steps of a release."""
     plan = quote.plan
-    cells = layout(plan).cells
+    cells = plan.layout.cells
     groups = " by " + ", ".join(group.column for group in plan.group_by) if plan.group_by else ""
     facts = [
         ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} row{'s'[: cells != 1]}"),
+        ("reading", str(plan.layout)),
         *((str(step["step"]), step_text(step)) for step in (step_json(step, plan.schema) for step in plan.steps)),
     ]
     return [f"{name} ({amount_text(quote.spend)})", *aligned([*facts, ("digest", plan.digest)])]
@@ -67,9 +70,15 @@ def release_facts(name: str, quote: Quote) -> dict[str, Any]:
         "name": name,
         "plan_digest": quote.plan.digest,
         "plan": plan_json(quote.plan),
-        "cells": layout(quote.plan).cells,
+        "cells": quote.plan.layout.cells,
+        "reading": reading_facts(quote.plan.layout),
         "spend": to_json(quote.spend),
     }
+
+
+def reading_facts(layout: Layout) -> dict[str, Any]:
+    """The cells of the tables for which the source is read, once for each, and what one joint table would have."""
+    return {"cells": [part.domain for part in layout.parts], "joint_cells": layout.joint, "because": layout.because}
 
 
 def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
@@ -78,6 +87,12 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     for name, column in plan.schema.columns.items():
         if not isinstance(column, Category) and column.size == 1:
             notes.append(f"note: column '{name}' can have one value only, because its bounds are equal")
+    for name, quote in quotes.items():
+        if is_large(quote.plan.layout):
+            notes.append(
+                f"note: '{name}' has {quote.plan.layout.cells} rows, which are written to files in the folder given by "
+                "--out; the ledger keeps their digests, not the numbers"
+            )
     if not isinstance(plan.neighbours, ReplaceOne):
         return notes
     rows = plan.neighbours.rows
@@ -85,7 +100,7 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
         delta, share = number_text(plan.budget.delta), number_text(Fraction(1, rows))
         notes.append(f"note: δ = {delta} is more than 1/rows = {share}, which is too weak for most uses")
     for name, quote in quotes.items():
-        cells = layout(quote.plan).cells
+        cells = quote.plan.layout.cells
         if cells > rows:
             notes.append(f"note: '{name}' has {cells} groups for {rows} rows; most of its numbers will be noise")
     return notes

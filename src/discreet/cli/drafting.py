@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Entry", "Section", "listed", "quoted_key", "quoted_text", "to_fill_in", "written"]
+from discreet.toml_text import toml_visible
+
+__all__ = ["Entry", "Section", "listed", "to_fill_in", "written"]
 
 _FILL_IN = "FILL IN"
 
@@ -53,16 +53,6 @@ def to_fill_in(sections: Sequence[Section]) -> list[str]:
     return [f"{section.heading} {entry.key}" for section in sections for entry in section.entries if entry.value is None]
 
 
-def quoted_text(value: str) -> str:
-    """A TOML string: JSON's escapes are TOML's, but for the delete character, which TOML wants escaped too."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
-
-
-def quoted_key(key: str) -> str:
-    """A key as it is where TOML allows that, else in quotes."""
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else quoted_text(key)
-
-
 def listed(values: Sequence[str | int]) -> str:
     """A TOML list of texts and whole numbers."""
-    return f"[{', '.join(str(value) if isinstance(value, int) else quoted_text(value) for value in values)}]"
+    return f"[{', '.join(str(value) if isinstance(value, int) else toml_visible(value) for value in values)}]"

@@ -11,20 +11,23 @@ from discreet.figures import decimals_for, interval, name, number
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["number_grid"]
+__all__ = ["MOST_ROWS", "number_grid"]
 
-_MOST_ROWS = 12
+MOST_ROWS = 12
 
 
-def number_grid(table: pl.DataFrame) -> list[str | Grid]:
-    """The first rows of the table of a release, rounded as in the report; below them how many more there are."""
-    shown = table.head(_MOST_ROWS)
+def number_grid(table: pl.DataFrame, *, height: int | None = None) -> list[str | Grid]:
+    """The first rows of the table of a release, rounded as in the report; below them how many more there are.
+
+    `height` says how many rows there are where the table is only the beginning of one.
+    """
+    shown = table.head(MOST_ROWS)
     numbers = [title for title in table.columns if f"{title}_low" in table.columns and f"{title}_high" in table.columns]
     ends = {f"{title}{end}" for title in numbers for end in ("_low", "_high")}
     titles = [title for title in table.columns if title not in ends]
     cells = [_numbers(shown, title) if title in numbers else [name(one) for one in shown[title]] for title in titles]
     grid = Grid([name(title) for title in titles], list(zip(*cells, strict=True)), frozenset(map(name, numbers)))
-    more = table.height - shown.height
+    more = (table.height if height is None else height) - shown.height
     return [grid, f"  … and {number(more)} more row{'s'[: more != 1]}"] if more else [grid]
 
 

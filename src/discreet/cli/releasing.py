@@ -14,11 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from discreet.cli.exits import FAILED, leave
-from discreet.cli.numbers import number_grid
+from discreet.cli.numbers import MOST_ROWS, number_grid
 from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, opened, standing
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed
+from discreet.limits import is_large
 from discreet.planfile import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.release import Release, guarantee_json
@@ -28,6 +29,7 @@ from discreet.views import consistent
 __all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "report_folder"]
 
 _FILES = "release.json, table.csv, table.parquet, report.html"
+_LARGE_FILES = "release.json, the folder table, report.html"
 _STAGES = {"fingerprint": "looking whether the source has changed", "count": "counting", "draw": "drawing noise, writing"}
 
 
@@ -41,6 +43,7 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
     plan = load_plan(path)
     plan = plan if name is None else replace(plan, orders=renamed(plan.orders, name))
     folders = folders_for(plan.orders, out)
+    plan = replace(plan, orders=tuple(_to(order, folder) for order, folder in zip(plan.orders, folders, strict=True)))
     for order, folder in zip(plan.orders, folders, strict=True):
         _check_folder(folder, plan.dataset, order.name)
     spinner = Spinner(f"releasing {', '.join(order.name for order in plan.orders)}")
@@ -134,6 +137,11 @@ def folders_for(orders: Sequence[Order], out: Path) -> list[Path]:
     return [out / name for name in taken]
 
 
+def _to(order: Order, folder: Path) -> Order:
+    """The order with the folder for its files, which a large release needs before it is computed."""
+    return replace(order, to=folder) if is_large(order.request.layout) else order
+
+
 def _slug(name: str) -> str:
     """Small letters, digits and dashes: a name that every file system takes."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
@@ -168,11 +176,16 @@ def _written(answer: Release | ReleaseFailed, folder: Path) -> str:
         answer.save(folder)
         write_report(answer, folder / "report.html")
     except Exception as error:  # noqa: BLE001 (whatever it is, the charge stands, and the ledger has the release)
+        again = "the same command again" if answer.parts else "the same command with another --out"
         return (
             f"was charged, but could not be written to '{folder}' ({type(error).__name__}). The ledger has it: "
-            "run the same command with another --out, at no charge"
+            f"run {again}, at no charge"
         )
     return ""
+
+
+def _files_in(folder: Path) -> list[str]:
+    return [path.name for path in sorted(folder.iterdir()) if path.is_file()]
 
 
 def _charged(plan: PlanFile, before: Standing) -> list[str]:
@@ -196,13 +209,15 @@ def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Bud
         fresh = release.document["ledger"]["sequence"] > before.head
         measure = amount_text(release.guarantee.measure)
         charged = f"charged {measure}" if fresh else f"given back from the ledger ({measure}), no new charge"
-        lines += [f"{release.name}: {charged}", f"  {release.guarantee}", f"  in {folder}: {_FILES}"]
-        lines += number_grid(release.table)
+        files = _LARGE_FILES if release.parts else _FILES
+        lines += [f"{release.name}: {charged}", f"  {release.guarantee}", f"  in {folder}: {files}"]
+        table = release.scan().head(MOST_ROWS).collect() if release.parts else release.table
+        lines += number_grid(table, height=sum(part.rows for part in release.parts) or None)
         facts.append(
             {
                 "name": release.name,
                 "folder": str(folder),
-                "files": [path.name for path in sorted(folder.iterdir()) if path.is_file()],
+                "files": [*_files_in(folder), *(part.file for part in release.parts)],
                 "charged": fresh,
                 "guarantee": guarantee_json(release.guarantee),
                 "ledger": release.document["ledger"],

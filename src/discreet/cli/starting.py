@@ -16,7 +16,7 @@ from pathlib import Path
 import typer
 
 from discreet import datasets
-from discreet.cli.drafting import Entry, Section, listed, quoted_key, quoted_text, to_fill_in, written
+from discreet.cli.drafting import Entry, Section, listed, to_fill_in, written
 from discreet.cli.output import Answer
 from discreet.engines import header_of
 from discreet.engines.base import ColumnType
@@ -27,6 +27,7 @@ from discreet.neighbours import whole_number
 from discreet.planfile import load_plan
 from discreet.schema import Category, Date, Number, Schema
 from discreet.spend import checked_name
+from discreet.toml_text import toml_key, toml_visible
 
 __all__ = ["Asker", "nobody", "started_plan", "terminal"]
 
@@ -120,7 +121,7 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
     stem = re.sub(r"[^\w.-]+", "-", Path(source.removeprefix("example:")).stem).strip("-") or "data"
     entries = [
         _text("dataset", "what the data set is called in the ledger", stem, ask, lambda a: _named(a, "dataset")),
-        Entry("source", quoted_text(_from_plan(source, out))),
+        Entry("source", toml_visible(_from_plan(source, out))),
         _choice(
             "neighbours",
             "who is compared: replace-one (the number of rows is public) or add-remove (it is private)",
@@ -168,10 +169,10 @@ def _column(name: str, kind: ColumnType, folder: Path, ask: Asker) -> Section | 
     if chosen == "skip" or chosen is None:
         return None
     others = [choice for choice in choices if choice != chosen]
-    unsure = f"or {' or '.join(map(quoted_text, others))}" if ask is nobody and kind.kind == "text" else ""
+    unsure = f"or {' or '.join(map(toml_visible, others))}" if ask is nobody and kind.kind == "text" else ""
     make = {"category": _category, "number": _numeric, "date": _dates}[chosen]
     entries = make(shown_name(name), kind, folder, ask)
-    return Section(f"[columns.{quoted_key(name)}]", (Entry("type", quoted_text(chosen), unsure), *entries))
+    return Section(f"[columns.{toml_key(name)}]", (Entry("type", toml_visible(chosen), unsure), *entries))
 
 
 def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry, ...]:
@@ -194,7 +195,7 @@ def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[En
     if answer is None:
         return (Entry("categories", None, 'all that are possible, such as ["a", "b"]; or categories_file = "FILE"'),)
     if answer.startswith("@"):
-        return (Entry("categories_file", quoted_text(answer[1:])),)
+        return (Entry("categories_file", toml_visible(answer[1:])),)
     return (Entry("categories", listed(parsed(answer))),)
 
 
@@ -249,7 +250,7 @@ def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
         )
         groups = [] if by in {None, "-"} else [one.strip() for one in str(by).split(",")]
         statistics = [_statistic(one) for one in str(asked).split(",")]
-        entries = [Entry("name", quoted_text("first release"))]
+        entries = [Entry("name", toml_visible("first release"))]
         entries += [Entry("group_by", listed(groups))] if groups else []
         entries += [Entry("statistics", f"[{', '.join(statistics)}]")]
         notes = ("Without a spend it takes all of the budget; see docs/plan-file.md for groups, bins and all statistics.",)
@@ -289,7 +290,7 @@ def _statistic(word: str) -> str:
     if not column.strip():
         return '"count"'
     skip = "" if kind == "count" else ', nulls = "skip"'
-    return f"{{ {kind} = {quoted_text(column.strip())}{skip} }}"
+    return f"{{ {kind} = {toml_visible(column.strip())}{skip} }}"
 
 
 # Entries and checks ---------------------------------------------------------------------------------------------------
@@ -297,7 +298,7 @@ def _statistic(word: str) -> str:
 
 def _text(key: str, what: str, default: str | None, ask: Asker, check: Callable[[str], None]) -> Entry:
     answer = ask(f"{key}: {what}", check, default)
-    return Entry(key, None if answer is None else quoted_text(answer), what)
+    return Entry(key, None if answer is None else toml_visible(answer), what)
 
 
 def _number(key: str, what: str, default: str | None, ask: Asker, check: Callable[[str], None]) -> Entry:
@@ -307,14 +308,14 @@ def _number(key: str, what: str, default: str | None, ask: Asker, check: Callabl
 
 def _choice(key: str, what: str, known: tuple[str, ...], default: str | None, ask: Asker) -> Entry:
     answer = ask(f"{key}: {what}", lambda given: _one_of(given, known), default)
-    return Entry(key, None if answer is None else quoted_text(answer), what)
+    return Entry(key, None if answer is None else toml_visible(answer), what)
 
 
 def _exact(answer: str | None) -> str | None:
     """A number as TOML: bare where it is a whole number or a plain decimal, else the text of it."""
     if answer is None:
         return None
-    return answer if re.fullmatch(r"-?(0|[1-9][0-9]*)([.][0-9]+)?", answer) else quoted_text(answer)
+    return answer if re.fullmatch(r"-?(0|[1-9][0-9]*)([.][0-9]+)?", answer) else toml_visible(answer)
 
 
 def _one_of(answer: str, known: tuple[str, ...]) -> None:

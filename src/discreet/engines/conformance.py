@@ -21,8 +21,9 @@ from discreet.engines.reference import ReferenceEngine, date_code, number_code
 from discreet.errors import ArgumentError, did_you_mean
 from discreet.groups import bins
 from discreet.laws import Uniform, Weights
+from discreet.layouts import Part
 from discreet.neighbours import AddRemove
-from discreet.plan import Layout, Plan, layout
+from discreet.plan import Plan
 from discreet.schema import Category, Date, Number
 from discreet.statistics import count, sum_of
 from discreet.table import Table
@@ -69,7 +70,7 @@ def check_table(open_engine: OpenEngine, table: HostileTable) -> int:
     Raises:
         ConformanceError: as `check_engine`.
     """
-    layouts = {name: layout(plan) for name, plan in _requests(table)}
+    layouts = {f"{name}{' again' * i}": one for name, plan in _requests(table) for i, one in enumerate(plan.layout.parts)}
     reference = ReferenceEngine(table.header, table.rows)
     once = {name: reference.aggregate(asked.axes, asked.moments) for name, asked in layouts.items()}
     variants = {"as it is": (table.rows, 1), "reversed and doubled": (table.rows[::-1] * 2, 2), "without rows": ((), 0)}
@@ -166,7 +167,7 @@ def _with_number(start: Table, name: str, column: Number | Date, own: set[int]) 
             yield "clamp, impute, bins", clamped.impute({name: Uniform()}).group_by(bins(name, edges)).agg(count())
 
 
-def _compare(where: str, engine: Engine, asked: Layout, expected: Cube) -> None:
+def _compare(where: str, engine: Engine, asked: Part, expected: Cube) -> None:
     with _failures(where):
         found = compact(engine.aggregate(asked.axes, asked.moments))
     difference = first_difference(expected, found)

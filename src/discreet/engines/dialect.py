@@ -30,14 +30,16 @@ class Dialect:
         divided: the operator of division that rounds towards zero.
         narrow: an integer expression over a column of this type as BIGINT, null where it does not fit.
         wide: the same in a type in which products and sums below 2**126 are exact.
-        unscaled: a decimal column without its point, an integer; null beyond the digits of its type.
+        unscaled: a decimal column without its point, an integer; null beyond the digits of its type. What lies below the
+            first or above the second of the two integers given may be moved there.
         whole: a decimal column as BIGINT, null where it is no 64-bit integer.
-        passed: how many of these ascending cuts are at most a code that is not null.
+        passed: how many of these ascending cuts are at most a code, null for null.
         text: a text column, such that it is equal to a word of `lookup` exactly when its NFC form is that category.
         lookup: the join, as text after a FROM, that gives target t of column c of this number.
         date_code: the code of a date within the bounds of the path, null for null.
         sums: the select list of the exact sum of (value - low) over column v of this number.
-        grouped: the GROUP BY over this many keys, as text; empty without keys.
+        grouped: the GROUP BY, as text; empty without keys. The keys are given as expressions in which null is null; the
+            select list names null. Several groups of one key are one cell in parts.
     """
 
     quoted: Callable[[str], str]
@@ -50,11 +52,11 @@ class Dialect:
     divided: str
     narrow: Callable[[str, ColumnType], str]
     wide: Callable[[str, ColumnType], str]
-    unscaled: Callable[[str, ColumnType], str]
+    unscaled: Callable[[str, ColumnType, int, int], str]
     whole: Callable[[str, ColumnType], str]
     passed: Callable[[str, Sequence[int]], str]
     text: Callable[[CategoryPath], str]
     lookup: Callable[[CategoryPath, int], str]
     date_code: Callable[[NumberPath, ColumnType], str]
     sums: Callable[[NumberPath, int], list[str]]
-    grouped: Callable[[int], str]
+    grouped: Callable[[Sequence[str]], str]

@@ -29,32 +29,46 @@ def _matches(text: str, pattern: str) -> str:
 
 
 def _narrow(integer: str, kind: ColumnType) -> str:
-    return _wide(integer, kind) if kind.scale else f"TRY_CAST({integer} AS BIGINT)"
+    return integer if kind.kind == "decimal" else f"TRY_CAST({integer} AS BIGINT)"
 
 
-def _wide(integer: str, kind: ColumnType) -> str:
-    return f"CAST({integer} AS HUGEINT)" if kind.kind == "integer" else integer
+def _wide(integer: str, _kind: ColumnType) -> str:
+    return f"CAST({integer} AS HUGEINT)"
 
 
-def _unscaled(name: str, kind: ColumnType) -> str:
-    """The decimal without its point, in HUGEINT; null beyond the digits of its type, which a source may hold all the same.
+def _unscaled(name: str, kind: ColumnType, least: int, most: int) -> str:
+    """The decimal without its point; null beyond the digits of its type, which a source may hold all the same.
 
-    Multiplying or casting such a value could raise, so it is null before, and not only where the result is picked.
+    Multiplying or casting such a value could raise, so it is null before, and not only where the result is picked. Integers
+    below 2**48 are exact as doubles times a power of ten, in which each of four roundings moves them by less than 1/16,
+    and far faster than products or divisions of 128 bits.
     """
-    last = "9" * kind.width
-    bound = f"{last[: kind.width - kind.scale] or '0'}.{last[: kind.scale]}".removesuffix(".")
-    least, most = (f"CAST('{sign}{bound}' AS DECIMAL({kind.width},{kind.scale}))" for sign in ("-", ""))
-    value = f"(CASE WHEN {quoted(name)} BETWEEN {least} AND {most} THEN {quoted(name)} END)"
-    # The product of two decimals of together at most 18 digits cannot overflow, whatever type the engine gives it.
-    if kind.width + kind.scale + 1 <= 18:
-        return f"CAST({value} * {10**kind.scale} AS HUGEINT)"
-    # The text of a wider decimal without the point is the same integer, and faster than a wider product.
-    return f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
+    first, last = _shown(1 - 10**kind.width, kind), _shown(10**kind.width - 1, kind)
+    if max(-least, most) >= min(2**48, 10**kind.width):
+        value = f"(CASE WHEN {quoted(name)} BETWEEN {first} AND {last} THEN {quoted(name)} END)"
+        # The text without the point is the same integer, and faster than a product of 128 bits.
+        return f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
+    low, high = _shown(least, kind), _shown(most, kind)
+    value = f"CAST((CASE WHEN {quoted(name)} BETWEEN {low} AND {high} THEN {quoted(name)} END) AS DOUBLE)"
+    return (
+        f"CASE WHEN {quoted(name)} BETWEEN {first} AND {low} THEN CAST({least} AS BIGINT) "
+        f"WHEN {quoted(name)} BETWEEN {high} AND {last} THEN CAST({most} AS BIGINT) "
+        f"ELSE CAST(round({value} * CAST('1e{kind.scale}' AS DOUBLE)) AS BIGINT) END"
+    )
+
+
+def _shown(unscaled: int, kind: ColumnType) -> str:
+    """The decimal of this type that is `unscaled` without its point, as a literal."""
+    digits = f"{abs(unscaled):0{kind.scale + 1}d}"
+    point = len(digits) - kind.scale
+    sign = "-" if unscaled < 0 else ""
+    return f"CAST('{sign}{digits[:point]}.{digits[point:]}' AS DECIMAL({kind.width},{kind.scale}))".replace(".'", "'")
 
 
 def _whole(name: str, kind: ColumnType) -> str:
-    integer = f"({_unscaled(name, kind)})"
-    return f"CASE WHEN {integer} % {10**kind.scale} = 0 THEN TRY_CAST({integer} // {10**kind.scale} AS BIGINT) END"
+    first, last = _shown(1 - 10**kind.width, kind), _shown(10**kind.width - 1, kind)
+    value = f"(CASE WHEN {quoted(name)} BETWEEN {first} AND {last} THEN {quoted(name)} END)"
+    return f"CASE WHEN {value} = trunc({value}) THEN TRY_CAST({value} AS BIGINT) END"
 
 
 def _lookup(path: CategoryPath, i: int) -> str:
@@ -69,9 +83,21 @@ def _lookup(path: CategoryPath, i: int) -> str:
     words = _text_literal("\n".join(str(value) for value in path.column.values))
     targets = _text_literal("\n".join(str(target) for target in path.targets))
     pairs = f"unnest(CAST(string_split({words}, '\n') AS {type_}[])) AS w{i}, "
-    pairs += f"unnest(CAST(string_split({targets}, '\n') AS BIGINT[])) AS t{i}"
+    pairs += f"unnest(CAST(string_split({targets}, '\n') AS BIGINT[])) AS u{i}"
     same = f"c{i} COLLATE C = w{i}" if type_ == "VARCHAR" else f"c{i} = w{i}"
-    return f" LEFT JOIN (SELECT {pairs}) ON {same}"
+    target = _within(f"u{i}", min(path.targets), max(path.targets))
+    table = f"(SELECT w{i}, {target} AS t{i} FROM (SELECT {pairs}))"  # noqa: S608 (numbers and literals alone)
+    return f" LEFT JOIN {table} ON {same}"
+
+
+def _within(integer: str, low: int, high: int) -> str:
+    """The same integer, put together from its bits, whose sum the optimiser knows to lie between low and about high.
+
+    Where it knows this of all keys, and few groups are possible, it counts in an array instead of a hash table.
+    """
+    bits = range((high - low).bit_length())
+    parts = [f"CASE WHEN ({integer} - {low}) // {2**bit} % 2 = 1 THEN CAST({2**bit} AS BIGINT) ELSE 0 END" for bit in bits]
+    return " + ".join([f"CAST({low} AS BIGINT)", *parts])
 
 
 def _text_literal(words: str) -> str:
@@ -107,7 +133,7 @@ def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
 
 
 def _passed(code: str, cuts: Sequence[int]) -> str:
-    return " + ".join(f"CAST({code} >= {cut} AS BIGINT)" for cut in cuts) or "0"
+    return "(" + (" + ".join(f"CAST({code} >= {cut} AS BIGINT)" for cut in cuts) or f"{code} * 0") + ")"
 
 
 def _sums(path: NumberPath, j: int) -> list[str]:
@@ -116,8 +142,8 @@ def _sums(path: NumberPath, j: int) -> list[str]:
     return [f"CAST({total} // {LIMB} AS BIGINT) AS h{j}", f"CAST({total} % {LIMB} AS BIGINT) AS l{j}"]
 
 
-def _grouped(keys: int) -> str:
-    return f" GROUP BY {', '.join(f'k{i}' for i in range(keys))}" if keys else ""
+def _grouped(keys: Sequence[str]) -> str:
+    return f" GROUP BY {', '.join(keys)}" if keys else ""
 
 
 DUCKDB = Dialect(

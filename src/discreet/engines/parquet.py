@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from discreet.cube import Cube
 from discreet.engines.base import ColumnType, Engine, Header
@@ -16,18 +15,18 @@ from discreet.engines.duckdb import TEXT, Database, cube_of, described, file_lit
 from discreet.engines.duckdb_sql import DUCKDB, quoted
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.folders import Partitions
-from discreet.engines.frames import ArrowOnly
 from discreet.engines.limits import Limits
 from discreet.engines.parquet_days import days_of, millisecond_columns
+from discreet.engines.partitions import file_axis, with_partitions
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.paths import KeyAxis, Moment
 
 __all__ = ["open_parquet"]
 
-_DAYS, _PARTS = "discreet_days", "discreet_parts"
+_DAYS = "discreet_days"
 _MILLISECONDS = ColumnType("date", "TIMESTAMP in milliseconds")
-_FILE = "file_index"  # the driver's own column: the place of a row's file in the list
+_FILE, _PLACE = "file_index", ColumnType("integer", "UBIGINT")  # the driver's own column: the file of a row in the list
 
 
 def open_parquet(paths: Sequence[Path], listing: Listing, partitions: Partitions, limits: Limits) -> Engine:
@@ -51,12 +50,12 @@ class _ParquetEngine:
     def __init__(self, paths: Sequence[Path], listing: Listing, partitions: Partitions, limits: Limits) -> None:
         self._paths, self._listing, self._partitions = paths, listing, partitions
         self._database = Database(limits)
-        headers = [_parquet_header(self._database, path) for path in paths]
-        for path, header in zip(paths, headers, strict=True):
-            if header != headers[0]:
+        header = _parquet_header(self._database, paths[0])
+        for path in _other_schemas(self._database, paths):
+            if _parquet_header(self._database, path) != header:
                 raise SourceError(f"source '{path}': its columns and types differ from those of '{paths[0]}'")
-        _check_partitions(partitions.names, headers[0], paths[0])
-        self._header = {**headers[0], **dict.fromkeys(partitions.names, TEXT)}
+        _check_partitions(partitions.names, header, paths[0])
+        self._header = {**header, **dict.fromkeys(partitions.names, TEXT)}
 
     @property
     def header(self) -> Header:
@@ -66,45 +65,35 @@ class _ParquetEngine:
         return listed_snapshot(self._paths, self._listing)
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        names = self._partitions.names
+        if ({axis.name for axis in axes} | {moment.name for moment in moments}).isdisjoint(names):
+            return self._counted(axes, moments)
+        own_axes = [axis for axis in axes if axis.name not in names]
+        own_moments = [moment for moment in moments if moment.name not in names]
+        by_file = self._counted([file_axis(_FILE, len(self._paths)), *own_axes], own_moments)
+        return with_partitions(by_file, self._partitions, axes, moments)
+
+    def _counted(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
-        apart = [name for name in wanted if self._header[name] is _MILLISECONDS]
-        named = [name for name in wanted if name in self._partitions.names]
-        statement = aggregate_sql(DUCKDB, self._table(wanted, apart, named), self._header, axes, moments)
+        apart = [name for name in wanted if self._header.get(name) is _MILLISECONDS]
+        header = {_FILE: _PLACE, **self._header}
+        statement = aggregate_sql(DUCKDB, self._table(wanted, apart), header, axes, moments)
         with self._database.cursor() as cursor:
             if apart:
                 cursor.register(_DAYS, days_of(self._paths, apart))
-            if named:
-                cursor.register(_PARTS, _parts(self._partitions, named))
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
 
-    def _table(self, wanted: Sequence[str], apart: Sequence[str], named: Sequence[str]) -> str:
-        if not apart and not named:
+    def _table(self, wanted: Sequence[str], apart: Sequence[str]) -> str:
+        if not apart:
             return _parquet(self._paths)
         if len(apart) == len(wanted):
             return _DAYS
-        table = f"{_parquet(self._paths)} AS p"
-        if apart:
-            table += f" POSITIONAL JOIN {_DAYS} AS d"  # both sides give the rows in the order of the files
-        if named:
-            table += f" LEFT JOIN {_PARTS} AS f ON p.{_FILE} = f.i"  # each i is there once: no row is lost or doubled
-        sides = {**dict.fromkeys(wanted, "p"), **dict.fromkeys(apart, "d")}
-        columns = [f"{side}.{quoted(name)}" for name, side in sides.items() if name not in named]
-        columns += [f"f.v{place} AS {quoted(name)}" for place, name in enumerate(named)]
-        return f"(SELECT {', '.join(columns)} FROM {table})"
+        columns = [f"{'d' if name in apart else 'p'}.{quoted(name)}" for name in wanted]
+        # Both sides give the rows in the order of the files.
+        return f"(SELECT {', '.join(columns)} FROM {_parquet(self._paths)} AS p POSITIONAL JOIN {_DAYS} AS d)"
 
     def close(self) -> None:
         self._database.close()
-
-
-def _parts(partitions: Partitions, named: Sequence[str]) -> ArrowOnly:
-    """The values of these partition columns by the place of the file."""
-    import polars as pl
-
-    columns: dict[str, Any] = {"i": pl.Series(range(len(partitions.values)), dtype=pl.Int64)}
-    for place, name in enumerate(named):
-        position = partitions.names.index(name)
-        columns[f"v{place}"] = pl.Series([values[position] for values in partitions.values], dtype=pl.String)
-    return ArrowOnly(pl.DataFrame(columns))
 
 
 def _check_partitions(names: Sequence[str], header: Header, path: Path) -> None:
@@ -124,6 +113,22 @@ def _parquet(paths: Sequence[Path]) -> str:
     # A folder name such as age=3 must not become a column, or replace one. One text that is not UTF-8 must not fail.
     files = ", ".join(file_literal(path) for path in paths)
     return f"read_parquet([{files}], hive_partitioning = false, utf8_validation = 'replace')"
+
+
+def _other_schemas(database: Database, paths: Sequence[Path]) -> Sequence[Path]:
+    """The files whose schema is not element by element that of the first; all others, when one cannot be read."""
+    files = ", ".join(file_literal(path) for path in paths)
+    fields = "file_name, name, type, type_length, num_children, converted_type, scale, precision, logical_type"
+    try:
+        with database.cursor() as cursor:
+            rows = cursor.execute(f"SELECT {fields} FROM parquet_schema([{files}])").fetchall()
+    except SourceError:
+        return paths[1:]
+    schemas: dict[str, list[object]] = {}
+    for row in rows:
+        schemas.setdefault(row[0], []).append(row[1:])
+    first = schemas.get(str(paths[0]))
+    return [path for path in paths[1:] if first is None or schemas.get(str(path)) != first]
 
 
 def _parquet_header(database: Database, path: Path) -> Header:

@@ -18,7 +18,7 @@ from discreet.engines.base import Header
 from discreet.paths import CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.schema import Category, Date, Number
 
-__all__ = ["ReferenceEngine", "category_code", "date_code", "number_code"]
+__all__ = ["ReferenceEngine", "category_code", "date_code", "label", "number_code", "number_target"]
 
 # A number in text; everything else is null. Tested before any conversion, because conversions accept more than this.
 NUMBER_TEXT = re.compile(r" *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *")
@@ -58,10 +58,10 @@ class ReferenceEngine:
         nonnull: Counter[tuple[tuple[int, ...], int]] = Counter()
         sums: Counter[tuple[tuple[int, ...], int]] = Counter()
         for row in self._rows:
-            cell = tuple(_label(axis, row[place[axis.name]]) for axis in axes)
+            cell = tuple(label(axis, row[place[axis.name]]) for axis in axes)
             rows[cell] += 1
             for position, moment in enumerate(moments):
-                code = _number_target(moment.path, row[place[moment.name]])
+                code = number_target(moment.path, row[place[moment.name]])
                 if code is not None:
                     nonnull[cell, position] += 1
                     sums[cell, position] += code - moment.path.low
@@ -81,18 +81,20 @@ class ReferenceEngine:
         return compact(cube)
 
 
-def _label(axis: KeyAxis, value: object) -> int:
+def label(axis: KeyAxis, value: object) -> int:
+    """The label of any value on an axis. Never raises."""
     path = axis.path
     if isinstance(path, CategoryPath):
         code = category_code(path.column, value)
         return path.null_target if code is None else path.targets[code]
-    target = _number_target(path, value)
+    target = number_target(path, value)
     if target is None:
         return path.null_target
     return target if axis.cuts is None else sum(cut <= target for cut in axis.cuts)
 
 
-def _number_target(path: NumberPath, value: object) -> int | None:
+def number_target(path: NumberPath, value: object) -> int | None:
+    """What any value of a number or date becomes: a code, or None for null. Never raises."""
     column = path.column
     code = date_code(column, value) if isinstance(column, Date) else number_code(column, value)
     return None if code is None else min(max(code, path.low), path.high)

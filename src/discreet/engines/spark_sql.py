@@ -80,7 +80,7 @@ def _checked(name: str, kind: ColumnType) -> str:
     return f"(CASE WHEN {quoted(name)} BETWEEN {least} AND {most} THEN {quoted(name)} END)"
 
 
-def _unscaled(name: str, kind: ColumnType) -> str:
+def _unscaled(name: str, kind: ColumnType, _least: int, _most: int) -> str:
     value, type_ = _checked(name, kind), "BIGINT" if kind.width <= 18 else "DECIMAL(38,0)"
     # A product of at most 38 digits has the same exact type under every setting.
     if kind.width + kind.scale + 2 <= 38:
@@ -156,7 +156,7 @@ def _passed(code: str, cuts: Sequence[int]) -> str:
         middle = (first + last) // 2
         return f"CASE WHEN {code} < {cuts[middle]} THEN {among(first, middle)} ELSE {among(middle + 1, last)} END"
 
-    return among(0, len(cuts))
+    return f"CASE WHEN {code} IS NOT NULL THEN {among(0, len(cuts))} END"
 
 
 def _sums(path: NumberPath, j: int) -> list[str]:

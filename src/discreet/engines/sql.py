@@ -22,7 +22,7 @@ from discreet.exact import text
 from discreet.paths import NULL, CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.schema import Date, Number, Schema
 
-__all__ = ["aggregate_sql", "check_grids", "double_literal", "part_name"]
+__all__ = ["aggregate_sql", "check_grids", "double_literal", "part_name", "parts_of"]
 
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _INTEGER = " *[+-]?[0-9]{1,19}([.]0*)? *"
@@ -48,9 +48,15 @@ def part_name(name: str, kind: str) -> str:
     return f"{name} as {kind}"
 
 
-def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType], str], *kinds: str) -> str:
+def parts_of(path: NumberPath | CategoryPath) -> tuple[str, ...]:
+    """The kinds of cells that can have a code in this column; every other cell is null, as it is to the reference."""
+    words = isinstance(path, CategoryPath) and type(path.column.values[0]) is not int
+    return ("text",) if words or isinstance(path.column, Date) else ("integer", "float", "text")
+
+
+def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType], str]) -> str:
     """The code, or value, of whichever part has one."""
-    parts = [written(replace(path, name=part_name(path.name, kind)), ColumnType(kind, kind)) for kind in kinds]
+    parts = [written(replace(path, name=part_name(path.name, kind)), ColumnType(kind, kind)) for kind in parts_of(path)]
     return f"coalesce({', '.join(parts)})"
 
 
@@ -70,34 +76,38 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
     inner = [f"{_value(dialect, axis.path, header[axis.name])} AS c{i}" for i, axis in enumerate(axes)]
     inner += [f"{_number_code(dialect, moment.path, header[moment.name])} AS v{j}" for j, moment in enumerate(moments)]
     lookups = "".join(dialect.lookup(axis.path, i) for i, axis in enumerate(axes) if isinstance(axis.path, CategoryPath))
-    columns = [f"{_key(dialect, axis, i)} AS k{i}" for i, axis in enumerate(axes)] + ["count(*) AS n"]
+    keys = [_key(dialect, axis, i) for i, axis in enumerate(axes)]
+    # Null is a group of its own and named afterwards: doing it for every row took as long as grouping them.
+    columns = [
+        f"coalesce({key}, {axis.path.null_target}) AS k{i}" for i, (key, axis) in enumerate(zip(keys, axes, strict=True))
+    ]
+    columns += ["count(*) AS n"]
     for j, moment in enumerate(moments):
         columns += [f"count(v{j}) AS n{j}", *dialect.sums(moment.path, j)]
     body = f"SELECT {', '.join(inner) or '1'} FROM {source}"
-    return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{dialect.grouped(len(axes))}"
+    return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{dialect.grouped(keys)}"
 
 
 def _value(dialect: Dialect, path: NumberPath | CategoryPath, kind: ColumnType) -> str:
     if isinstance(path, CategoryPath):
         return _category_value(dialect, path, kind)
-    return f"coalesce({_number_code(dialect, path, kind)}, {path.null_target})"
+    return _number_code(dialect, path, kind)
 
 
 def _key(dialect: Dialect, axis: KeyAxis, i: int) -> str:
+    """The label, null for null."""
     if isinstance(axis.path, CategoryPath):
-        return f"coalesce(t{i}, {axis.path.null_target})"
+        return f"t{i}"
     if axis.cuts is None:
-        return f"CAST(c{i} AS BIGINT)"
-    # Negative targets lie below every cut and have to be kept apart from the codes below the first cut.
-    return f"CASE WHEN c{i} < 0 THEN CAST(c{i} AS BIGINT) ELSE {dialect.passed(f'c{i}', axis.cuts)} END"
+        return f"c{i}"
+    return dialect.passed(f"c{i}", axis.cuts)
 
 
 def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> str:
     """The value as the type of the categories, null when it cannot be one of them."""
     column, first = dialect.quoted(path.name), path.column.values[0]
     if kind.kind == "any":
-        kinds = ("integer", "float", "text") if type(first) is int else ("text",)
-        return _of_any(path, partial(_category_value, dialect), *kinds)
+        return _of_any(path, partial(_category_value, dialect))
     if isinstance(first, str):
         return dialect.text(path)
     if isinstance(first, bool):
@@ -120,15 +130,12 @@ def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> s
 def _number_code(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
     """The code within [low, high], null for null."""
     if kind.kind == "any":
-        kinds = ("text",) if isinstance(path.column, Date) else ("integer", "float", "text")
-        return _of_any(path, partial(_number_code, dialect), *kinds)
+        return _of_any(path, partial(_number_code, dialect))
     if isinstance(path.column, Date):
         return dialect.date_code(path, kind)
     column = dialect.quoted(path.name)
-    if kind.kind == "integer":
-        return _exact_code(dialect, path, column, kind)
-    if kind.kind == "decimal":
-        return _exact_code(dialect, path, f"({dialect.unscaled(path.name, kind)})", kind)
+    if kind.kind in {"integer", "decimal"}:
+        return _exact_code(dialect, path, kind)
     number = f"CAST({column} AS DOUBLE)"
     if kind.kind == "text":
         number = f"(CASE WHEN {dialect.matches(column, _NUMBER)} "
@@ -166,12 +173,15 @@ def _exact_grid(path: NumberPath, column: Number, scale: int) -> _Grid:
     return _Grid(a, b, d, least, most, biggest)
 
 
-def _exact_code(dialect: Dialect, path: NumberPath, bare: str, kind: ColumnType) -> str:
-    """rint((x - lower)/step), ties to even, in integers; `bare` is x without its point."""
+def _exact_code(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
+    """rint((x - lower)/step), ties to even, in integers."""
     if not isinstance(path.column, Number):
         raise InternalError(f"column '{path.name}': is no number")
     grid, over = _exact_grid(path, path.column, kind.scale), dialect.divided
     a, b, d = grid.a, grid.b, grid.d
+    bare = dialect.quoted(path.name)  # x without its point
+    if kind.kind == "decimal":
+        bare = f"({dialect.unscaled(path.name, kind, grid.least, grid.most)})"
     value = (dialect.narrow if grid.biggest < 2**62 else dialect.wide)(bare, kind)
     top = f"({value} * {a} - {b})" if (a, b) != (1, 0) else value
     code = top

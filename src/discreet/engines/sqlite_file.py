@@ -1,14 +1,15 @@
 """A table of an SQLite database file, read through a cursor. The only engine that imports `sqlite3`.
 
 The type of an SQLite column binds none of its cells: each is an integer, a double, a text, bytes or null by itself. So
-a cell means what its own value means to the reference, and bytes are null. Each column is staged as three, integers,
-doubles and texts, of which at most one has a value in a row (kind "any" of `sql`).
+a cell means what its own value means to the reference, and bytes are null. Each column is staged as up to three, integers,
+doubles and texts, of which at most one has a value in a row (kind "any" of `sql`). Every cell is looked at as often,
+whatever it is, so that a column of invalid cells takes no longer.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from discreet.engines.duckdb import STAGED, Database, counted, unreadable
 from discreet.engines.duckdb_sql import DUCKDB, quoted
 from discreet.engines.files import database_snapshot
 from discreet.engines.limits import Limits
-from discreet.engines.sql import aggregate_sql, part_name
+from discreet.engines.sql import aggregate_sql, part_name, parts_of
 from discreet.errors import SourceError, did_you_mean
 from discreet.paths import KeyAxis, Moment
 
@@ -67,7 +68,9 @@ class _SqliteEngine:
         return database_snapshot(self._path, _BESIDE)
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
+        wanted: dict[str, dict[str, None]] = {}
+        for path in [axis.path for axis in axes] + [moment.path for moment in moments]:
+            wanted.setdefault(path.name, {}).update(dict.fromkeys(parts_of(path)))
         statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
         try:
             with _opened(self._path) as connection:
@@ -75,7 +78,7 @@ class _SqliteEngine:
         except sqlite3.Error:
             raise unreadable() from None
 
-    def _frames(self, connection: sqlite3.Connection, wanted: Sequence[str]) -> Iterator[Any]:
+    def _frames(self, connection: sqlite3.Connection, wanted: Mapping[str, Iterable[str]]) -> Iterator[Any]:
         columns = ", ".join(quoted(name) for name in wanted) or "1"
         cursor = connection.execute(f"SELECT {columns} FROM main.{quoted(self._table)}")
         while rows := cursor.fetchmany(_ROWS):
@@ -85,15 +88,17 @@ class _SqliteEngine:
         self._database.close()
 
 
-def _framed(rows: Sequence[Sequence[object]], names: Sequence[str]) -> Any:
-    """Three columns for each name; a request without columns still counts rows."""
+def _framed(rows: Sequence[Sequence[object]], wanted: Mapping[str, Iterable[str]]) -> Any:
+    """A column for each name and kind of cell; a request without columns still counts rows."""
     import polars as pl
 
-    if not names:
+    kinds = {"integer": (int, pl.Int64), "float": (float, pl.Float64), "text": (str, pl.String)}
+    if not wanted:
         return pl.DataFrame({"row": pl.Series([True]).new_from_index(0, len(rows))})
     series = []
-    for name, cells in zip(names, zip(*rows, strict=True), strict=True):
-        for part, kind, dtype in (("integer", int, pl.Int64), ("float", float, pl.Float64), ("text", str, pl.String)):
+    for (name, parts), cells in zip(wanted.items(), zip(*rows, strict=True), strict=True):
+        for part in parts:
+            kind, dtype = kinds[part]
             own = [cell if type(cell) is kind else None for cell in cells]
             series.append(pl.Series(part_name(name, part), own, dtype=dtype))
     return pl.DataFrame(series)

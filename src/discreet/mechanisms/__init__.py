@@ -4,7 +4,7 @@
 noises on the lattice that exact totals leave free, `selection` chooses quantiles.
 """
 
-from discreet.mechanisms.additive import add_noise, law_for
+from discreet.mechanisms.additive import add_noise, add_noise_in_place, law_for
 from discreet.mechanisms.selection import ExponentialQuantiles, quantiles_change, quantiles_for, select
 from discreet.mechanisms.sensitivity import Change, Sensitivity, change_of, joint_factor, worst
 
@@ -13,6 +13,7 @@ __all__ = [
     "ExponentialQuantiles",
     "Sensitivity",
     "add_noise",
+    "add_noise_in_place",
     "change_of",
     "joint_factor",
     "law_for",

@@ -20,7 +20,7 @@ from discreet.noise.bits import Bits
 from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
 from discreet.privacy import GDP, ZCDP, PureDP
 
-__all__ = ["add_noise", "law_for"]
+__all__ = ["add_noise", "add_noise_in_place", "law_for"]
 
 
 def law_for(sensitivity: Sensitivity, guarantee: PureDP | ZCDP | GDP) -> Law:
@@ -52,3 +52,18 @@ def add_noise(values: NDArray[Any], law: Law | LatticeLaw, bits: Bits) -> NDArra
         # Values are below 2**62 by the static bound of `queries`; both halves together fit.
         return np.asarray(values + noise)
     return np.asarray(values.astype(np.object_) + noise.astype(np.object_))
+
+
+def add_noise_in_place(values: NDArray[Any], law: Law | LatticeLaw, bits: Bits, *, chunk: int) -> NDArray[Any]:
+    """`add_noise` for `chunk` cells at a time, in the memory of `values` wherever their type can hold the answers.
+
+    Noise of independent cells has the same law however it is cut. That of a lattice is one draw.
+    """
+    if isinstance(law, LATTICE_LAWS):
+        return add_noise(values, law, bits)
+    for start in range(0, len(values), chunk):
+        noisy = add_noise(values[start : start + chunk], law, bits)
+        if noisy.dtype != values.dtype:
+            values = values.astype(np.object_)
+        values[start : start + chunk] = noisy
+    return values

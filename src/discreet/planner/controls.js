@@ -100,7 +100,7 @@ function guarantee(value, delta) {
   const size = double(value), stated = [amount(plan.symbol, value)];
   if (delta) stated.push(amount("δ", delta));
   if (plan.epsilons) stated.push(`ε ≤ ${rounded(epsilonOf(plan, size))} at δ = ${plan.report_delta}`);
-  else stated.push(`a probability grows by a factor of at most ${rounded(Math.exp(size) * (1 + 1e-12))}${delta ? ", up to δ" : ""}`);
+  else stated.push(`a probability grows by a factor of at most ${rounded(Math.exp(size) * (1 + 1e-10))}${delta ? ", up to δ" : ""}`);
   return stated.join("; ");
 }
 
@@ -148,7 +148,7 @@ function showScene() {
 function showCost(outcomes) {
   const asked = charge(plan, outcomes), available = left(plan, state), ok = fits(asked, available);
   const root = value => plan.measure === "gdp" ? Math.sqrt(double(value)) : double(value);
-  const value = (parts) => plan.measure === "gdp" ? `μ ≤ ${rounded(root(parts[0]), 6)}` : amount(plan.symbol, parts[0]) + (parts[1] ? `, ${amount("δ", parts[1])}` : "");
+  const value = (parts) => plan.measure === "gdp" ? `μ ≤ ${rounded(root(parts[0]) * (1 + 1e-10), 6)}` : amount(plan.symbol, parts[0]) + (parts[1] ? `, ${amount("δ", parts[1])}` : "");
   tell("[data-cost]", value(asked));
   tell("[data-left]", plan.kind === "python" ? "" : ` of ${value(available)}${plan.frozen ? " that remains" : ""}`);
   const epsilon = plan.epsilons ? ` · ε ≤ ${rounded(epsilonOf(plan, root(asked[0]) * (1 + 1e-12)))} at δ = ${plan.report_delta}` : "";

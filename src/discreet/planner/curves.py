@@ -18,7 +18,7 @@ from typing import Any
 
 from discreet.allocate import quote, row_quote
 from discreet.errors import PlanError
-from discreet.exact import decimal_up, exact
+from discreet.exact import decimal_up, exact, float_up
 from discreet.figures import name
 from discreet.invariants.beside import Beside
 from discreet.mechanisms.lattice import HeldCells
@@ -97,9 +97,9 @@ def curve_of_spend(plan: Plan, spend: ApproxDP, beside: Beside | None, amounts: 
     return curve
 
 
-def _epsilon_up(one: Quote) -> float:
+def _epsilon_up(one: Quote) -> float | None:
     advertised = one.advertised
-    return _up(float(advertised.epsilon)) if isinstance(advertised, ApproxDP | PureDP) else float("inf")
+    return _finite(float_up(advertised.epsilon)) if isinstance(advertised, ApproxDP | PureDP) else None
 
 
 def _table(quoted: Callable[[float], Quote], amounts: Range, needed: Sequence[bool], per_decade: int) -> Curve:
@@ -123,8 +123,8 @@ def _finite(error: float) -> float | None:
 
 
 def _up(value: float) -> float:
-    """The value with nine digits, rounded up: shorter in the page."""
-    return float(decimal_up(value, 9))
+    """The value with nine digits, rounded up: shorter in the page. A short decimal stays as it is."""
+    return float(decimal_up(exact(value, "value"), 9))
 
 
 def _fixed_shape(top: Quote) -> bool:

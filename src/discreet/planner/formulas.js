@@ -54,9 +54,14 @@ function rounded(value, digits = 4) {
     .toLocaleString("en", {maximumFractionDigits: Math.max(0, decimals)});
 }
 
+/* An exact amount with at most six digits, never below it: "ε = 0.1", "δ = 9e-7", "ρ ≤ 0.333334". */
 function amount(symbol, value) {
-  const exactly = written(value);
-  return exactly.length <= 12 && !exactly.includes("/") ? `${symbol} = ${exactly}` : `${symbol} ≤ ${rounded(double(value), 6)}`;
+  const size = double(value);
+  if (!value[0]) return `${symbol} = 0`;
+  const power = 5 - Math.floor(Math.log10(size)), ten = 10n ** BigInt(Math.abs(power));
+  const scaled = times(value, power < 0 ? [1n, ten] : [ten, 1n]), up = ceiling(scaled);
+  const shown = power < 0 ? [up * ten, 1n] : [up, ten], sign = compare(shown, value) ? "≤" : "=";
+  return `${symbol} ${sign} ${size < 1e-4 || size >= 1e9 ? double(shown).toExponential().replace("+", "") : written(shown)}`;
 }
 
 // What a resize gives --------------------------------------------------------------------------------------------------
@@ -113,10 +118,11 @@ function halfWidth(measure, query, certain, x) {
   const part = x * query.share;
   if (measure === "pure-dp") {
     const scale = query.size / part;
+    if (!(scale <= 1e17)) return Infinity;
     return Math.max(0, Math.ceil(scale * Math.log(2 / (certain * (1 + Math.exp(-1 / scale)))) - 1));
   }
   const variance = measure === "zcdp" ? query.size / (2 * part) : query.size / (x * part);
-  return variance > 1e34 ? Infinity : Math.max(0, Math.ceil(certain * Math.sqrt(variance) - 0.5));
+  return !(variance <= 1e34) ? Infinity : Math.max(0, Math.ceil(certain * Math.sqrt(variance) - 0.5));
 }
 
 function closed(measure, curve, form, x) {
@@ -172,7 +178,7 @@ function outcome(plan, state, place) {
     const total = inner * (curve.raise.length > 1 ? worse(curve.at, curve.raise, inner) : curve.raise[0]);
     advertised = resize ? outer(measure, law(1), total) : total;
   }
-  return {...base, errors, advertised: advertised === null ? null : advertised * (1 + 1e-9)};
+  return {...base, errors, advertised: advertised === null ? null : advertised * (1 + 1e-12)};
 }
 
 function outer(measure, law, inner) {

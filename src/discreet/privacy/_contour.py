@@ -140,17 +140,20 @@ class Contour:
 
     def _aliases(self, epsilon: float) -> float:
         """An upper bound of the sum of e^{cjP} δ(ε + jP) over j ≠ 0."""
-        below = exp(-self.tilt * self.period) * 1.001
-        total = below / (1 - below)
-        if (epsilon + self.period) * (1 - 1e-12) >= self.most:
-            return total * 1.001
-        best = inf
-        for tilt, value in self.chernoff:
-            ratio = exp(-(tilt - self.tilt) * self.period) * 1.001
-            exponent = value - tilt * epsilon
-            if ratio < 1 and exponent < 700:
-                best = min(best, exp(exponent) * ratio / (1 - ratio) / (1 + tilt) * 1.001)
-        return (total + best) * 1.001
+        total = _powers(self.tilt * self.period)
+        if (epsilon + self.period) * (1 - 1e-12) < self.most:
+            total += min(self._beyond(tilt, value, epsilon) for tilt, value in self.chernoff)
+        return total * 1.001  # for all roundings together, each below 1e-9
+
+    def _beyond(self, tilt: float, value: float, epsilon: float) -> float:
+        """An upper bound of the sum over j > 0, from K(tilt) = `value`, up to roundings."""
+        exponent = value - tilt * epsilon
+        return exp(exponent) * _powers((tilt - self.tilt) * self.period) / (1 + tilt) if exponent < 700 else inf
+
+
+def _powers(x: float) -> float:
+    """The sum of e^{−jx} over j = 1, 2, …, for x > 0."""
+    return -exp(-x) / expm1(-x)
 
 
 def integrate(

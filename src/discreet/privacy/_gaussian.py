@@ -17,6 +17,7 @@ from discreet.privacy._arb import Ball, ball, circle, enclose, upper
 _MARGIN = 4 * 2.0**-53
 _FAR = 57.0  # Φ(−57) < 1e-700: below every double
 _STEPS = 300
+_NEAR = 16  # doubles that are tried beyond the root that was found
 
 
 def _place(mu: float, epsilon: float) -> int:
@@ -130,18 +131,15 @@ def _newton(step: Callable[[float], float], start: float, inside: Callable[[floa
 
 
 def _verified(guess: float, safe: float, holds: Callable[[float], bool]) -> float:
-    """The first argument near `guess` for which `holds` is true, reached from the unsafe side."""
+    """An argument near `guess` for which `holds` is true, and the last one before it is not, unless `_NEAR` are skipped."""
     away = 0.0 if safe == inf else inf
-    at = guess if guess > 0 else _zcdp.TINY
-    for _ in range(8):  # at most a few steps to the tight side
+    at, width = guess if guess > 0 else _zcdp.TINY, 2.0**-53  # NaN is no guess
+    while not holds(at):  # ends at the latest with `safe`
+        at = nextafter(at * (1 + width if safe == inf else 1 - width), safe)
+        width = min(2 * width, 0.5)
+    for _ in range(_NEAR):
         nearer = nextafter(at, away)
-        if not (holds(at) and holds(nearer)):
+        if not holds(nearer):
             break
         at = nearer
-    width = 2.0**-52
-    while not holds(at):
-        at = nextafter(at * (1 + width), safe) if safe == inf else nextafter(at * (1 - width), safe)
-        if at == safe:
-            break
-        width = min(2 * width, 0.5)
     return at

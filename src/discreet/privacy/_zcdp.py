@@ -21,8 +21,9 @@ _ULP = 2.0**-53 * (1 + 1e-6)  # the excess over 2⁻⁵³ covers all products of
 _LIB = 4
 _TWO, _THREE = (0, 1), (0, 1, 2)
 _U_MIN, _U_MAX = 1e-300, 1e165  # beyond these 1/u or u² leaves the range of doubles; every u inside is sound
-_ERROR_L, _ERROR_M = _LIB + 4, _LIB + 1
-_EXP_UP = 1 + (2 * _LIB + 4) * _ULP
+_ERROR_L = _LIB + 4
+_EXP_UP = 1 + 2.0**-50  # for exp, the product and the sum: `_LIB` + 2 units of 2⁻⁵³, and two to spare
+SUM_UP = 1 + 2.0**-52  # for a product and a sum
 TINY = 5e-324
 CANCELLED = 100.0
 EXPONENT_FLOOR = 760.0  # e^-760 is below the smallest positive double
@@ -70,8 +71,9 @@ def delta_at_order(u: float, d: float, rho: float) -> float:
     big_m = log1p(u)
     centre = u * (growth - d)
     exponent = centre - big_l - big_m
-    # One rounding in d and one in u·ρ; two in `centre`; 1/u, log1p and product in L; log1p in M; three sums.
-    error = u * (growth + abs(d)) + 3 * abs(centre) + _ERROR_L * big_l + _ERROR_M * big_m + 2 * abs(exponent)
+    # One rounding in d and one in u·ρ; two in `centre`; 1/u, log1p and product in L; log1p in M; three sums. Where u is
+    # an order α rounded in α − 1, that rounding takes the place of those of u·ρ, and counts in L.
+    error = u * (growth + abs(d)) + 3 * abs(centre) + _ERROR_L * big_l + _LIB * big_m + 2 * abs(exponent)
     top = exponent + _ULP * error
     if not top < 0:  # also when something overflowed, and when the exponent is not negative
         return 1.0
@@ -95,18 +97,18 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
 
 
 def epsilon_at_order(u: float, tau: float, l: float) -> float:  # noqa: E741 - the symbol of the theorem
-    """An upper bound of ε at order 1 + u with divergence τ (three roundings allowed in τ), l = log(1/δ) rounded."""
+    """An upper bound of ε at order 1 + u with divergence τ (two roundings allowed in τ), l = log(1/δ) rounded."""
     big_l = log1p(1 / u)
     big_m = log1p(u)
     slack = (l - big_m) / u
     value = tau + slack - big_l
-    # Up to four roundings in τ; log and log1p, their difference and the quotient; u itself, for an order α rounded in
+    # Two roundings in τ; log and log1p, their difference and the quotient; u itself, for an order α rounded in
     # α − 1; 1/u and log1p in L; three sums.
-    error = 5 * tau + _ERROR_M * (l + big_m) / u + 4 * abs(slack) + _ERROR_L * big_l + 2 * abs(value)
+    error = 3 * tau + _LIB * (l + big_m) / u + 4 * abs(slack) + _ERROR_L * big_l + 2 * abs(value)
     top = value + _ULP * error
     if top <= 0:
         return 0.0
-    return top * (1 + 4 * _ULP) + 1e-323 if top < inf else inf  # NaN, from an overflow, becomes inf
+    return top * SUM_UP + 1e-323 if top < inf else inf  # NaN, from an overflow, becomes inf
 
 
 def epsilon_root(rho: float, delta: float, l: float) -> float:  # noqa: E741
@@ -165,10 +167,10 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
         return 0.0
     rho = _rho_lower(min(epsilon, 1e300), delta)  # beyond, the arithmetic overflows; ρ grows with ε
     step = 4 * _ULP
-    while rho > 0 and zcdp_delta(rho, epsilon) > delta:
-        rho = rho * (1 - step) if rho > 1e-300 else rho - step * rho - TINY
+    while zcdp_delta(rho, epsilon) > delta:  # ends at the latest with ρ = 0
+        rho = max(0.0, rho - step * rho - TINY)
         step *= 2
-    return max(rho, 0.0)
+    return rho
 
 
 def _rho_lower(epsilon: float, delta: float) -> float:
@@ -178,8 +180,8 @@ def _rho_lower(epsilon: float, delta: float) -> float:
     big_m = log1p(u)
     slack = (l - big_m) / u
     value = (epsilon + big_l - slack) / (u + 1)
-    error = 2 * epsilon + _ERROR_L * big_l + _ERROR_M * (l + big_m) / u + 4 * abs(slack)
-    low = value - _ULP * error / (u + 1) - 5 * _ULP * abs(value) - 1e-323
+    error = 2 * epsilon + _ERROR_L * big_l + _LIB * (l + big_m) / u + 4 * abs(slack)
+    low = value - _ULP * error / (u + 1) - 5 * _ULP * abs(value)
     return low if 0 < low < inf else 0.0
 
 

@@ -20,9 +20,10 @@ Array = NDArray[np.float64]
 
 _ULP = 2.0**-53 * (1 + 1e-6)
 _LIB = 8
-_ERROR_L, _ERROR_M = _LIB + 4, _LIB + 1
+_ERROR_L = _LIB + 4
+_EXP_UP = 1 + 3 * 2.0**-51  # for exp, the product and the sum: `_LIB` + 2 units of 2⁻⁵³, and two to spare
 _CHUNK = 8192
-_SMALL = 1.0  # below it L is left to Lambert's equation
+_SMALL = 1.0  # below it, where δ is near 1, the fraction for L is too rough
 
 
 def zcdp_delta(rho: Array, epsilon: Array) -> Array:
@@ -64,34 +65,16 @@ def _delta_chunk(rho: Array, epsilon: Array) -> Array:
     u -= 0.5
     # Anything but this is rare: small u, huge arguments, the trivial answers.
     common = (u >= _SMALL) & (d > -40) & (rho < 1e100) & (u < 1e100) & (rho > 1e-200)
-    out = _delta_common(rho, d, u)
-    if common.all():
-        return out
-    # Whatever came out elsewhere is replaced.
-    small = (u < _SMALL) & (d > -40) & (d < 1e15) & (rho < 1e30)
-    out[small] = _delta_small(rho[small], d[small], u[small])
-    _scalar_where(~(common | small), out, _zcdp.zcdp_delta, rho, epsilon)
+    out = _delta_bound(rho, d, _delta_root(rho, d, u))
+    _scalar_where(~common, out, _zcdp.zcdp_delta, rho, epsilon)
     return out
 
 
-def _delta_small(rho: Array, d: Array, start: Array) -> Array:
-    """Where u is below 1: the root by Newton's method for Lambert's equation, as in `_zcdp`."""
-    y = d + np.log(2 * rho)
-    guess = y + np.log1p(np.maximum(start, 0))
-    soft = np.where(guess < 700, np.log1p(np.exp(np.minimum(guess, 700))), guess)
-    soft_log = np.log1p(soft)
-    w = soft * (1 - soft_log / (2 + soft))
-    for _ in range(3):
-        u = w / (2 * rho)
-        w *= np.maximum(1 - (w + np.log(w) - np.log1p(u) - y) / (1 + w - u / (1 + u)), 0.1)
-    return _delta_bound(rho, d, np.clip(w / (2 * rho), 1e-300, 1e165))
-
-
-def _delta_common(rho: Array, d: Array, u: Array) -> Array:
+def _delta_root(rho: Array, d: Array, u: Array) -> Array:
+    """`_zcdp.delta_root`, element by element, from a start of at least 1."""
     # Two Halley steps with Padé's approximation of L, which is 1e-8 off at u = 1 and far less beyond: cheaper than log1p.
     u = _halley(rho, d, u, _pade(u))
-    u = _halley(rho, d, u, _pade(u))
-    return _delta_bound(rho, d, u)
+    return _halley(rho, d, u, _pade(u))
 
 
 def _pade(u: Array) -> Array:
@@ -147,12 +130,12 @@ def _delta_bound(rho: Array, d: Array, u: Array) -> Array:
     error *= u
     error += 3 * np.abs(centre)
     error += _ERROR_L * big_l
-    error += _ERROR_M * big_m
+    error += _LIB * big_m
     error += 2 * np.abs(exponent)
     error *= _ULP
     exponent += error
     out = np.exp(exponent)
-    out *= 1 + (2 * _LIB + 4) * _ULP
+    out *= _EXP_UP
     out += 1e-323
     np.fmin(out, 1.0, out=out)  # fmin also turns NaN into 1
     return out
@@ -164,17 +147,17 @@ def _epsilon_chunk(rho: Array, delta: Array) -> Array:
     u = np.sqrt(np.maximum(length - np.log1p(u), 0.25 * np.minimum(length, 2.0)) / rho)
     u = np.minimum(u, 0.9 / delta)
     common = (u > 0.5) & (u < 1e100) & (rho < 1e100) & (rho > 1e-200) & (delta > 1e-300)
-    out, u = _epsilon_common(rho, length, u)
+    u = _epsilon_root(rho, length, u)
+    out = _epsilon_bound(rho, length, u)
     cancelled = out * u
     cancelled *= _zcdp.CANCELLED
     common &= (cancelled >= length) | (out == 0)
-    if not common.all():
-        _scalar_where(~common, out, _zcdp.zcdp_epsilon, rho, delta)
+    _scalar_where(~common, out, _zcdp.zcdp_epsilon, rho, delta)
     return out
 
 
-def _epsilon_common(rho: Array, length: Array, u: Array) -> tuple[Array, Array]:
-    """ε and the u at which it was bounded."""
+def _epsilon_root(rho: Array, length: Array, u: Array) -> Array:
+    """`_zcdp.epsilon_root`, element by element: two of Halley's steps from a start that is near."""
     for _ in range(2):
         square = rho * u
         square *= u
@@ -194,6 +177,11 @@ def _epsilon_common(rho: Array, length: Array, u: Array) -> tuple[Array, Array]:
         value /= slope
         value *= u
         u = u - np.minimum(value, 0.9 * u)
+    return u
+
+
+def _epsilon_bound(rho: Array, length: Array, u: Array) -> Array:
+    """`_zcdp.epsilon_at_order` with τ = (1 + u)ρ, element by element."""
     big_l = np.log1p(1 / u)
     big_m = np.log1p(u)
     tau = u * rho
@@ -201,13 +189,13 @@ def _epsilon_common(rho: Array, length: Array, u: Array) -> tuple[Array, Array]:
     slack = (length - big_m) / u
     top = tau + slack
     top -= big_l
-    error = _ERROR_M * (length + big_m) / u
-    error += 5 * tau
+    error = _LIB * (length + big_m) / u
+    error += 3 * tau
     error += 4 * np.abs(slack)
     error += _ERROR_L * big_l
     error += 2 * np.abs(top)
     error *= _ULP
     top += error
-    top *= 1 + 4 * _ULP
+    top *= _zcdp.SUM_UP
     top[top != top] = np.inf  # noqa: PLR0124 - NaN, from an overflow, becomes no guarantee
-    return np.maximum(top, 0.0), u
+    return np.maximum(top, 0.0)

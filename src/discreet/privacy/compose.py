@@ -14,7 +14,7 @@ rounding remains. A ledger's adaptive totals do not use this: they add parameter
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, log
@@ -219,22 +219,23 @@ def _normal_delta(variance: Fraction, below: float, above: float) -> Bounds:
 
 
 def _contour_for_epsilon(total: _Total, epsilon: float) -> Contour:
-    tilt = 8.0
-    while True:
-        losses = total.losses(tilt)
-        c, log_delta = saddle_for_epsilon(losses, epsilon)
-        if 5 * c <= tilt or not total.gaussian:
-            return integrate(losses, c, epsilon, log_delta, lattice=total.lattice(), most=total.most)
-        tilt = min(6 * c, 4 * tilt)  # a support cut too short drives c too far: approach it
+    losses, c, log_delta = _saddle(total, lambda losses: saddle_for_epsilon(losses, epsilon))
+    return integrate(losses, c, epsilon, log_delta, lattice=total.lattice(), most=total.most)
 
 
 def _contour_for_delta(total: _Total, log_delta: float) -> tuple[Contour, float]:
+    losses, c, epsilon = _saddle(total, lambda losses: saddle_for_delta(losses, log_delta))
+    return integrate(losses, c, epsilon, log_delta, lattice=total.lattice(), most=total.most), epsilon
+
+
+def _saddle(total: _Total, find: Callable[[list[Loss]], tuple[float, float]]) -> tuple[list[Loss], float, float]:
+    """The losses, cut where tilts up to five times the one that is found leave nothing, and what was found with them."""
     tilt = 8.0
     while True:
         losses = total.losses(tilt)
-        c, epsilon = saddle_for_delta(losses, log_delta)
+        c, other = find(losses)
         if 5 * c <= tilt or not total.gaussian:
-            return integrate(losses, c, epsilon, log_delta, lattice=total.lattice(), most=total.most), epsilon
+            return losses, c, other
         tilt = min(6 * c, 4 * tilt)  # a support cut too short drives c too far: approach it
 
 

@@ -58,7 +58,7 @@ class DiscreteLaplace:
             return 0.0
         # The loss at y is (2y − sensitivity)/scale between the two ends: it exceeds ε first at this integer.
         first = (at * self.scale + self.sensitivity) / 2 // 1 + 1
-        return _largest(self._tail, self.sensitivity, at, int(first))
+        return _largest(self._tail, self.sensitivity, at, [int(first)])
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε at this δ, rounded up and verified."""
@@ -94,7 +94,7 @@ class RoundedGaussian:
         best = at * self.sigma2 / self.sensitivity + Fraction(self.sensitivity + 1, 2)
         if _is_far(best - self.sensitivity - 2, self.sigma2):
             return 5e-324
-        return _largest(self._tail, self.sensitivity, at, int(best // 1))
+        return _largest(self._tail, self.sensitivity, at, [int(best // 1), int(best // 1) + 1])
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε at this δ, rounded up and verified."""
@@ -131,7 +131,7 @@ class DiscreteGaussian:
         first = at * self.sigma2 / self.sensitivity + Fraction(self.sensitivity, 2)
         if _is_far(first - self.sensitivity - 1, self.sigma2):
             return 5e-324
-        return _largest(self._tail, self.sensitivity, at, int(first // 1) + 1)
+        return _largest(self._tail, self.sensitivity, at, [int(first // 1) + 1])
 
     def epsilon_at(self, delta: Amount) -> float:
         """The smallest ε at this δ, rounded up and verified."""
@@ -162,14 +162,14 @@ def _is_far(place: Fraction, sigma2: Fraction) -> bool:
     return place > 0 and place**2 > 1600 * sigma2
 
 
-def _largest(tail: Callable[[int], Ball], shift: int, epsilon: Fraction, place: int) -> float:
-    """Max P(X ≥ m − shift) − e^ε P(X ≥ m) over the thresholds at and next to `place`, rounded up."""
-    epsilon = min(epsilon, MOST_EPSILON)  # far beyond any useful ε; δ(ε) ≤ δ(10⁶)
+def _largest(tail: Callable[[int], Ball], shift: int, epsilon: Fraction, places: list[int]) -> float:
+    """Max P(X ≥ m − shift) − e^ε P(X ≥ m) over the thresholds m of which one is the best for ε, rounded up."""
+    epsilon = min(epsilon, MOST_EPSILON)  # far beyond any useful ε; every threshold gives more for a smaller ε
 
     def at(m: int) -> float:
         return upper(enclose(lambda: tail(m - shift) - ball(epsilon).exp() * tail(m)))
 
-    return min(1.0, max(at(place - 1), at(place), at(place + 1)))
+    return min(1.0, max(map(at, places)))
 
 
 def _epsilon_of(guarantee: GDP | ZCDP, delta: Amount) -> float:

@@ -22,6 +22,7 @@ def render(release: Release) -> str:
     """
     if not isinstance(release, Release):
         raise ArgumentError(f"release={type(release).__name__}: must be a Release; read one with Release.load(folder)")
+    release.scan()  # of a large release: it is known where its table is
     try:
         return template(_TEMPLATE).render(page=page_of(release))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, StopIteration, RuntimeError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, repeat
 from typing import Any
 
@@ -78,9 +78,15 @@ def tables_of(document: Mapping[str, Any]) -> Iterator[NumberTable]:
     frames = document.get("frames", ())
     for statistic in document["statistics"]:
         for column, part in _parts_of(statistic, columns, {frame["name"] for frame in frames}).items():
-            yield _table(title_words(statistic, part), column, columns, labels, statistic)
+            table = _table(title_words(statistic, part), column, columns, labels, statistic)
+            yield table if "table" not in document else _beginning(table, document["table"]["rows"], len(columns[column]))
     for frame in frames:
         yield from _frame_tables(frame, document["statistics"])
+
+
+def _beginning(table: NumberTable, every: int, shown: int) -> NumberTable:
+    """The table of which only the first rows are at hand."""
+    return replace(table, size=number(every), omitted=number(every - shown) if every > shown else "")
 
 
 def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: set[str]) -> dict[str, str]:

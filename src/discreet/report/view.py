@@ -13,7 +13,7 @@ from discreet.report import appendix, promise, words
 from discreet.report.appendix import Noise, OrdinaryNoise
 from discreet.report.budget import BudgetUse, budget_of
 from discreet.report.pictures import Picture, pictures_of, profile_of
-from discreet.report.tables import NumberTable, tables_of
+from discreet.report.tables import MOST_ROWS, NumberTable, tables_of
 from discreet.report.totals import Exact, exact_of, unprotected_words
 
 __all__ = ["Page", "page_of"]
@@ -56,7 +56,7 @@ def page_of(release: Release) -> Page:
         KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError: the document lacks a part, holds
             another type there, or parts that contradict each other.
     """
-    document, guarantee = release.document, release.guarantee
+    document, guarantee = release.shown(MOST_ROWS), release.guarantee
     plan = document["plan"]
     return Page(
         title=name(document["name"]),

@@ -194,9 +194,9 @@ def test_an_answer_that_depends_on_nothing_random_is_not_drawn_twice():
     """Without resampling the exact answers are found once for each data set, and every run has noise of its own."""
     asked, calls, drawn = quote(ADDED.agg(dp.count()), dp.PureDP("0.001")), [], []
 
-    def exact(quoted, cube, bits):
-        calls.append(cube)
-        return Kernel().exact(quoted, cube, bits)
+    def exact(quoted, cubes, bits):
+        calls.append(cubes)
+        return Kernel().exact(quoted, cubes, bits)
 
     def noisy(quoted, answers, bits):
         drawn.append(noisy_answers(quoted, answers, bits)[0])

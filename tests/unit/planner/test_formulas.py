@@ -217,3 +217,14 @@ def test_a_wrong_formula_would_be_noticed(page, engine):
                 check(page, REQUESTS["resized"], BUDGETS[1], many=6)
         finally:
             engine.eval(f"{function} = right")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("0.1", "ε = 0.1"), ("0.9e-6", "ε = 9e-7"), ("1/3", "ε ≤ 0.333334"), ("12", "ε = 12"), ("0", "ε = 0"),
+        ("0.1000000000001", "ε ≤ 0.100001"), ("999999.5", "ε ≤ 1000000"), ("123456789", "ε ≤ 123457000"),
+    ],
+)  # fmt: skip
+def test_amounts_are_never_shown_below_themselves(page, value, shown):
+    assert page(document(REQUESTS["one number"], dp.ZCDP(1))).call(f"amount('ε', read({value!r}))") == shown

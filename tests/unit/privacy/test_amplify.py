@@ -283,3 +283,10 @@ def test_resize_vectors(shared: Path) -> None:
                 assert profile.reverse_delta_at(Fraction(at)) >= (lp_reverse if plan.most > 1 else 0) * (1 - 1e-12)
             else:
                 assert profile.delta_at(Fraction(at)) == pytest.approx(lp, rel=1e-12, abs=1e-14)
+
+
+def test_one_record_is_a_sample_of_one() -> None:
+    assert without_replacement(PureDP(1), 1, 1) == PureDP(1)
+    assert without_replacement(PureDP(1), 0, 1).epsilon == 0
+    with pytest.raises(ArgumentError, match="n ≥ 1"):
+        without_replacement(PureDP(1), 0, 0)

@@ -26,6 +26,7 @@ from discreet.privacy import (
     scale,
     to_json,
 )
+from discreet.privacy.measures import _short_down
 
 EVERY = [PureDP("0.3"), ApproxDP(1, "1e-6"), ZCDP("0.213"), GDP("0.7"), RDP([(2, "0.1"), ("4.5", "0.3"), (64, 2)])]
 BUDGETS = [guarantee for guarantee in EVERY if not isinstance(guarantee, RDP)]
@@ -177,7 +178,9 @@ def test_for_approx_is_rounded_down_and_verified() -> None:
             (value,) = coordinates(found)
             larger = from_coordinates(kind, (value * (1 + Fraction(1, 10**11)),))
             assert larger.delta_at(epsilon) > float(delta)
-    assert to_json(ZCDP.for_approx(1, "1e-6")) == {"kind": "zcdp", "rho": "0.024355970359538316"}
+    document = to_json(ZCDP.for_approx(1, "1e-6"))
+    assert document["kind"] == "zcdp"
+    assert float(document["rho"]) == pytest.approx(0.024355970359538, rel=1e-13)
     assert ZCDP.for_approx(1, 0) == ZCDP(0)
 
 
@@ -251,3 +254,11 @@ def test_measures_are_frozen() -> None:
 def test_importing_the_package_stays_light() -> None:
     code = "import sys, discreet.privacy; sys.exit(any(name in sys.modules for name in ('flint', 'scipy', 'mpmath')))"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_strength_that_is_no_number_is_refused_by_name() -> None:
+    for bad in (math.inf, math.nan):
+        with pytest.raises(ArgumentError, match="value"):
+            _short_down(bad)
+    assert _short_down(0.0) == 0
+    assert 0 <= Fraction(1 / 3) - _short_down(1 / 3) <= Fraction(1, 10**16)

@@ -10,7 +10,7 @@ import pytest
 from mpmath import mp, mpc, mpf
 
 from discreet.privacy._losses import UNIT, Gaussian, Grid, Loss, Theta, discrete_gaussian, discrete_laplace, stack
-from discreet.privacy._tails import gaussian_sum
+from discreet.privacy._tails import _hermite_coefficients, _upper_moment, gaussian_sum
 
 MANY = 60
 
@@ -117,3 +117,17 @@ def test_tails_of_the_discrete_gaussian_hold_the_sum_and_use_the_whole_precision
                 break
         apart = abs(truth - mpf(middle.numerator) / middle.denominator)
         assert apart <= mpf(radius.numerator) / radius.denominator + mpmath.ldexp(truth, -bits - 30)
+
+
+@pytest.mark.parametrize("k", range(7))
+@pytest.mark.parametrize("z", [0.0, 0.7, 6.0])
+def test_the_remainder_of_euler_and_maclaurin_is_made_of_exact_moments(k: int, z: float) -> None:
+    from flint import arb
+
+    with mp.workdps(30):
+        truth = mp.quad(lambda t: t**k * mp.exp(-t * t / 2), [z, z + 2, z + 10, z + 40])
+        assert float(_upper_moment(k, arb(z))) == pytest.approx(float(truth), rel=1e-12)
+        polynomial = sum(c * mpf(z) ** power for power, c in enumerate(_hermite_coefficients(k)))
+        assert float(polynomial) == pytest.approx(
+            float(2 ** (-mpf(k) / 2) * mp.hermite(k, z / mp.sqrt(2))), rel=1e-12, abs=1e-12
+        )

@@ -1,0 +1,140 @@
+"""Releases whose tables are too large for one document: exact answers, noise and intervals part by part, into files.
+
+The table stands in files (`parts`), and the document has their digests in place of the numbers; `large_files` says where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.assemble import estimated_part
+from discreet.cube import Cube
+from discreet.errors import InternalError, PlanError
+from discreet.evaluate import exact_answers, noisy_in_place
+from discreet.limits import MOST_WHOLE_CELLS, is_large
+from discreet.noise.bits import Bits
+from discreet.parts import Part, synced, table_json, write_part
+from discreet.plan import Plan
+from discreet.publish import described, publish
+from discreet.quotes import Quote, expected_error
+from discreet.release import Release, column_json, make_release
+from discreet.result_frames import frame_of
+from discreet.statistics import Count
+
+__all__ = ["PART_ROWS", "carried_out", "check_large", "publish_large"]
+
+PART_ROWS = 1 << 19
+"""The rows of a file, but the last one's: some MB each, and the memory that writing one needs."""
+
+
+def carried_out(quote: Quote, cubes: Iterable[Cube], bits: Bits, *, draft: Path | None, **told: Any) -> Release:
+    """The release of a quote on its cubes; its table in its document, or in a draft folder if there is one."""
+    return publish(quote, cubes, bits, **told) if draft is None else publish_large(quote, cubes, bits, **told, draft=draft)
+
+
+def publish_large(
+    quote: Quote,
+    cubes: Iterable[Cube],
+    bits: Bits,
+    *,
+    report_delta: Fraction,
+    content: Mapping[str, Any],
+    draft: Path,
+    rows: int = PART_ROWS,
+) -> Release:
+    """The release of a quote on its cubes, its table durably in a draft folder: the same numbers as `publish` has, in law.
+
+    Memory holds the exact answers, which the noise overwrites, and the columns of one part.
+
+    Args:
+        quote: what is released and with which noise.
+        cubes: the engine's answers, one for each part of the plan's layout; taken, and not kept.
+        bits: where the randomness comes from.
+        report_delta: the δ at which ε is stated under ZCDP and GDP.
+        content: name, data set and ledger entry.
+        draft: an empty folder.
+        rows: those of a part; so many cells get their noise at a time.
+    """
+    exact = exact_answers(quote, cubes, bits)
+    noisy = noisy_in_place(quote, exact, bits, chunk=rows)
+    del exact
+    columns = _Columns.of(quote.plan)
+    kinds: list[dict[str, str]] = []
+    parts: list[Part] = []
+    for cells in _ranges(columns.cells, rows):
+        numbers = {
+            one.name + end: values
+            for one in estimated_part(quote, noisy, cells)
+            for end, values in (("", one.estimate.value), ("_low", one.estimate.low), ("_high", one.estimate.high))
+        }
+        kinds = [{"name": name, "kind": _kind(values)} for name, values in numbers.items()]
+        parts.append(write_part(draft, len(parts), cells.start, columns.frame(cells, numbers)))
+    synced(draft)
+    table = {"table": table_json(parts), "columns": [*columns.kinds, *kinds], "frames": []}
+    return make_release({**described(quote, report_delta), **content, **table})
+
+
+def _ranges(cells: int, rows: int) -> Iterator[slice]:
+    for start in range(0, cells, rows):
+        yield slice(start, min(start + rows, cells))
+
+
+def _kind(values: np.ndarray[Any, Any]) -> str:
+    """How the document calls the numbers of a column; `check_large` has seen to it that all parts have the same."""
+    if values.dtype.kind not in "if":
+        raise InternalError("a column of a large release has numbers of another type")
+    return "integer" if values.dtype.kind == "i" else "real"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """The label columns of a plan: what they are called, which labels there are, and how many rows each is repeated for."""
+
+    cells: int
+    kinds: list[dict[str, str]]
+    labels: list[Any]
+    repeats: list[int]
+
+    @staticmethod
+    def of(plan: Plan) -> _Columns:
+        brought = plan.layout
+        columns = [column_json(group.column, named) for group, named in zip(plan.group_by, brought.labels, strict=True)]
+        repeats, repeat = [], brought.cells
+        for named in brought.labels:
+            repeat //= len(named)
+            repeats.append(repeat)
+        kinds = [{"name": one["name"], "kind": one["kind"]} for one in columns]
+        return _Columns(brought.cells, kinds, [frame_of([one]).to_series() for one in columns], repeats)
+
+    def frame(self, cells: slice, numbers: Mapping[str, np.ndarray[Any, Any]]) -> Any:
+        """Some rows of the table: labels, the last group fastest, and numbers."""
+        import polars as pl
+
+        place = np.arange(cells.start, cells.stop, dtype=np.int64)
+        shown = [
+            series.gather((place // repeat % len(series)).astype(np.uint32))
+            for series, repeat in zip(self.labels, self.repeats, strict=True)
+        ]
+        return pl.DataFrame([*shown, *(pl.Series(name, values) for name, values in numbers.items())])
+
+
+def check_large(quote: Quote) -> Quote:
+    """The quote itself, when it can be released.
+
+    Raises:
+        PlanError: it is large, and so noisy that its counts are no 64-bit integers.
+    """
+    if is_large(quote.plan.layout):
+        for line in quote.lines:
+            if isinstance(line.statistic.kind, Count) and expected_error(quote, line, rows=1) >= 2**53:
+                raise PlanError(
+                    f"spend: leaves '{line.statistic.name}' an interval beyond 2**53; a release of more than "
+                    f"{MOST_WHOLE_CELLS} rows has counts in 64-bit integers: spend more"
+                )
+    return quote

@@ -1,0 +1,256 @@
+"""The planner in Chromium: what its sliders show is what Python's quote of the written plan says."""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+
+import pytest
+from typer.testing import CliRunner
+
+from discreet.cli import app
+
+pytestmark = pytest.mark.browser
+
+DATA = """
+[data]
+dataset = "acs12 <script>alert(1)</script>"
+source = "example:acs12"
+neighbours = "replace-one"
+rows = 2000
+ledger = "budget.db"
+[columns.gender]
+type = "category"
+categories = ["female", "male", "</script><img src=x onerror=alert(1)>"]
+[columns.race]
+type = "category"
+categories = ["asian", "black", "other", "white"]
+[columns.age]
+type = "number"
+lower = 0
+upper = 110
+impute = { distribution = "uniform" }
+"""
+TOTALS = """
+[invariants]
+totals = [["gender"], ["race"]]
+"""
+RELEASES = """
+[[release]]
+name = "</script><script>alert(2)</script>"
+group_by = ["gender", "race"]
+statistics = ["count", { mean = "age" }, { histogram = "age", edges = [0, 50, 110] }]
+spend = "0.1"
+[[release]]
+name = "quantiles"
+group_by = ["gender"]
+statistics = [{ median = "age" }]
+spend = "1/20"
+[[release]]
+name = "resized"
+statistics = [{ mean = "age" }]
+spend = "0.2"
+resize = { rows = 1500, proportion = "0.5" }
+"""
+PLANS = {
+    "zcdp": DATA + TOTALS + '[budget]\nmeasure = "zcdp"\nrho = 0.5\n' + RELEASES,
+    "pure": DATA + TOTALS + '[budget]\nmeasure = "pure-dp"\nepsilon = 1\n' + RELEASES,
+    "gdp": DATA + '[budget]\nmeasure = "gdp"\nmu = 1\n' + RELEASES,
+    "approx": DATA
+    + '[budget]\nmeasure = "approx-dp"\nepsilon = 1\ndelta = "1e-6"\n'
+    + RELEASES.split('[[release]]\nname = "resized"', maxsplit=1)[0],
+}
+
+
+@pytest.fixture
+def opened(chromium, tmp_path, monkeypatch):
+    """A function that opens the planner of a plan and watches it: `opened(name, **options)`."""
+    monkeypatch.chdir(tmp_path)
+    contexts = []
+
+    def open_page(name, **options):
+        (tmp_path / "plan.toml").write_text(PLANS[name], encoding="utf-8")
+        found = CliRunner().invoke(app, ["quote", "plan.toml", "--html", "page.html"])
+        assert found.exit_code == 0, found.output
+        context = chromium.new_context(accept_downloads=True, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.seen = []
+        page.on("console", lambda message: page.seen.append(message.text))
+        page.on("pageerror", lambda error: page.seen.append(str(error)))
+        page.on("dialog", lambda dialog: page.seen.append(dialog.message))
+        page.on("request", lambda request: page.seen.append(request.url))
+        page.goto((tmp_path / "page.html").as_uri())
+        page.home = page.seen.pop(0)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def move(page, what, release, times):
+    """A slider is moved by so many keys."""
+    box = f'[data-what="{what}"]' + (f'[data-release="{release}"]' if release is not None else "")
+    page.locator(f"{box} input[type=range]").focus()
+    for _ in range(abs(times)):
+        page.keyboard.press("ArrowRight" if times > 0 else "ArrowLeft")
+
+
+def typed(page, what, release, text):
+    page.locator(f'[data-what="{what}"][data-release="{release}"] input[type=text]').fill(text)
+
+
+def number(shown):
+    return 0.0 if shown == "exact" else float(shown.removeprefix("± ").replace(",", ""))
+
+
+def quoted(page, folder):
+    """The JSON of `discreet quote` for the plan that the page has written."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    download.value.save_as(folder / "written.toml")
+    assert (folder / "written.toml").read_text(encoding="utf-8") == page.locator("[data-written]").inner_text()
+    found = CliRunner().invoke(app, ["quote", "written.toml", "--json"])
+    assert found.exit_code == 0, found.output
+    return json.loads(found.output)
+
+
+def agrees(page, facts, loosest):
+    """Every error on the page is that of the quote, or larger by at most the factor `loosest`; the cost is its charge."""
+    for place, release in enumerate(facts["releases"]):
+        for k, exactly in enumerate(release["expected_error"].values()):
+            shown = number(page.locator(f'[data-error="{place}:{k}:now"]').inner_text())
+            assert exactly * (1 - 1e-9) <= shown <= exactly * loosest * 1.001, (place, k, shown, exactly)
+    relation, cost = re.match(r"[ερμ] ([=≤]) ([0-9.,e-]+)", page.locator("[data-cost]").inner_text()).groups()
+    charge, cost = Fraction(facts["charge"][0]), Fraction(cost.replace(",", "").rstrip("."))
+    cost = cost**2 if facts["budget"]["kind"] == "gdp" else cost
+    assert charge == cost if relation == "=" else charge <= cost <= charge * Fraction("1.00003")
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_what_sliders_show_is_what_the_quote_of_the_written_plan_says(opened, tmp_path, name):
+    page = opened(name)
+    agrees(page, quoted(page, tmp_path), 1.0)
+    move(page, "budget", None, 40)
+    move(page, "spend", 0, 17)
+    move(page, "spend", 1, -9)
+    if name != "approx":
+        move(page, "rows", 2, 12)
+        move(page, "proportion", 2, 7)
+        typed(page, "spend", 2, "3/16")
+    facts = quoted(page, tmp_path)
+    agrees(page, facts, 1.25)
+    if name != "approx":
+        assert facts["releases"][2]["plan"]["steps"][-1]["proportion"] == "0.85"
+        assert list(facts["releases"][2]["spend"].values())[1] == "0.1875"
+    assert page.seen == []
+
+
+@pytest.mark.parametrize("name", ["zcdp", "pure"])
+def test_exact_totals_are_switched_by_keyboard(opened, tmp_path, name):
+    page = opened(name)
+    both = page.locator("[data-scene]").inner_text()
+    assert "a = 3" in both
+    page.get_by_role("checkbox").nth(1).focus()
+    page.keyboard.press("Space")
+    assert "a = 2" in page.locator("[data-scene]").inner_text()
+    agrees(page, quoted(page, tmp_path), 1.25)
+    page.get_by_role("checkbox").nth(0).focus()
+    page.keyboard.press("Space")
+    assert "one person" in page.locator("[data-scene]").inner_text()
+    assert not page.locator('[data-advertised="0"]').is_visible()
+    assert "[invariants]" not in page.locator("[data-written]").inner_text()
+    agrees(page, quoted(page, tmp_path), 1.25)
+    page.get_by_role("button", name="Back").click()
+    assert page.locator("[data-scene]").inner_text() == both
+
+
+def test_hostile_text_is_text_and_nothing_is_loaded(opened):
+    page = opened("zcdp")
+    assert page.get_by_role("heading", name="</script><script>alert(2)</script>").is_visible()
+    assert page.locator("img").count() == 0
+    assert page.evaluate("fetch('https://example.org/').then(() => 'loaded', () => 'refused')") == "refused"
+    assert any("Content Security Policy" in text for text in page.seen), "the policy says so itself"
+
+
+def test_an_amount_that_is_none_is_said_and_not_used(opened):
+    page = opened("zcdp")
+    before = page.locator("[data-written]").inner_text()
+    for text in ("", "-1", "1/0", "0", "many", "1e999"):
+        typed(page, "spend", 0, text)
+        assert page.locator('[data-what="spend"][data-release="0"] [aria-invalid=true]').count() == 1
+        assert "greater than 0" in page.locator('[data-what="spend"][data-release="0"] .problem').inner_text()
+        assert page.locator("[data-written]").inner_text() == before
+    typed(page, "rows", 2, "1.5")
+    assert "whole number" in page.locator('[data-what="rows"] .problem').inner_text()
+    typed(page, "spend", 0, "0.1")
+    assert page.locator('[data-what="spend"][data-release="0"] [aria-invalid=true]').count() == 0
+    typed(page, "spend", 0, "0.9")
+    assert "More than there is" in page.locator("[data-over]").inner_text()
+
+
+def test_every_control_has_a_name_and_is_reached_by_keyboard(opened):
+    page = opened("zcdp")
+    named = """[...document.querySelectorAll('input, button')].map(one =>
+        one.getAttribute('aria-label') || (one.labels && one.labels[0] || one).textContent.trim())"""
+    assert all(page.evaluate(named))
+    wanted, reached = page.locator("input, button").count(), set()
+    for _ in range(wanted + 20):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("[...document.querySelectorAll('input, button')].indexOf(document.activeElement)"))
+    assert len(reached - {-1}) == wanted
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(one => one.id)")
+    assert len(ids) == len(set(ids))
+    levels = page.evaluate("[...document.querySelectorAll('h1, h2, h3')].map(one => Number(one.tagName[1]))")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+
+
+CONTRAST = """() => {
+  const parse = text => text.match(/[0-9.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
+  const paper = one => { for (; one; one = one.parentElement) { const c = parse(getComputedStyle(one).backgroundColor);
+    if (c.length === 3 || c[3] > 0) return c; } return [255, 255, 255]; };
+  return [...document.querySelectorAll('p, th, td, dt, dd, label, button, pre, input[type=text], span, h1, h2')]
+    .filter(one => one.textContent.trim() && one.offsetParent)
+    .map(one => { const a = light(parse(getComputedStyle(one).color)), b = light(paper(one));
+      return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); }).reduce((a, b) => Math.min(a, b));
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1100])
+def test_it_is_readable_in_light_and_dark_on_phones_and_screens(opened, scheme, width):
+    page = opened("zcdp", color_scheme=scheme, viewport={"width": width, "height": 844})
+    typed(page, "spend", 0, "0.9")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(CONTRAST) >= 4.5
+    dark = sum(map(int, re.findall(r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor"))[:3])) < 200
+    assert dark is (scheme == "dark")
+
+
+def test_on_paper_amounts_stand_without_sliders(opened):
+    page = opened("zcdp")
+    page.emulate_media(media="print")
+    assert not page.locator("input[type=range]").first.is_visible()
+    assert not page.get_by_role("button").first.is_visible()
+    assert page.locator('[data-what="spend"][data-release="0"] input[type=text]').input_value() == "0.1"
+    assert len(page.pdf()) > 10_000
+
+
+def test_without_scripts_it_shows_the_plan_as_it_is(opened):
+    page = opened("zcdp", java_script_enabled=False)
+    assert page.locator('[data-error="0:0:now"]').inner_text().startswith("± ")
+    assert not page.locator("input[type=range]").first.is_visible()
+    assert "allow scripts" in page.locator("noscript").inner_text()
+    assert "[[release]]" in page.locator("[data-written]").inner_text()
+
+
+def test_the_plan_is_copied(opened):
+    page = opened("zcdp", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_text("Copied.").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == page.locator("[data-written]").inner_text()

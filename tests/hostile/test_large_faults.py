@@ -1,0 +1,363 @@
+"""Large releases under fire: disks, crashes and files that are lost between the reservation, the commit and the last rename.
+
+The law: nothing stands under its final name that was not charged and committed; what was committed is put in its place by
+asking for it again, at no charge, or the error says that its numbers are gone; nobody is ever charged twice or too little.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import discreet as dp
+from discreet import large_files, limits, parts
+from discreet.ledger import Ledger
+from discreet.plan import Plan
+from discreet.spend import Order
+
+SCHEMA = dp.Schema(g=dp.Category(range(40)), h=dp.Category(range(40)), v=dp.Number(0, 100))
+FRAME = pl.DataFrame({"g": [*range(20)] * 5, "h": [*range(25)] * 4, "v": [*range(100)]})
+SECRET = "the value 42"  # noqa: S105 - what no error may show
+TALLIED = "large releases"
+
+
+@pytest.fixture(autouse=True)
+def low(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions take releases of more than 1,000 cells for large, and write them in parts of 500 rows."""
+    for module in (limits, large_files):
+        monkeypatch.setattr(module, "MOST_WHOLE_CELLS", 1000)
+    shorter(monkeypatch.setattr)
+
+
+def shorter(set_attribute: Callable[[object, str, object], object]) -> None:
+    import discreet.large
+
+    real = discreet.large.publish_large
+    set_attribute(discreet.large, "publish_large", lambda *values, **told: real(*values, **told, rows=500))
+
+
+def opened(folder: Path) -> dp.Session:
+    return dp.Session(
+        FRAME, SCHEMA, dataset="d", ledger=folder / "budget.db", budget=dp.PureDP(100), neighbours=dp.AddRemove()
+    )
+
+
+def asked(session: dp.Session) -> Plan:
+    return session.table.group_by("g", "h").agg(dp.count(), dp.sum("v", nulls="skip"))
+
+
+def released(folder: Path, name: str = "r", to: Path | None = None) -> dp.Release:
+    with opened(folder) as session:
+        return session.release(asked(session), spend="0.1", name=name, to=to or folder / "out")
+
+
+def states(folder: Path) -> list[str]:
+    """The kinds of entries about releases, in order; what was charged is what they say."""
+    if not (folder / "budget.db").exists():
+        return []
+    with Ledger.open(folder / "budget.db") as ledger:
+        found = ledger.verify()
+        assert found.intact, found.problem
+        kinds = [entry.kind for entry in ledger.entries() if entry.kind != "dataset"]
+        assert dict(found.spent).get("d", (0,)) == (Fraction(kinds.count("reserve"), 10),)
+        return kinds
+
+
+def settled(folder: Path, name: str = "r") -> bool:
+    """Whether the release is complete under its final names; if it is not, nothing stands there as if it were."""
+    place = folder / "out"
+    kinds = states(folder)
+    if (place / "table").exists():
+        assert kinds[-1] == "commit", "numbers under their final name that were not committed"
+    if (place / "release.json").exists():
+        release = dp.Release.load(place)
+        with Ledger.open(folder / "budget.db") as ledger:
+            stored = ledger.stored(ledger.identity("d"), name)
+        assert stored is not None
+        assert stored.payload == release.payload
+        assert release.table.height == 41 * 41
+        return True
+    return False
+
+
+def recovered(folder: Path) -> dp.Release:
+    """What was committed comes back by asking for it again, at no charge, and nothing unfinished is left."""
+    before = states(folder).count("reserve")
+    release = released(folder)
+    assert states(folder).count("reserve") == before
+    assert settled(folder)
+    assert not parts.drafts_in(folder / "out")
+    return release
+
+
+# Faults of the file system, one after the other -------------------------------------------------------------------------
+
+
+class Failing:
+    """The nth call of the file system about the files of a release fails, once or from then on."""
+
+    def __init__(self, nth: int, *, lasting: bool) -> None:
+        self.nth, self.lasting, self.seen, self.struck = nth, lasting, 0, False
+
+    def patched(self, patch: pytest.MonkeyPatch) -> None:
+        for name in ("draft_folder", "write_part", "placed", "synced", "problem_of"):
+            for module in (parts, large_files, sys.modules["discreet.large"]):
+                if hasattr(module, name):
+                    patch.setattr(module, name, self._guarded(getattr(module, name)))
+        for name in ("chmod", "rename", "replace", "write_bytes"):
+            patch.setattr(Path, name, self._counted(getattr(Path, name)))
+        patch.setattr(os, "fsync", self._counted(os.fsync))
+
+    def _guarded(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        return self._counted(real)
+
+    def _counted(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*values: Any, **options: Any) -> Any:
+            number = self.seen
+            self.seen += 1
+            if number == self.nth or (self.lasting and self.struck):
+                self.struck = True
+                raise OSError(28, SECRET)
+            return real(*values, **options)
+
+        return call
+
+
+@pytest.mark.parametrize("lasting", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_every_step_that_touches_files_fails_in_turn(folder: Path, tally: Counter[str], *, lasting: bool) -> None:
+    import discreet.large  # noqa: F401 - patched below
+
+    outcomes: Counter[str] = Counter()
+    for nth in itertools.count():
+        place = folder / str(nth)
+        place.mkdir()
+        fault = Failing(nth, lasting=lasting)
+        failure: BaseException | None = None
+        with pytest.MonkeyPatch.context() as patch:
+            fault.patched(patch)
+            try:
+                released(place)
+            except dp.DiscreetError as error:
+                failure = error
+        if not fault.struck:
+            assert failure is None
+            assert settled(place)
+            break
+        outcomes[judged(place, failure)] += 1
+        shutil.rmtree(place)
+    tally["faults"] += sum(outcomes.values())
+    assert set(outcomes) >= {"before", "failed", "unplaced"}, outcomes
+
+
+def judged(place: Path, failure: BaseException | None) -> str:
+    """How a release ended that was hit, after all that must be true was looked at."""
+    kinds, done = states(place), settled(place)
+    if failure is None:
+        assert done
+        return "went on"
+    assert not done
+    if not kinds:
+        assert isinstance(failure, dp.ArgumentError | dp.LedgerError), "a failure before the reservation is precise"
+        assert released(place).parts
+        return "before"
+    assert isinstance(failure, dp.ReleaseFailed)
+    assert failure.__context__ is failure.__cause__ is None
+    if kinds[-1] == "commit":
+        assert str(failure) == dp.ReleaseFailed.UNPLACED
+        assert recovered(place).table.height == 41 * 41
+        return "unplaced"
+    assert str(failure) == dp.ReleaseFailed.TEXT
+    assert not (place / "out" / "table").exists()
+    with pytest.raises(dp.LedgerError, match="'r'"):
+        released(place)
+    assert released(place, "another name").parts, "the folder takes the next release"
+    return "failed"
+
+
+# Death at every moment --------------------------------------------------------------------------------------------------
+
+MOMENTS = ("before writing", "between parts", "before the commit", "after the commit", "before release.json")
+
+
+def dies(folder: Path, moment: str) -> None:
+    """A process that is killed at a moment of a release."""
+    import discreet.large
+
+    for module in (limits, large_files):
+        setattr(module, "MOST_WHOLE_CELLS", 1000)  # noqa: B010 - in a process of its own
+    shorter(setattr)
+    written = itertools.count()
+
+    def kill(*_: Any, **__: Any) -> Any:
+        os._exit(9)
+
+    def write(*values: Any, **options: Any) -> Any:
+        return kill() if next(written) == 2 else write_part(*values, **options)
+
+    write_part = discreet.large.write_part
+    match moment:
+        case "before writing":
+            discreet.large.write_part = kill
+        case "between parts":
+            discreet.large.write_part = write
+        case "before the commit":
+            Ledger.commit = kill  # type: ignore[method-assign]
+        case "after the commit":
+            large_files.placed = kill
+        case _:
+            large_files.replaced = kill
+    released(folder)
+
+
+@pytest.mark.parametrize(
+    "moment", [pytest.param(one, marks=[pytest.mark.slow] * (place % 2 == 0)) for place, one in enumerate(MOMENTS)]
+)
+def test_a_killed_release_is_charged_and_never_half_published(folder: Path, tally: Counter[str], moment: str) -> None:
+    code = "import runpy, sys; from pathlib import Path; runpy.run_path(sys.argv[1])['dies'](Path(sys.argv[2]), sys.argv[3])"
+    run = subprocess.run(
+        [sys.executable, "-c", code, __file__, str(folder), moment], check=False, capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 9, run.stderr
+    assert not (folder / "out" / "release.json").exists()
+    if moment in MOMENTS[:3]:
+        assert states(folder) == ["reserve"]
+        assert not (folder / "out" / "table").exists()
+        with pytest.raises(dp.LedgerError, match="'r'"):
+            released(folder)
+        assert released(folder, "another name").parts
+    else:
+        assert states(folder) == ["reserve", "commit"]
+        assert (folder / "out" / "table").exists() == (moment == MOMENTS[4])
+        assert recovered(folder) == dp.Release.load(folder / "out")
+    tally["kills"] += 1
+
+
+# What the ledger cannot give back ---------------------------------------------------------------------------------------
+
+
+def lost(place: Path) -> None:
+    shutil.rmtree(place / "table")
+
+
+def changed(place: Path) -> None:
+    path = place / "table" / "part-00001.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+
+
+@pytest.mark.parametrize("damage", [lost, changed])
+def test_numbers_that_are_gone_are_not_given_back_and_not_charged_again(
+    folder: Path, damage: Callable[[Path], None]
+) -> None:
+    release = released(folder)
+    shutil.copytree(folder / "out", folder / "copy")
+    damage(folder / "out")
+    with pytest.raises(dp.LedgerError, match=r"is committed and its charge stands, but its table is not in .* as it was"):
+        released(folder)
+    assert states(folder) == ["reserve", "commit"]
+    with pytest.raises(dp.LedgerError, match="is not in"):
+        released(folder, to=folder / "elsewhere")
+    assert released(folder, to=folder / "copy") == release, "a copy does as well"
+
+
+def test_a_release_is_given_back_where_nothing_can_be_written_too(folder: Path) -> None:
+    release = released(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("write_bytes", "rename", "replace", "mkdir"):
+            patch.setattr(Path, name, lambda *_, **__: (_ for _ in ()).throw(PermissionError(13, "no")))
+        assert released(folder) == release
+
+
+def test_the_folder_of_another_release_is_not_taken_for_this_one(folder: Path) -> None:
+    released(folder)
+    other = released(folder, "s", folder / "other")
+    with pytest.raises(dp.ArgumentError, match="holds another release than 'r'"):
+        released(folder, to=folder / "other")
+    assert dp.Release.load(folder / "other") == other
+
+
+def test_a_release_that_cannot_be_marked_as_failed_keeps_what_it_may_have_committed(folder: Path) -> None:
+    """A commit that is done and still raises: the draft is all there is of the numbers."""
+    real = Ledger.commit
+
+    def commits_and_fails(self: Ledger, sequence: int, payload: bytes) -> int:
+        real(self, sequence, payload)
+        raise OSError(5, SECRET)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ledger, "commit", commits_and_fails)
+        with pytest.raises(dp.ReleaseFailed) as failure:
+            released(folder)
+    assert SECRET not in str(failure.value)
+    assert states(folder) == ["reserve", "commit"]
+    assert recovered(folder).parts
+
+
+def test_a_source_that_changes_while_it_is_read_leaves_no_numbers(folder: Path) -> None:
+    with opened(folder) as session:
+        real = session._engine
+        looks = itertools.count()
+
+        class Changing:
+            header = real.header
+
+            def snapshot(self) -> str:
+                return str(next(looks))
+
+            def aggregate(self, axes: Any, moments: Any) -> Any:
+                return real.aggregate(axes, moments)
+
+            def close(self) -> None:
+                real.close()
+
+        session._engine = Changing()  # type: ignore[assignment]
+        with pytest.raises(dp.ReleaseFailed):
+            session.release(asked(session), spend="0.1", name="r", to=folder / "out")
+    assert states(folder) == ["reserve", "fail"]
+    assert not list((folder / "out").iterdir())
+
+
+def test_orders_are_reserved_together_and_each_has_its_folder(folder: Path) -> None:
+    with opened(folder) as session:
+        orders = [Order(asked(session), "0.1", name, to=folder / name) for name in "ab"]
+        small = Order(session.table.agg(dp.count()), "0.1", "c")
+        found = session.release_all([*orders, small])
+    assert [isinstance(one, dp.Release) and len(one.parts) for one in found] == [4, 4, 0]
+    assert dp.Release.load(folder / "a").table["count"].to_list() != dp.Release.load(folder / "b").table["count"].to_list()
+
+
+def interrupted() -> Iterator[int]:
+    yield from range(3, 60, 7)
+
+
+def test_an_interruption_leaves_nothing_under_a_final_name_that_is_not_committed(folder: Path, tally: Counter[str]) -> None:
+    for nth in interrupted():
+        place = folder / str(nth)
+        place.mkdir()
+        seen = itertools.count()
+        real = os.fsync
+
+        def fsync(number: int, real: Callable[[int], None] = real, seen: Iterator[int] = seen, nth: int = nth) -> None:
+            if next(seen) == nth // 7:
+                raise KeyboardInterrupt
+            real(number)
+
+        with pytest.MonkeyPatch.context() as patch, suppress(KeyboardInterrupt):
+            patch.setattr(os, "fsync", fsync)
+            released(place)
+        if states(place)[-1:] == ["commit"]:
+            recovered(place)
+        else:
+            assert not settled(place)
+        tally["faults"] += 1

@@ -1,0 +1,110 @@
+"""Which cubes are brought: what is drawn once is in one of them, the rest is put together while it is small."""
+
+from __future__ import annotations
+
+import pytest
+
+import discreet as dp
+
+YEARS = {f"y{i}": dp.Number(0, 9_999) for i in range(10)}
+SCHEMA = dp.Schema(
+    g=dp.Category(["x", "y", "z"]), h=dp.Category(["a", "b"]), few=dp.Number(0, 9), wide=dp.Number(0, 2 * 10**6), **YEARS
+)
+SKIP = {"nulls": "skip"}
+MEDIANS = [dp.median(name, **SKIP) for name in YEARS]
+MEANS = [dp.mean(name, **SKIP) for name in YEARS]
+FILL = {"g": dp.Weights({"x": 1}), **{name: dp.Uniform() for name in YEARS}}
+
+
+def table(neighbours=None):
+    return dp.Table(SCHEMA, neighbours or dp.AddRemove())
+
+
+def columns(plan):
+    return [(tuple(axis.name for axis in part.axes), tuple(one.name for one in part.moments)) for part in plan.layout.parts]
+
+
+def test_medians_of_many_columns_are_read_one_by_one():
+    plan = table().group_by("g").agg(dp.count(), *MEDIANS)
+    assert columns(plan) == [(("g", name), ()) for name in YEARS]
+    assert [part.domain for part in plan.layout.parts] == [4 * 10_001] * 10
+    assert plan.layout.joint == 4 * 10_001**10
+    assert str(plan.layout).startswith("the source is read 10 times, for tables of 40,004, ")
+    assert (
+        "because no rows are sampled, and no imputed column is in two of them; "
+        f"one joint table would have {4 * 10_001**10:,} cells" in str(plan.layout)
+    )
+
+
+def test_sums_of_any_columns_are_brought_together():
+    plan = table().group_by("g").agg(*MEANS)
+    assert columns(plan) == [(("g",), tuple(YEARS))]
+    assert str(plan.layout) == (
+        "the source is read once, for one table of 4 cells, because so small a table costs less than several"
+    )
+
+
+def test_sums_are_brought_beside_the_keys_of_others_unless_these_are_very_many():
+    assert columns(table().agg(MEDIANS[0], MEANS[1])) == [(("y0",), ("y1",))]
+    assert columns(table().agg(dp.median("wide", **SKIP), MEANS[1])) == [(("wide",), ()), ((), ("y1",))]
+
+
+def test_small_tables_are_put_together_as_far_as_they_fit():
+    tables = [dp.histogram(name, [0, 2_000, 4_000, 6_000, 8_000, 9_999]) for name in YEARS]
+    plan = table().agg(dp.count(), *tables)
+    assert [len(part.axes) for part in plan.layout.parts] == [5, 5]
+    assert max(part.domain for part in plan.layout.parts) <= 2**14
+    assert [len(part.axes) for part in table().agg(dp.histogram("few", [0, 5, 9]), dp.count("h")).layout.parts] == [2]
+
+
+def test_tables_over_some_of_the_columns_of_another_need_no_scan_of_their_own():
+    years = dp.bins("y0", list(range(0, 9_999, 3)))
+    assert columns(table().agg(dp.tables(["g", "h", years], ["h", years], ["g"]))) == [(("g", "h", "y0"), ())]
+
+
+def test_an_imputed_column_of_its_own_leaves_the_others_apart():
+    plan = table().impute({"y0": dp.Uniform(), "y1": dp.Uniform()}).group_by("g").agg(MEDIANS[0], dp.mean("y1"), MEDIANS[2])
+    assert columns(plan) == [(("g", "y0"), ()), (("g", "y2"), ("y1",))]
+
+
+def test_statistics_that_share_an_imputed_column_stay_together():
+    first, second = dp.bins("y0", [0, 5_000, 9_999]), dp.bins("y1", list(range(0, 9_999, 3)))
+    third = dp.bins("y2", list(range(0, 9_999, 3)))
+    crossed = dp.tables(["h", first], [first, second])
+    plain = table().agg(crossed, dp.tables([third]).alias("t"))
+    assert columns(plain) == [(("h", "y0"), ()), (("y0", "y1"), ()), (("y2",), ())]
+    drawn = table().impute({"y0": dp.Uniform()}).agg(crossed, dp.tables([third]).alias("t"))
+    assert columns(drawn) == [(("h", "y0", "y1"), ()), (("y2",), ())]
+    linked = table().impute({"y0": dp.Uniform(), "y1": dp.Uniform()}).agg(crossed, dp.median("y1"))
+    assert columns(linked) == [(("h", "y0", "y1"), ())]
+    assert "the statistics share imputed columns, whose values are drawn once" in str(linked.layout)
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda t: t.impute(FILL).group_by("g").agg(dp.mean("y0"), dp.count("y0")), "'g' is imputed"),
+        (lambda t: t.impute(FILL).where({"y0": (0, 10)}).agg(dp.mean("y0"), dp.count("g")), "'y0' is imputed"),
+        (lambda t: t.impute(FILL).resize(8, proportion="1/2").agg(dp.mean("y0"), dp.mean("y1")), "rows are sampled"),
+        (lambda t: t.impute(FILL).resize(9).agg(dp.mean("y0"), dp.mean("y1")), "rows are sampled"),
+    ],
+)
+def test_what_all_statistics_share_keeps_them_in_one_cube(make, why):
+    (part,) = make(table(dp.ReplaceOne(rows=10))).layout.parts
+    assert not part.moments
+    assert why in str(make(table(dp.ReplaceOne(rows=10))).layout)
+
+
+def test_whole_copies_of_a_public_number_of_rows_are_no_sample():
+    medians = [dp.median(f"y{i}") for i in range(2)]
+    assert len(table(dp.ReplaceOne(rows=10)).impute(FILL).resize(25, proportion=2).agg(*medians).layout.parts) == 2
+    with pytest.raises(dp.PlanError, match="rows are sampled"):  # of a secret number none is sure to be kept
+        table().impute(FILL).resize(25, proportion=2).agg(*medians)
+
+
+def test_the_layout_follows_from_the_plan_and_is_no_part_of_it():
+    one, other = (table().group_by("g").agg(dp.count()) for _ in range(2))
+    assert one == other
+    assert one.layout is not other.layout
+    assert one.digest == other.digest
+    assert "layout" not in repr(one)
