@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InternalError
 
-__all__ = ["ROW_LIMIT", "Cube", "compact", "empty_cube", "fits_int64", "joined", "row_count"]
+__all__ = ["ROW_LIMIT", "Cube", "compact", "empty_cube", "fits_int64", "joined", "order_of", "row_count"]
 
 ROW_LIMIT = 2**40
 """No table has as many rows. Sums are proved against this bound before anything is read."""
@@ -80,7 +80,7 @@ def joined(cubes: Sequence[Cube]) -> Cube:
 
 def compact(cube: Cube) -> Cube:
     """The same cube with every cell once, in the order of its keys, without cells of no rows; itself if it is so."""
-    places = _places(cube.keys)
+    places = _places(list(cube.keys.T), len(cube.keys))
     if places is not None and bool((places[1:] > places[:-1]).all()) and bool((cube.rows > 0).all()):
         return cube
     order, starts = _sorted(cube.keys) if places is None else _sorted_places(places)
@@ -99,16 +99,24 @@ _Order = tuple[NDArray[np.intp], NDArray[np.bool_]]
 """The cells in the order of their keys, and which of them have other keys than the one before."""
 
 
-def _places(keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def order_of(keys: Sequence[NDArray[np.int64]], cells: int) -> NDArray[np.intp]:
+    """The cells in the order of their keys, which are given axis by axis."""
+    places = _places(keys, cells)
+    if places is None:
+        return np.lexsort(keys[::-1])
+    return np.argsort(places, kind="stable")
+
+
+def _places(keys: Sequence[NDArray[np.int64]], cells: int) -> NDArray[np.int64] | None:
     """A number for each cell, in the order of the keys; None where they are too far apart for 64 bits together."""
-    places = np.zeros(len(keys), dtype=np.int64)
-    if not keys.size:
+    places = np.zeros(cells, dtype=np.int64)
+    if not cells:
         return places
-    least = [int(column.min()) for column in keys.T]
-    sizes = [int(column.max()) - low + 1 for column, low in zip(keys.T, least, strict=True)]
+    least = [int(column.min()) for column in keys]
+    sizes = [int(column.max()) - low + 1 for column, low in zip(keys, least, strict=True)]
     if prod(sizes) >= 2**62:
         return None
-    for column, low, size in zip(keys.T, least, sizes, strict=True):
+    for column, low, size in zip(keys, least, sizes, strict=True):
         places *= size
         places += column
         places -= low

@@ -21,13 +21,10 @@ from discreet.schema import Schema
 from discreet.statistics import Count, Histogram, Mean, Share, Statistic, Sum, Tables
 from discreet.steps import Resize, Step, TableFacts, Where, WhereIn, after, facts_of
 
-__all__ = ["Layout", "Part", "Request", "layout_of", "resize_of", "table_facts", "tables_of", "used_columns"]
+__all__ = ["JOINT_CELLS", "Layout", "Part", "Request", "layout_of", "resize_of", "table_facts", "tables_of", "used_columns"]
 
-_JOINT_CELLS = 2**14
+JOINT_CELLS = 2**12
 """Up to so many cells one joint cube costs less than a scan for each statistic (benchmarks/bench_wide.py)."""
-
-_SUMMED_CELLS = 2**20
-"""Up to so many cells sums are cheaper beside the keys of others than in a scan of their own."""
 
 
 class Request(Protocol):
@@ -75,7 +72,7 @@ class Part:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
-        return (*(axis.name for axis in self.axes), *(moment.name for moment in self.moments))
+        return tuple(dict.fromkeys([*(axis.name for axis in self.axes), *(moment.name for moment in self.moments)]))
 
     @property
     def imputed(self) -> frozenset[str]:
@@ -269,11 +266,12 @@ def _components(needs: Sequence[_Need], paths: Mapping[str, Path]) -> list[list[
 
 
 def _packed(known: _Known, components: Iterable[Sequence[_Need]]) -> list[Part]:
-    """Components put together, the first one that fits taken, while their joint cube is small or grows by nothing."""
+    """Components put together, each with the smallest that it fits, while their joint cube is small or grows by nothing."""
     packed: list[tuple[list[_Need], Part]] = []
     for component in components:
         alone = _part(known, component)
-        for place, (needs, part) in enumerate(packed):
+        for place in sorted(range(len(packed)), key=lambda place: packed[place][1].domain):
+            needs, part = packed[place]
             both = [*needs, *component]
             together = _part(known, both)
             if _is_cheaper(together, part, alone):
@@ -286,11 +284,11 @@ def _packed(known: _Known, components: Iterable[Sequence[_Need]]) -> list[Part]:
 
 def _is_cheaper(together: Part, one: Part, other: Part) -> bool:
     """Whether one scan for both costs less than two: its cube is small, or hardly larger than one of theirs."""
-    if together.domain <= _JOINT_CELLS:
+    if together.domain <= JOINT_CELLS:
         return True
     if together.domain > max(one.domain, other.domain):
         return False
-    return not together.moments or one.domain == other.domain or together.domain <= _SUMMED_CELLS
+    return not together.moments or one.domain == other.domain  # sums in very many cells cost more than a scan
 
 
 def _part(known: _Known, needs: Sequence[_Need]) -> Part:
@@ -301,13 +299,15 @@ def _part(known: _Known, needs: Sequence[_Need]) -> Part:
     paths = known.paths
     keyed = [need for need in needs if need.how in ("codes", "groups") or not isinstance(paths[need.columns[0]], NumberPath)]
     keys = dict.fromkeys([*known.outer, *(name for need in keyed for name in need.columns)])
-    values = dict.fromkeys(name for need in needs for name in need.columns if name not in keys)
+    coded = {need.columns[0] for need in needs if need.how == "codes"}
+    summed = [need.columns[0] for need in needs if need.how == "sums"]
+    values = dict.fromkeys([*(name for need in needs for name in need.columns if name not in keys), *summed])
     if not _constant_copies(known.request) or any(paths[name].laws for name in keys):
-        keys, values = keys | values, {}
-    coded = {need.columns[0] for need in needs if need.how in ("codes", "sums")}
+        keys, values, coded = keys | values, {}, coded.union(summed)
     groups = [*known.request.group_by, *(group for need in needs for group in need.groups)]
     axes = tuple(KeyAxis(paths[name], None if name in coded else _cuts(known, paths[name], groups)) for name in keys)
-    moments = tuple(Moment(path) for name in values if isinstance(path := paths[name], NumberPath))
+    # A column in bins that is also summed needs no finer key: its sum in each bin is brought as of any other column.
+    moments = tuple(Moment(path) for name in values if name not in coded and isinstance(path := paths[name], NumberPath))
     domain = prod(known.sizes[axis.name] if axis.cuts is None else axis_size(axis) for axis in axes)
     return Part(axes, moments, known.labels, domain)
 

@@ -303,8 +303,9 @@ Scalar = RowCount | NonNullCount | WeightedSum | Squares
 def _contributions(query: Scalar, cube: Cube, brought: Part) -> NDArray[Any]:
     if isinstance(query, RowCount):
         return cube.rows
+    moment = next((j for j, one in enumerate(brought.moments) if one.name == query.column), None)
     position = brought.axis(query.column)
-    if position is not None:
+    if position is not None and not (isinstance(query, WeightedSum) and moment is not None):
         keys = cube.keys[:, position]
         present = np.where(keys == NULL, 0, cube.rows)
         if isinstance(query, NonNullCount):
@@ -319,7 +320,6 @@ def _contributions(query: Scalar, cube: Cube, brought: Part) -> NDArray[Any]:
         return product
     if isinstance(query, Squares):
         raise InternalError(f"the cube does not tell the values of '{query.column}' apart")
-    moment = next((j for j, one in enumerate(brought.moments) if one.name == query.column), None)
     if moment is None:
         raise InternalError(f"the cube has no column '{query.column}'")
     if isinstance(query, NonNullCount):

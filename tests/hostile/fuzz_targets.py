@@ -126,9 +126,11 @@ def check_csv(data: bytes) -> None:
         with mock.patch.object(csv_lines, "_BLOCK", blocks), mock.patch.object(csv_lines, "MAX_LINE", longest):
             names, rows = rows_by_hand(data, longest)
             found: Counter[tuple[str | None, ...]] = Counter()
-            for plain, odd, nulls in csv_lines.row_batches(path, len(names or ())):
-                found.update(tuple(cells) for cells in [*(line.split(",") for line in plain), *odd])
-                found[(None,) * len(names or ())] += nulls
+            for block in csv_lines.row_blocks(path, len(names or ())):
+                lines = block.text.decode().split("\n")[:-1]
+                assert len(lines) == block.count
+                found.update(tuple(line.split("\0")) for line in lines)
+                found[(None,) * len(names or ())] += block.nulls
             assert +found == Counter(map(tuple, rows)), "rows depend on the size of blocks"
 
 

@@ -264,8 +264,9 @@ def test_a_disk_that_is_full_while_spilling(tmp_path: Path, capfd: pytest.Captur
         many = session.table.group_by("a", "b").agg(dp.count())
         few = session.table.group_by("a").agg(dp.count())
         with disk_of(500_000):
-            require_failed(lambda: session.release(many, spend=1, name="r"), ledger)
+            require_failed(lambda: session.release(many, spend=1, name="r", to=tmp_path / "out"), ledger)
         assert not list((tmp_path / "spill").glob("*/*"))
+        assert not list(tmp_path.glob("out/*"))
         assert session.release(few, spend=1, name="s").table.height == 1001  # the session goes on
     assert not list((tmp_path / "spill").iterdir())
     assert spent(ledger) == (2, ["reserve", "fail", "reserve", "commit"])

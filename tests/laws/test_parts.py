@@ -66,7 +66,7 @@ NEIGHBOURS = [dp.ReplaceOne(rows=len(ROWS)), dp.AddRemove()]
 @contextmanager
 def joint_cubes_up_to(cells: int):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layouts, "_JOINT_CELLS", cells)
+        patch.setattr(layouts, "JOINT_CELLS", cells)
         yield
 
 

@@ -116,7 +116,7 @@ class Case:
 def read_apart():
     """No joint cube is small enough for the statistics of the plans that are made meanwhile."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layouts, "_JOINT_CELLS", 0)
+        patch.setattr(layouts, "JOINT_CELLS", 0)
         yield
 
 

@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube import Cube, compact, empty_cube, joined, sum_dtype
+from discreet.cube import Cube, compact, empty_cube, joined, order_of, sum_dtype
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.csv_lines import csv_header, row_blocks
 from discreet.engines.duckdb_sql import DUCKDB, LIMB, quoted
@@ -292,17 +292,20 @@ def _column_type(shown: str) -> ColumnType:
 
 def cube_of(answer: Answer, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
     """The cube in what an `aggregate_sql` statement answered."""
-    rows = np.asarray(answer["n"], dtype=np.int64)
+    columns = dict(answer)
+    del answer  # columns are given up one by one, for there may be millions of cells
+    order = order_of([np.asarray(columns[f"k{i}"], dtype=np.int64) for i in range(len(axes))], len(columns["n"]))
+    rows = np.asarray(columns.pop("n"), dtype=np.int64)[order]
     shape = (len(rows), len(moments))
     keys = np.empty((len(rows), len(axes)), dtype=np.int64)
     nonnull = np.empty(shape, dtype=np.int64)
     kind = sum_dtype([moment.path.high - moment.path.low for moment in moments])
     sums = np.empty(shape, dtype=kind)
     for i in range(len(axes)):
-        keys[:, i] = answer[f"k{i}"]
+        keys[:, i] = columns.pop(f"k{i}")[order]
     for j in range(len(moments)):
-        nonnull[:, j] = answer[f"n{j}"]
-        sums[:, j] = answer[f"h{j}"].astype(kind) * LIMB + answer[f"l{j}"].astype(kind)
+        nonnull[:, j] = columns.pop(f"n{j}")[order]
+        sums[:, j] = columns.pop(f"h{j}")[order].astype(kind) * LIMB + columns.pop(f"l{j}")[order].astype(kind)
     return compact(Cube(keys, rows, nonnull, sums))
 
 

@@ -60,6 +60,10 @@ def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType]
     return f"coalesce({', '.join(parts)})"
 
 
+_FEW_CUTS = 4
+"""Up to so many cuts are compared with one by one."""
+
+
 def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
     """One statement that gives, per cell: its keys, its rows, and for each moment non-null rows and the sum in limbs.
 
@@ -100,6 +104,9 @@ def _key(dialect: Dialect, axis: KeyAxis, i: int) -> str:
         return f"t{i}"
     if axis.cuts is None:
         return f"c{i}"
+    first, many = min(axis.cuts, default=0), len(axis.cuts)
+    if many > _FEW_CUTS and max(axis.cuts) - first == many - 1:  # every code by itself: no cut has to be looked for
+        return f"CASE WHEN c{i} < {first} THEN 0 WHEN c{i} >= {first + many - 1} THEN {many} ELSE c{i} - {first - 1} END"
     return dialect.passed(f"c{i}", axis.cuts)
 
 
