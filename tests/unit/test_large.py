@@ -203,6 +203,36 @@ def test_a_session_writes_it_where_it_is_told(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(release)).table.equals(release.table)
 
 
+@pytest.mark.usefixtures("low")
+def test_counts_beside_exact_totals_keep_them(tmp_path: Path) -> None:
+    with opened(neighbours=dp.ReplaceOne(rows=30), invariants=dp.Totals("state")) as session:
+        asked_for = session.table.group_by("state", "county").agg(dp.count(), dp.share())
+        release = session.release(asked_for, spend="0.1", name="r", to=tmp_path / "out")
+    assert release.document["statistics"][0]["totals"] == "add up to the published ones"
+    summed = release.table.group_by("state", maintain_order=True).agg(pl.col("count").sum())
+    assert dict(summed.rows()) == {"Å": 6, "b": 6, "c": 6, None: 12}
+    assert sorted(release.tables) == ["table", "totals_state"]
+    release.save(tmp_path / "copy")
+    assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == [
+        "release.json", "table", "totals_state.csv", "totals_state.parquet",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [1, 5, 7])
+def test_noise_beside_totals_is_drawn_at_once_and_each_part_has_its_own_half_widths(rows: int, tmp_path: Path) -> None:
+    with opened(neighbours=dp.ReplaceOne(rows=30), invariants=dp.Totals("state", only=["Å"])) as session:
+        session.publish_totals()
+        asked_for = session.table.group_by("state", "county").agg(dp.count(), dp.mean("wage", nulls="skip"), dp.share())
+        quoted = session.quote(asked_for, spend="0.1")
+        cubes = [list(scanned(session._engine, asked_for.layout)) for _ in range(2)]
+    told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
+    small = publish(quoted, cubes[0], constant_bits(), **told).table
+    draft = made(tmp_path / "table")
+    large = Release(publish_large(quoted, cubes[1], constant_bits(), **told, draft=draft, rows=rows).payload, tmp_path)
+    assert large.table.select(pl.selectors.starts_with("count")).equals(small.select(pl.selectors.starts_with("count")))
+    assert small.select((pl.col("count_high") - pl.col("count")).n_unique()).item() > 1
+
+
 def test_the_bound_is_a_function_of_the_plan(tmp_path: Path) -> None:
     """A table with the cells of the bound stands in its document; with one more it stands in files."""
     assert limits.MOST_WHOLE_CELLS == 500 * 500

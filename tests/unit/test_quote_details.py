@@ -9,10 +9,11 @@ import pytest
 import discreet as dp
 from discreet import primitives
 from discreet.allocate import quote
+from discreet.errors import InternalError
 from discreet.estimates.quantiles import rank_half_width
 from discreet.estimates.trees import Tree
 from discreet.queries import Squares
-from discreet.quotes import interval_ranks
+from discreet.quotes import error_form, expected_error, interval_ranks
 
 SKIP = {"nulls": "skip"}
 TABLE = dp.Table(dp.Schema(v=dp.Number(0, 100)), dp.AddRemove())
@@ -57,3 +58,25 @@ def test_squares_are_moved_to_the_middle_of_their_range(upper: int) -> None:
     assert squares.shift == max(ends) // 2
     (one,) = (one for one in asked.measured if one.query == squares)
     assert one.sensitivity.l1 == max(abs(end - squares.shift) for end in ends)
+
+
+def test_errors_are_announced_for_groups_of_a_thousand_rows() -> None:
+    asked = quote(TABLE.agg(dp.mean("v", **SKIP)), dp.PureDP(1))
+    (line,) = asked.lines
+    ((_, announced),) = asked.expected
+    assert announced == expected_error(asked, line, rows=1000)
+    assert announced < expected_error(asked, line, rows=999)
+
+
+def test_the_error_of_a_variance_counts_its_mean_at_half_of_the_range() -> None:
+    asked = quote(TABLE.agg(dp.variance("v", **SKIP)), dp.PureDP(1))
+    (line,) = asked.lines
+    form = error_form(asked, line, rows=1000)
+    # Sums are of v − 50, so a mean is at most 50, and its square moves by twice that for each unit of its error.
+    assert form is not None
+    assert dict(form.terms) == {line.squares: Fraction(1, 1000), line.total: Fraction(2 * 50, 1000)}
+
+
+def test_a_statistic_without_a_column_has_none_to_ask_for() -> None:
+    with pytest.raises(InternalError, match="no column"):
+        primitives._column(dp.count())

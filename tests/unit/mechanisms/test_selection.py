@@ -8,6 +8,8 @@ from math import ceil, log
 import numpy as np
 import pytest
 
+import discreet as dp
+from discreet.allocate import quote
 from discreet.mechanisms import selection
 from discreet.mechanisms.selection import ExponentialQuantiles, _nodes, select
 from discreet.noise.bits import system_bits
@@ -57,3 +59,12 @@ def test_cells_that_are_looked_at_in_parts_get_their_own_records(chunk: int, mon
     found = select(values, law, system_bits()).tolist()
     assert {cell: found[cell] for cell in cells} == cells
     assert 0 <= found[3] < 100
+
+
+def test_four_million_codes_are_chosen_from_and_of_more_a_tree_is_asked() -> None:
+    def law(codes: int) -> object:
+        table = dp.Table(dp.Schema(x=dp.Number(0, codes, step=1)), dp.ReplaceOne(rows=100))
+        return quote(table.agg(dp.median("x", nulls="skip")), dp.PureDP(1)).measured[0].law
+
+    assert isinstance(law(2**22 - 1), ExponentialQuantiles)
+    assert not isinstance(law(2**22), ExponentialQuantiles)

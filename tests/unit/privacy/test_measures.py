@@ -60,7 +60,9 @@ def test_delta_lies_in_zero_to_one(bad: object) -> None:
             guarantee.epsilon_at(bad)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("curve", [[], [(1, 1)], [("0.5", 1)], [(2, 1), (2, 1)], [(3, 1), (2, 1)], [(2, 1, 1)], 3, [2]])
+@pytest.mark.parametrize(
+    "curve", [[], [(2, 1), (4, 1), (3, 1)], [(1, 1)], [("0.5", 1)], [(2, 1), (2, 1)], [(3, 1), (2, 1)], [(2, 1, 1)], 3, [2]]
+)
 def test_curves_that_are_none_are_refused(curve: object) -> None:
     with pytest.raises(ArgumentError, match=r"(curve|order)"):
         RDP(curve)  # type: ignore[arg-type]
