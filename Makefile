@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test test-browser test-slow check bench docs clean
+.PHONY: demo test test-browser test-spark test-slow check bench docs clean
 
 .venv/.ready: pyproject.toml
 	@if [ -n "$(UV)" ]; then $(UV) venv -q --allow-existing --python $(PYTHON) .venv && $(UV) pip install -q --python $(BIN)/python -e '.[dev]'; \
@@ -29,6 +29,14 @@ test-browser: .venv/.browser
 .venv/.browser: .venv/.ready
 	@if [ -n "$(UV)" ]; then $(UV) pip install -q --python $(BIN)/python -e '.[browser]'; \
 	else $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'; fi
+	@touch $@
+
+test-spark: .venv/.spark
+	$(BIN)/python -m pytest -m spark
+
+.venv/.spark: .venv/.ready
+	@if [ -n "$(UV)" ]; then $(UV) pip install -q --python $(BIN)/python -e '.[spark]'; \
+	else $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[spark]'; fi
 	@touch $@
 
 test-slow: .venv/.ready

@@ -59,7 +59,7 @@ class Session:
     at most fingerprinted, to recognise a retry; no row is counted.
 
     Args:
-        source: what docs/data-formats.md lists: files, folders, tables of databases, frames, relations, streams.
+        source: what docs/data-formats.md lists: files, folders, tables of databases, frames, relations, streams, Spark.
         schema: the public columns.
         dataset: the declared name of the data set in the ledger. Next month's data are another data set.
         ledger: the path of the ledger file, or ":memory:", which must be typed.

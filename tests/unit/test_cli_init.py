@@ -271,7 +271,7 @@ def test_a_file_that_is_there_is_not_touched(source):
         (("nowhere.parquet", "--out", "plan.toml"), "cannot be opened"),
         (("example:nobody", "--out", "plan.toml"), "no example data set"),
         (("persons.parquet", "--out", "nowhere/plan.toml"), "is no folder that can be written"),
-        (("spark:a.b", "--out", "plan.toml"), "no Spark engine"),
+        (("spark:", "--out", "plan.toml"), "name a table or a path"),
     ],
 )
 def test_what_cannot_be_read_or_written_is_refused(source, arguments, words):

@@ -1,7 +1,7 @@
 """Where rows are met: one exact GROUP BY over public codes, and nothing else.
 
 `reference` is the meaning of a plan in plain Python, `duckdb` the default engine, `conformance` the suite that compares
-an engine with the reference. A Spark engine will read `"spark:…"` sources through the same SQL generator.
+an engine with the reference. `spark` is loaded when a source is a Spark DataFrame or begins with `spark:`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from discreet.engines.base import Engine, Header, check_header
 from discreet.engines.duckdb import is_relation, open_frame, open_relation
 from discreet.engines.limits import NO_LIMITS, Limits
 from discreet.engines.sources import open_path
+from discreet.engines.spark import PREFIX, SparkEngine, is_spark_frame, open_spark_frame, open_spark_text
+from discreet.engines.spark_sql import check_spellings
 from discreet.engines.sql import check_grids
 from discreet.engines.streams import DatabaseTable, is_streamed, open_streamed
 from discreet.engines.telling import Progress, Telling
@@ -27,8 +29,8 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
 
     Args:
         source: a path or glob of Parquet or CSV files, a folder of Parquet files, "FILE::TABLE" for a table of a DuckDB or
-            SQLite file, an Arrow table, a Polars or pandas frame, a DuckDB relation, a `DatabaseTable`, or a function that
-            gives a new Arrow stream each time it is called.
+            SQLite file, an Arrow table, a Polars or pandas frame, a DuckDB relation, a `DatabaseTable`, a function that
+            gives a new Arrow stream each time it is called, a Spark DataFrame, "spark:TABLE" or "spark:/path/to/parquet".
         schema: the declared columns.
         limits: what the driver may take.
         progress: told which stage begins.
@@ -45,6 +47,8 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
     try:
         check_header(engine.header, schema, shown)
         check_grids(engine.header, schema)
+        if isinstance(engine, SparkEngine):
+            check_spellings(schema)
     except SourceError:
         engine.close()
         raise
@@ -69,13 +73,21 @@ def _opened(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engi
     if isinstance(source, str | Path):
         if "\0" in str(source):
             raise SourceError(f"source {printed(str(source))}: is no usable path; check its spelling")
-        if str(source).startswith("spark:"):
-            raise SourceError(f"source '{source}': this version of discreet has no Spark engine; export to Parquet first")
+        if str(source).startswith(PREFIX):
+            _check_no_limits(limits, "Spark follows the settings of its own session")
+            return open_spark_text(str(source), columns), f"source '{source}'"
         return open_path(str(source), limits), f"source '{source}'"
+    if is_spark_frame(source):
+        _check_no_limits(limits, "a DataFrame follows the settings of its own session")
+        return open_spark_frame(source, columns), "the DataFrame"
     if is_relation(source):
-        if limits != NO_LIMITS:
-            raise ArgumentError("limits: a relation follows the settings of its own connection; set them there")
+        _check_no_limits(limits, "a relation follows the settings of its own connection")
         return open_relation(source, columns), "the relation"
     if is_streamed(source):
         return open_streamed(source, columns, limits), "the stream"
     return open_frame(source, columns, limits), "the frame"
+
+
+def _check_no_limits(limits: Limits, reason: str) -> None:
+    if limits != NO_LIMITS:
+        raise ArgumentError(f"limits: {reason}; set them there")

@@ -26,12 +26,14 @@ class Dialect:
         is_finite: whether a double is neither NaN nor infinite.
         is_whole: whether a finite double is an integer.
         nearest: the integer nearest to a finite double, ties to even, as BIGINT.
+        null_first: a first branch of a CASE over an expression that is compared with literals, where null needs one.
         divided: the operator of division that rounds towards zero.
         narrow: an integer expression over a column of this type as BIGINT, null where it does not fit.
         wide: the same in a type in which products and sums below 2**126 are exact.
         unscaled: a decimal column without its point, an integer; null beyond the digits of its type. What lies below the
             first or above the second of the two integers given may be moved there.
         whole: a decimal column as BIGINT, null where it is no 64-bit integer.
+        passed: how many of these ascending cuts are at most a code, null for null.
         text: a text column, such that it is equal to a word of `lookup` exactly when its NFC form is that category.
         lookup: the join, as text after a FROM, that gives target t of column c of this number.
         date_code: the code of a date within the bounds of the path, null for null.
@@ -46,11 +48,13 @@ class Dialect:
     is_finite: Callable[[str], str]
     is_whole: Callable[[str], str]
     nearest: Callable[[str], str]
+    null_first: Callable[[str], str]
     divided: str
     narrow: Callable[[str, ColumnType], str]
     wide: Callable[[str, ColumnType], str]
     unscaled: Callable[[str, ColumnType, int, int], str]
     whole: Callable[[str, ColumnType], str]
+    passed: Callable[[str, Sequence[int]], str]
     text: Callable[[CategoryPath], str]
     lookup: Callable[[CategoryPath, int], str]
     date_code: Callable[[NumberPath, ColumnType], str]

@@ -132,6 +132,10 @@ def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
     return f"(CASE WHEN {code} <= {path.low} THEN {path.low} WHEN {code} >= {path.high} THEN {path.high} ELSE {code} END)"
 
 
+def _passed(code: str, cuts: Sequence[int]) -> str:
+    return "(" + (" + ".join(f"CAST({code} >= {cut} AS BIGINT)" for cut in cuts) or f"{code} * 0") + ")"
+
+
 def _sums(path: NumberPath, j: int) -> list[str]:
     offset = f" - {path.low}" if path.low else ""
     total = f"coalesce(sum(v{j}{offset}), 0)"
@@ -149,11 +153,13 @@ DUCKDB = Dialect(
     is_finite=lambda number: f"isfinite({number})",
     is_whole=lambda number: f"trunc({number}) = {number}",
     nearest=lambda number: f"CAST(round_even({number}, 0) AS BIGINT)",
+    null_first=lambda _: "",
     divided="//",
     narrow=_narrow,
     wide=_wide,
     unscaled=_unscaled,
     whole=_whole,
+    passed=_passed,
     text=lambda path: f"nfc_normalize({quoted(path.name)})",
     lookup=_lookup,
     date_code=_date_code,

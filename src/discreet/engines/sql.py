@@ -80,7 +80,7 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
     inner = [f"{_value(dialect, axis.path, header[axis.name])} AS c{i}" for i, axis in enumerate(axes)]
     inner += [f"{_number_code(dialect, moment.path, header[moment.name])} AS v{j}" for j, moment in enumerate(moments)]
     lookups = "".join(dialect.lookup(axis.path, i) for i, axis in enumerate(axes) if isinstance(axis.path, CategoryPath))
-    keys = [_key(axis, i) for i, axis in enumerate(axes)]
+    keys = [_key(dialect, axis, i) for i, axis in enumerate(axes)]
     # Null is a group of its own and named afterwards: doing it for every row took as long as grouping them.
     columns = [
         f"coalesce({key}, {axis.path.null_target}) AS k{i}" for i, (key, axis) in enumerate(zip(keys, axes, strict=True))
@@ -98,7 +98,7 @@ def _value(dialect: Dialect, path: NumberPath | CategoryPath, kind: ColumnType) 
     return _number_code(dialect, path, kind)
 
 
-def _key(axis: KeyAxis, i: int) -> str:
+def _key(dialect: Dialect, axis: KeyAxis, i: int) -> str:
     """The label, null for null."""
     if isinstance(axis.path, CategoryPath):
         return f"t{i}"
@@ -107,7 +107,7 @@ def _key(axis: KeyAxis, i: int) -> str:
     first, many = min(axis.cuts, default=0), len(axis.cuts)
     if many > _FEW_CUTS and max(axis.cuts) - first == many - 1:  # every code by itself: no cut has to be looked for
         return f"CASE WHEN c{i} < {first} THEN 0 WHEN c{i} >= {first + many - 1} THEN {many} ELSE c{i} - {first - 1} END"
-    return "(" + (" + ".join(f"CAST(c{i} >= {cut} AS BIGINT)" for cut in axis.cuts) or f"c{i} * 0") + ")"
+    return dialect.passed(f"c{i}", axis.cuts)
 
 
 def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> str:
@@ -197,8 +197,8 @@ def _exact_code(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
         half = f"({shifted} {over} {2 * d})"
         code = f"({half} - CASE WHEN {shifted} % {2 * d} = 0 AND {half} % 2 = 1 THEN 1 ELSE 0 END)"
     return (
-        f"(CASE WHEN {bare} <= {grid.least} THEN {path.low} WHEN {bare} >= {grid.most} THEN {path.high} "
-        f"ELSE CAST({code} AS BIGINT) END)"
+        f"(CASE {dialect.null_first(bare)}WHEN {bare} <= {grid.least} THEN {path.low} "
+        f"WHEN {bare} >= {grid.most} THEN {path.high} ELSE CAST({code} AS BIGINT) END)"
     )
 
 

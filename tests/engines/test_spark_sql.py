@@ -1,0 +1,145 @@
+"""The dialect of Spark as text, and the door to Spark where there is none: nothing here needs the driver."""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import discreet as dp
+from discreet.cube import ROW_LIMIT
+from discreet.engines import open_source
+from discreet.engines import spark as module
+from discreet.engines.base import ColumnType
+from discreet.engines.conformance import _requests
+from discreet.engines.hostile import hostile_tables
+from discreet.engines.spark_sql import LIMB_BITS, SPARK, limbs
+from discreet.engines.sql import aggregate_sql
+from discreet.table import Table
+
+PERSONS = dp.Schema(sex=dp.Category(["F", "M"]), age=dp.Number(0, 110))
+TEXT, LONG = ColumnType("text", "string"), ColumnType("integer", "long")
+
+
+def statement(schema: dp.Schema, header: dict[str, ColumnType], plan: Any) -> str:
+    wanted = plan.layout.parts[0]
+    return aggregate_sql(SPARK, "rows", header, wanted.axes, wanted.moments)
+
+
+def test_a_count_and_a_sum_by_category_to_the_letter() -> None:
+    plan = Table(PERSONS, dp.AddRemove()).group_by("sex").agg(dp.count(), dp.sum("age", nulls="skip"))
+    words, targets, line = "X'460a4d'", "X'300a31'", "CAST(X'0a' AS STRING)"
+    assert statement(PERSONS, {"sex": TEXT, "age": LONG}, plan) == (
+        "SELECT coalesce(t0, -1) AS k0, count(*) AS n, count(v0) AS n0, coalesce(sum((v0 - 0)), 0) AS s0_0 "
+        "FROM (SELECT CAST(`sex` AS BINARY) AS c0, (CASE WHEN `age` IS NULL THEN NULL WHEN `age` <= 0 THEN 0 "
+        "WHEN `age` >= 110 THEN 110 ELSE CAST(TRY_CAST(`age` AS BIGINT) AS BIGINT) END) AS v0 FROM rows) "
+        "LEFT JOIN (SELECT /*+ BROADCAST */ w0, t0 FROM (SELECT inline(arrays_zip("
+        f"CAST(split(CAST({words} AS STRING), {line}) AS ARRAY<BINARY>), "
+        f"CAST(split(CAST({targets} AS STRING), {line}) AS ARRAY<BIGINT>))) AS (w0, t0))) AS d0 ON c0 = w0 GROUP BY ALL"
+    )
+
+
+def statements() -> Iterator[str]:
+    few = {
+        "words",
+        "column names",
+        "dates as text",
+        "timestamps",
+        "small integers",
+        "decimals of 38 digits, 20 after the point",
+    }
+    for table in (table for table in hostile_tables() if table.name in few):
+        header = {f"x{i}": kind for i, kind in enumerate(table.header.values())}
+        columns = {f"x{i}": table.schema[name] for i, name in enumerate(table.header)}
+        schema = dp.Schema(columns)
+        renamed = type(table)(table.name, schema, header, table.rows)
+        for _, plan in list(_requests(renamed))[::3]:
+            yield statement(schema, header, plan)
+
+
+def test_no_statement_can_be_read_in_two_ways() -> None:
+    """No text of a schema stands in quotes, no cast can fail on a text, nothing is random, and no brace is a placeholder."""
+    seen = 0
+    for text in statements():
+        seen += 1
+        literals = re.findall(r"(X?)'([^']*)'", text)
+        assert all(re.fullmatch(r"[-+0-9a-f.:e ]*|[ ,]|Infinity", inner) for kind, inner in literals if not kind)
+        assert all(re.fullmatch(r"[0-9a-f]*", inner) for kind, inner in literals if kind)
+        assert not re.search(r"[{}\\;$\"]|--|rand|uuid|nfc_normalize|HUGEINT|//", text)
+        assert not re.search(r"(?<!TRY_)CAST\((?:split_part|trim)", text)
+    assert seen > 40
+
+
+def test_cuts_are_counted_by_halving() -> None:
+    for cuts in ((), (3,), (1, 4, 9), tuple(range(0, 200, 3))):
+        text = SPARK.passed("code", cuts)
+        for code in range(-1, 210, 1 if len(cuts) < 5 else 7):
+            value = duckdb.execute(f"SELECT {re.sub(r'(?<=[0-9])L', '', text)} FROM (SELECT {code} AS code)").fetchone()
+            assert value == (sum(cut <= code for cut in cuts),)
+
+
+def test_limbs_carry_every_sum() -> None:
+    for width in (0, 1, 2**22 - 1, 2**22, 2**44 - 1, 2**44, 2**52 - 1):
+        assert (2**LIMB_BITS - 1) * ROW_LIMIT < 2**62
+        assert width < 2 ** (LIMB_BITS * limbs(width))
+    assert [limbs(width) for width in (2**22 - 1, 2**22, 2**44 - 1, 2**44, 2**52 - 1)] == [1, 2, 2, 3, 3]
+
+
+def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name.split(".", maxsplit=1)[0] == "pyspark":
+            raise ModuleNotFoundError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(dp.SourceError, match=r"'spark:db.t': needs the extra: pip install 'discreet\[spark\]'"):
+        open_source("spark:db.t", PERSONS)
+
+
+JAVAS = {
+    "none": (None, "none was found"),
+    "old": ('java version "1.8.0_202"', "version 8 was found"),
+    "eleven": ('openjdk version "11.0.2" 2019-01-15', "version 11 was found"),
+    "silent": ("", "none was found"),
+    "new": ('openjdk version "21" 2023-09-19', None),
+}
+
+
+@pytest.mark.parametrize("name", JAVAS)
+def test_java_is_looked_at_before_it_is_started(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    says, words = JAVAS[name]
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    if says is not None:
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "java").write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+        (tmp_path / "bin" / "java").chmod(0o755)
+    if words is None:
+        module._check_java("spark:t")
+    else:
+        with pytest.raises(dp.SourceError, match=f"needs Java 17 or newer, and {words}; set JAVA_HOME"):
+            module._check_java("spark:t")
+
+
+def test_empty_names_are_refused_and_nothing_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    for name in ("spark:", "spark:  "):
+        with pytest.raises(dp.SourceError, match="name a table or a path"):
+            open_source(name, PERSONS)
+    assert not module.is_spark_frame(object())
+
+
+def test_marks_beyond_measure_are_refused_by_name() -> None:
+    from discreet.engines.spark_sql import check_spellings
+
+    marks = "".join(chr(c) for c in range(0x300, 0x370))
+    with pytest.raises(dp.SourceError, match="column 'a', categories: carry too many combining marks"):
+        check_spellings(dp.Schema(a=dp.Category(["a" + marks])))
+    check_spellings(dp.Schema(a=dp.Category(["é"]), b=dp.Category([1]), c=dp.Number(0, 1)))
