@@ -7,13 +7,13 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet import primitives
+from discreet import levels, primitives, quotes
 from discreet.allocate import quote
 from discreet.errors import InternalError
 from discreet.estimates.quantiles import rank_half_width
 from discreet.estimates.trees import Tree
 from discreet.queries import Squares
-from discreet.quotes import error_form, expected_error, interval_ranks
+from discreet.quotes import expected_error, interval_ranks
 
 SKIP = {"nulls": "skip"}
 TABLE = dp.Table(dp.Schema(v=dp.Number(0, 100)), dp.AddRemove())
@@ -71,12 +71,17 @@ def test_errors_are_announced_for_groups_of_a_thousand_rows() -> None:
 def test_the_error_of_a_variance_counts_its_mean_at_half_of_the_range() -> None:
     asked = quote(TABLE.agg(dp.variance("v", **SKIP)), dp.PureDP(1))
     (line,) = asked.lines
-    form = error_form(asked, line, rows=1000)
+    squares, total = (quotes._largest(asked, part, line.level) for part in (line.squares, line.total))
     # Sums are of v − 50, so a mean is at most 50, and its square moves by twice that for each unit of its error.
-    assert form is not None
-    assert dict(form.terms) == {line.squares: Fraction(1, 1000), line.total: Fraction(2 * 50, 1000)}
+    assert expected_error(asked, line, rows=1000) == float(Fraction(squares, 1000) + Fraction(2 * 50 * total, 1000))
 
 
 def test_a_statistic_without_a_column_has_none_to_ask_for() -> None:
     with pytest.raises(InternalError, match="no column"):
         primitives._column(dp.count())
+
+
+def test_intervals_of_several_tables_or_quantiles_rest_on_one_statement_each() -> None:
+    asked = quote(TABLE.agg(dp.quantiles("v", ["0.2", "0.5"], interval=1, **SKIP), dp.mean("v", **SKIP)), dp.PureDP(1))
+    for line in asked.lines:
+        assert levels._parts(line, asked.measured) == (1 if line.tree is not None else 1 + (line.count is not None))

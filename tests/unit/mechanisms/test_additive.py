@@ -53,3 +53,9 @@ def test_a_guarantee_or_a_change_of_nothing_has_no_noise(nothing: PureDP | ZCDP 
         law_for(Sensitivity(1, 1), nothing)
     with pytest.raises(InternalError, match="needs no noise"):
         law_for(Sensitivity(0, 0), PureDP(1))
+
+
+def test_small_noise_is_added_in_64_bits() -> None:
+    small = add_noise(np.array([5, -5], dtype=np.int64), Fixed(3), system_bits())  # type: ignore[arg-type]
+    assert small.dtype == np.int64
+    assert add_noise(np.array([5], dtype=np.int64), Fixed(2**62), system_bits()).dtype == np.object_  # type: ignore[arg-type]

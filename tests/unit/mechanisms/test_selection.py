@@ -11,7 +11,9 @@ import pytest
 import discreet as dp
 from discreet.allocate import quote
 from discreet.mechanisms import selection
-from discreet.mechanisms.selection import ExponentialQuantiles, _nodes, select
+from discreet.mechanisms._runs import Node, _wide
+from discreet.mechanisms.selection import ExponentialQuantiles, _nodes, quantiles_change, select
+from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import system_bits
 
 ENDS = (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(1))
@@ -68,3 +70,21 @@ def test_four_million_codes_are_chosen_from_and_of_more_a_tree_is_asked() -> Non
 
     assert isinstance(law(2**22 - 1), ExponentialQuantiles)
     assert not isinstance(law(2**22), ExponentialQuantiles)
+
+
+def test_a_replaced_record_changes_one_choice_twice_or_two_choices_once() -> None:
+    # Three quantiles are chosen in two levels.
+    for skipped in (False, True):
+        change = quantiles_change(3, cells=5, skipped=skipped, neighbours=dp.ReplaceOne(rows=10))
+        assert change.within == Sensitivity(4, 8)
+        assert change.across == Sensitivity(4, 4)
+        assert change.leaves == (Sensitivity(2, 2) if skipped else Sensitivity(0, 0))
+    assert quantiles_change(3, cells=1, skipped=False, neighbours=dp.ReplaceOne(rows=10)).across == Sensitivity(0, 0)
+    added = quantiles_change(3, cells=5, skipped=False, neighbours=dp.AddRemove())
+    assert added.within == added.across == added.leaves == Sensitivity(2, 2)
+
+
+def test_counts_leave_64_bits_only_where_the_unit_is_large() -> None:
+    counts = np.array([1, 2])
+    for unit, kind in ((2, np.int64), (2**20 - 1, np.int64), (2**20, np.object_)):
+        assert _wide(counts, Node(0, 1, 0, 1, unit, 0, 0)).dtype == kind

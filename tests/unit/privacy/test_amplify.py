@@ -290,3 +290,10 @@ def test_one_record_is_a_sample_of_one() -> None:
     assert without_replacement(PureDP(1), 0, 1).epsilon == 0
     with pytest.raises(ArgumentError, match="n ≥ 1"):
         without_replacement(PureDP(1), 0, 0)
+
+
+def test_the_law_of_no_copies_takes_the_whole_spend() -> None:
+    none = Resampling(1, "0.02", ReplaceOne(1))
+    assert none.most == 0
+    assert none.functional(GDP("0.7")) == GDP("0.7")
+    assert none.functional(ZCDP("0.7")) == ZCDP("0.7")

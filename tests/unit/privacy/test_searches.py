@@ -13,7 +13,7 @@ import pytest
 from mpmath import mp, mpf
 
 from discreet.errors import ArgumentError
-from discreet.privacy import _copies, _gaussian, _resampled, _zcdp, _zcdp_arrays
+from discreet.privacy import _copies, _gaussian, _resampled, _zcdp, _zcdp_arrays, convert
 from discreet.privacy import compose as compose_module
 from discreet.privacy._contour import Bounds, Contour
 from discreet.privacy._losses import UNIT, Grid, discrete_gaussian, discrete_laplace
@@ -417,3 +417,27 @@ def test_the_loss_and_not_the_noise_decides_what_is_composed() -> None:
     assert compose([DiscreteLaplace(10**40, 10**15)]).parts
     with pytest.raises(ArgumentError, match="losses of about"):
         compose([DiscreteLaplace(Fraction(1, 10**30), 10**25)])
+
+
+def test_the_root_for_copies_takes_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    plain = _copies.ball
+
+    def counted(value: Any) -> Any:
+        asked.append(value)
+        return plain(value)
+
+    monkeypatch.setattr(_copies, "ball", counted)
+    for target in ("1e-6", "0.5", "20"):
+        asked.clear()
+        _copies.functional_epsilon(LAW, Fraction(target))
+        assert len(asked) <= 400
+
+
+def test_two_doubles_are_converted_without_a_detour(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*arguments: Any) -> Any:
+        raise AssertionError(arguments)
+
+    monkeypatch.setattr(convert, "_apply", refused)
+    assert convert.zcdp_epsilon(0.5, 1e-6) > convert.zcdp_epsilon(0.5, 1e-3)
+    assert convert.zcdp_delta(0.5, 1.0) > convert.zcdp_delta(0.5, 2.0)
