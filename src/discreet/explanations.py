@@ -178,7 +178,7 @@ def _changed(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
     quote, cells = told.quote, told.quote.plan.layout.cells
     appears = isinstance(quote.plan.neighbours, AddRemove) and told.sampled is None
     yield (
-        f"The answers of all {cells} group{'s' if cells != 1 else ''} are one vector. "
+        (f"The answers of all {cells} groups are one vector. " if cells != 1 else "There is one group. ")
         + (
             "A row appears or disappears."
             if appears

@@ -30,8 +30,8 @@ class Bins:
 def bins(column: str, edges: Sequence[Amount | dt.date]) -> Bins:
     """The half-open bins [e0, e1), [e1, e2), … of a numeric column or date, to group by.
 
-    The last bin includes its upper edge when that is the column's upper bound. Values outside all bins, like rows that
-    fail `where`, contribute 0.
+    The last bin includes its upper edge when that is the column's upper bound, or the one that a clamp has left it. Values
+    outside all bins, like rows that fail `where`, contribute 0.
     """
     if not isinstance(edges, list | tuple | range):
         raise PlanError(f"bins({printed(column)}): edges={printed(edges)} must be a list of at least two")
@@ -49,7 +49,7 @@ class CategoryGroup:
 class BinGroup:
     """One group for each bin of codes [edges[i], edges[i+1]), and one for null while the column can be null.
 
-    `labels` are the names of the bins; an edge equal to the number of codes closes the last bin at the upper bound.
+    `labels` are the names of the bins; a last edge one beyond the highest code that is left closes the last bin there.
     """
 
     column: str
@@ -89,7 +89,7 @@ def _bin_group(by: Bins, facts: TableFacts) -> BinGroup:
         raise PlanError(f"{where}: edges must be at least two and increase strictly")
     shown = [_shown(column, code) for code in codes]
     labels = [f"[{left}, {right})" for left, right in pairwise(shown)]
-    if codes[-1] == column.size - 1:
+    if codes[-1] in {column_facts.high, column.size - 1}:
         # The clamped values sit at the upper bound: a last bin without it would lose them silently.
         codes[-1] += 1
         labels[-1] = labels[-1][:-1] + "]"

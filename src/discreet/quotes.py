@@ -223,7 +223,7 @@ def _rank_text(quote: Quote, line: Line) -> str:
     if line.choice is None:
         return " rows in rank"
     ranks = interval_ranks(quote, line)
-    certain = f"its interval reaches ±{ranks:.6g}" if ranks < float("inf") else "its interval is the whole range"
+    certain = f"its interval reaches ±{ranks:.6g} rows" if ranks < float("inf") else "its interval is the whole range"
     return f" rows in rank; {certain}"
 
 

@@ -144,7 +144,7 @@ def in_words(dataset: str, budget: Budget, refused: BudgetExceeded) -> BudgetExc
     asked, over = (from_coordinates(kind, part) for part in (refused.requested, refused.difference))
     left = amount_text(budget_down(budget, refused.remaining))
     words = f"requested {amount_text(asked)}, remaining {left}, over by {amount_text(over)}; "
-    fits = "the largest spend that fits is what remains: leave spend out to take all of it"
+    fits = "ask for at most what remains, or for larger errors; a single release without a spend takes all of it"
     words += fits if any(refused.remaining) else "nothing more can be released"
     return BudgetExceeded(f"dataset='{dataset}': {words}", refused.requested, refused.remaining)
 

@@ -23,6 +23,7 @@ __all__ = ["Decimal", "Keys", "Node", "kind_of", "printable", "read_toml"]
 
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH = 9
+_SHOWN = 40
 # A TOML parser takes quadratic time for a key of many dotted parts: such a key is refused before it is parsed.
 _DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
 # How much text may be parsed again to find the line of an error.
@@ -105,7 +106,9 @@ class Node:
     def items(self) -> list[Node]:
         """The values of a list."""
         if not isinstance(self.value, list):
-            raise self.wrong(f"must be a list [...], not {kind_of(self.value)}")
+            short = type(self.value) is str and self.value.isprintable() and len(self.value) <= _SHOWN
+            alone = f"; write [{json.dumps(self.value, ensure_ascii=False)}]" if short else ""
+            raise self.wrong(f"must be a list [...], not {kind_of(self.value)}{alone}")
         return [self.child(position) for position in range(len(self.value))]
 
     def string(self) -> str:

@@ -137,8 +137,7 @@ def test_another_declaration_is_refused_and_the_difference_named(ledger: Ledger)
         with pytest.raises(LedgerError) as caught:
             call()
         for part in (
-            "neighbours",
-            '"rows":101',
+            "neighbours rows is 100 there and 101 here",
             "schema",
             "measure is pure there and zcdp here",
             "budget is 1 there and 2",

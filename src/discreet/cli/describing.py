@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from discreet.cli.output import aligned
 from discreet.displays import column_text, neighbours_text, step_text
+from discreet.groups import BinGroup
 from discreet.invariants.adjacency import semi_adjacency
 from discreet.invariants.parts import part_json
-from discreet.layouts import Layout
+from discreet.layouts import Layout, table_facts
 from discreet.limits import is_large
 from discreet.neighbours import ReplaceOne
-from discreet.plan import plan_json
+from discreet.plan import Plan, plan_json
 from discreet.planfile import PlanFile
 from discreet.privacy import GDP, ZCDP, ApproxDP, kind_name, to_json
 from discreet.quotes import Quote
 from discreet.schema import Category
 from discreet.spend import amount_text, number_text
-from discreet.steps import step_json
+from discreet.statistics import Histogram, Tables
+from discreet.steps import NumberFacts, step_json
 
 __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
 
@@ -81,6 +83,26 @@ def reading_facts(layout: Layout) -> dict[str, Any]:
     return {"cells": [part.domain for part in layout.parts], "joint_cells": layout.joint, "because": layout.because}
 
 
+def left_out(plan: Plan) -> Iterator[str]:
+    """For each column with bins: which values are in none of them. A column that `where` limits is limited on purpose."""
+    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    groups = [*plan.group_by]
+    for statistic in plan.statistics:
+        match statistic.kind:
+            case Histogram(bins=BinGroup() as group):
+                groups.append(group)
+            case Tables(tables=groupings):
+                groups += [group for grouping in groupings for group in grouping if isinstance(group, BinGroup)]
+    for group in dict.fromkeys(group for group in groups if isinstance(group, BinGroup)):
+        known = facts[group.column]
+        if not isinstance(known, NumberFacts) or group.column in facts.filtered:
+            continue
+        first, last = group.labels[0].split(",")[0][1:], group.labels[-1].split(",")[1][1:-1]
+        outside = [f"below {first}"] * (known.low < group.edges[0]) + [f"from {last} on"] * (known.high >= group.edges[-1])
+        if outside:
+            yield f"rows with {group.column} {' or '.join(outside)} are in no bin and count nowhere, also not as null"
+
+
 def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     """What is allowed and yet seldom meant."""
     notes = []
@@ -88,6 +110,7 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
         if not isinstance(column, Category) and column.size == 1:
             notes.append(f"note: column '{name}' can have one value only, because its bounds are equal")
     for name, quote in quotes.items():
+        notes += [f"note: '{name}': {words}" for words in left_out(quote.plan)]
         if is_large(quote.plan.layout):
             notes.append(
                 f"note: '{name}' has {quote.plan.layout.cells} rows, which are written to files in the folder given by "

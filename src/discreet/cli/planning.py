@@ -48,6 +48,11 @@ class Standing:
         entry = self.reserved.get(name)
         return entry is not None and entry.plan_digest == plan_digest and entry.sequence in self.committed
 
+    def paid_otherwise(self, plan: PlanFile, name: str, quote: Quote) -> bool:
+        """Whether the ledger has a release of this name for another spend than the one that the plan asks for now."""
+        open_spend = any(order.name == name and order.spend is None and order.error is None for order in plan.orders)
+        return name in self.reserved and not open_spend and self.reserved[name].charge != coordinates(quote.spend)
+
 
 def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
     """The session of a plan: the header of its source fits, and its ledger knows the data set as it is declared.
@@ -187,7 +192,7 @@ def _charge(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Amoun
     """The sum of the charges of the releases that are not stored yet."""
     total = (Fraction(0),) * len(coordinates(plan.budget))
     for name, quote in quotes.items():
-        if not now.gives_back(name, quote.plan.digest):
+        if not now.gives_back(name, quote.plan.digest) or now.paid_otherwise(plan, name, quote):
             total = tuple(map(add, total, coordinates(quote.spend)))
     return total
 
@@ -210,7 +215,14 @@ def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
 def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequence[str]:
     notes = note_lines(plan, quotes)
     for name, quote in quotes.items():
-        if now.gives_back(name, quote.plan.digest):
+        given_back = now.gives_back(name, quote.plan.digest)
+        if given_back and now.paid_otherwise(plan, name, quote):
+            was = amount_text(from_coordinates(type(plan.budget), now.reserved[name].charge))
+            notes.append(
+                f"note: '{name}' is in the ledger, made with {was}, and is not made again under that name with another "
+                "spend; ask for that one, or name this run with `discreet release --as NAME`"
+            )
+        elif given_back:
             notes.append(f"note: '{name}' is in the ledger; while the source is the same it is given back at no charge")
         elif name in now.reserved:
             notes.append(

@@ -201,6 +201,15 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
+def _further_tables(release: Release) -> list[str | Grid]:
+    """The first rows of each histogram and table beside the main one, below the name of its files."""
+    lines: list[str | Grid] = []
+    for title, frame in release.tables.items() if not release.parts else ():
+        if title != "table" and "count_low" in frame.columns:
+            lines += [f"  {title}.csv:", *number_grid(frame)]
+    return lines
+
+
 def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Budget, budget: Budget) -> Answer:
     """What was charged, promised and written, with the first rows of each release, and what remains."""
     lines: list[str | Grid] = []
@@ -212,7 +221,8 @@ def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Bud
         files = _LARGE_FILES if release.parts else _FILES
         lines += [f"{release.name}: {charged}", f"  {release.guarantee}", f"  in {folder}: {files}"]
         table = release.scan().head(MOST_ROWS).collect() if release.parts else release.table
-        lines += number_grid(table, height=sum(part.rows for part in release.parts) or None)
+        lines += number_grid(table, height=sum(part.rows for part in release.parts) or None) if table.width else []
+        lines += _further_tables(release)
         facts.append(
             {
                 "name": release.name,

@@ -10,6 +10,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -47,6 +48,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 """What a column of the source can be declared as; the first is the default."""
 
 _PARAMETERS = {"zcdp": ("rho",), "gdp": ("mu",), "pure-dp": ("epsilon",), "approx-dp": ("epsilon", "delta")}
+_MOST_LEFT = 8
 _WITH_COLUMN = ("count", "sum", "mean", "variance", "std", "median")
 
 
@@ -88,9 +90,12 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
     path = datasets.path(source.removeprefix("example:")) if source.startswith("example:") else source
     header = header_of(path)
     sections = [_data(source, out, ask)]
-    for name, kind in header.items():
-        column = _column(name, kind, out.parent, ask)
-        sections += [] if column is None else [column]
+    columns = [_column(name, kind, out.parent, ask) for name, kind in header.items()]
+    sections += [column for column in columns if column is not None]
+    if ask is nobody and len(sections) > 1:
+        sections[1] = replace(
+            sections[1], notes=("Delete the columns that no release uses: what is not here is never read.",)
+        )
     sections.append(_budget(ask))
     sections.append(_release(sections, out, ask))
     try:
@@ -99,15 +104,19 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
     except OSError as wrong:
         raise ArgumentError(f"--out={out}: cannot be written ({wrong.strerror}); choose another place") from None
     missing = to_fill_in(sections)
-    left = sum(not _can_be_declared(name, kind) for name, kind in header.items())
-    facts = {"plan": str(out), "source": source, "to_fill_in": missing, "left_out": left}
+    left = [f"{shown_name(n)} ({shown_name(k.shown)[:40]})" for n, k in header.items() if not _can_be_declared(n, k)]
+    facts = {"plan": str(out), "source": source, "to_fill_in": missing, "left_out": len(left)}
     return Answer(list(_told(out, missing, left)), facts)
 
 
-def _told(out: Path, missing: list[str], left: int) -> Iterator[str]:
+def _told(out: Path, missing: list[str], left: list[str]) -> Iterator[str]:
     yield f"{out} was written. The names and types of the columns were read, no value; nothing was spent."
     if left:
-        yield f"Left out: {left} column{'s' if left > 1 else ''} of a name or type that no plan can declare."
+        more = f" and {len(left) - _MOST_LEFT} more" if len(left) > _MOST_LEFT else ""
+        yield (
+            f"Left out: {len(left)} column{'s' if len(left) > 1 else ''} of a name or type that no plan can declare: "
+            f"{', '.join(left[:_MOST_LEFT])}{more}. To use one, rename it or cast it in a copy of the source."
+        )
     if missing:
         yield f"It is a template: {len(missing)} entries, marked FILL IN, are missing before `discreet check` accepts it."
         yield "Bounds and categories must come from public knowledge, never from the data."
@@ -244,7 +253,7 @@ def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
     while True:
         by = ask("columns to group by, separated by commas (none: -)", _nonempty, "-")
         asked = ask(
-            f"statistics, separated by commas: count, or one of {', '.join(_WITH_COLUMN)} and its column",
+            f"statistics, separated by commas, such as count, mean wage: count or {', '.join(_WITH_COLUMN[1:])} of a column",
             _are_statistics,
             "count",
         )
@@ -257,7 +266,7 @@ def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
         section = Section("[[release]]", tuple(entries), notes)
         wrong = None if to_fill_in([*sections, section]) else _refused([*sections, section], out)
         if wrong is not None:
-            typer.echo(f"  {shown_name(str(wrong))}")
+            typer.echo(f"  {shown_name(str(wrong).removeprefix(f'{wrong.place}: '))}")
         if wrong is None or ": release" not in wrong.place:  # what is wrong elsewhere is for `discreet check` to say
             return section
 
@@ -320,7 +329,7 @@ def _exact(answer: str | None) -> str | None:
 
 def _one_of(answer: str, known: tuple[str, ...]) -> None:
     if answer not in known:
-        raise ArgumentError(f"'{answer}': is no answer to that{did_you_mean(answer, known)}")
+        raise ArgumentError(f"'{answer}': is none of the answers{did_you_mean(answer, known)}")
 
 
 def _named(answer: str, what: str) -> None:
@@ -334,7 +343,7 @@ def _nonempty(answer: str) -> None:
 
 def _whole(answer: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,18}", answer):
-        raise ArgumentError(f"'{answer}': must be a whole number; the column holds numbers")
+        raise ArgumentError(f"'{answer}': must be a whole number, of digits alone")
     return int(answer)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError
@@ -15,6 +15,9 @@ from discreet.ledger.records import Identity, Reservation, canonical
 __all__ = ["require_room", "require_totals_owed", "same_identity"]
 
 _SHOWN = 60
+_MOST = 6
+_DEPTH = 4
+_ABSENT = object()
 
 
 def same_identity(book: Book, identity: Identity) -> None:
@@ -35,19 +38,41 @@ def same_identity(book: Book, identity: Identity) -> None:
 
 def _differences(stored: Identity, asked: Identity) -> str:
     """The names of the parts in which two identities differ, with their declared (public) values, shortly."""
-    before, now = _parts(stored), _parts(asked)
-    parts = [
-        f"{key} is {_short(before.get(key))} there and {_short(now.get(key))} here"
-        for key in sorted(before.keys() | now.keys())
-        if before.get(key) != now.get(key)
-    ]
-    return "; ".join(parts) or "the declaration is written differently"
+    declared = _differing("", json.loads(stored.declaration), json.loads(asked.declaration), _DEPTH)
+    terms = (("measure", stored.measure, asked.measure), ("budget", shown(stored.budget), shown(asked.budget)))
+    found = [(where, _written(before), _written(now)) for where, before, now in declared]
+    found += [term for term in terms if term[1] != term[2]]
+    parts = [f"{where} is {_short(before)} there and {_short(now)} here" for where, before, now in found]
+    more = [f"and {len(parts) - _MOST} more"] if len(parts) > _MOST else []
+    return "; ".join([*parts[:_MOST], *more]) or "the declaration is written differently"
 
 
-def _parts(identity: Identity) -> dict[str, str]:
-    declared = json.loads(identity.declaration)
-    parts = {key: canonical(value) for key, value in declared.items()}
-    return parts | {"measure": identity.measure, "budget": shown(identity.budget)}
+def _differing(where: str, before: object, now: object, depth: int) -> Iterator[tuple[str, object, object]]:
+    """The innermost parts, at most `depth` deep, in which two JSON values differ; parts that have names go by them."""
+    if before == now:
+        return
+    old, new = (_by_name(before), _by_name(now)) if depth else (None, None)
+    if old is None or new is None:
+        yield where.lstrip(), before, now
+    elif old == new:  # a list in another order
+        yield f"the order of {where.lstrip()}", [*old], [*new]
+    else:
+        for key in sorted(old.keys() | new.keys()):
+            yield from _differing(f"{where} {key}", old.get(key, _ABSENT), new.get(key, _ABSENT), depth - 1)
+
+
+def _by_name(value: object) -> Mapping[str, object] | None:
+    """The parts of an object, or of a list of objects that all have a name of their own; None for anything else."""
+    if isinstance(value, dict):
+        return value
+    if not isinstance(value, list):
+        return None
+    named = {part["name"]: part for part in value if isinstance(part, dict) and isinstance(part.get("name"), str)}
+    return named if len(named) == len(value) else None
+
+
+def _written(value: object) -> str | None:
+    return None if value is _ABSENT else canonical(value)
 
 
 def _short(value: str | None) -> str:
