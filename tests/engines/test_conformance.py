@@ -14,7 +14,14 @@ import pytest
 
 from discreet.cube import Cube
 from discreet.engines import reference as reference_module
-from discreet.engines.conformance import ConformanceError, OpenEngine, check_engine, check_table, first_difference
+from discreet.engines.conformance import (
+    ConformanceError,
+    OpenEngine,
+    check_engine,
+    check_junk,
+    check_table,
+    first_difference,
+)
 from discreet.engines.hostile import hostile_tables
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import ArgumentError
@@ -45,6 +52,27 @@ NOT_CSV = {n for n, t in TABLES.items() if {k.kind for k in t.header.values()} !
 )
 def test_every_kind_of_source_conforms(openers: Mapping[str, OpenEngine], source: str, without: set[str]) -> None:
     assert check_engine(openers[source], without=without) > 10 * (len(TABLES) - len(without))
+
+
+@pytest.mark.parametrize(
+    ("source", "rows"),
+    [
+        *((source, 5_000) for source in ("parquet", "comma_separated", "polars")),
+        *(
+            pytest.param(source, 10**6, marks=pytest.mark.slow)
+            for source in ("parquet", "comma_separated", "polars", "relation")
+        ),
+    ],
+)
+def test_many_different_texts_are_one_cell(openers: Mapping[str, OpenEngine], source: str, rows: int) -> None:
+    assert check_junk(openers[source], rows) == 4
+
+
+def test_junk_that_is_left_out_is_noticed() -> None:
+    with pytest.raises(ConformanceError, match="different texts"):
+        check_junk(lambda header, rows: ReferenceEngine(header, rows[1:]), 100)
+    with pytest.raises(ConformanceError, match="different texts"):
+        check_junk(lambda header, rows: ReferenceEngine(header, [(a, b.removesuffix("th")) for a, b in rows]), 100)
 
 
 def test_unknown_tables_cannot_be_left_out() -> None:

@@ -15,11 +15,29 @@ import pytest
 
 import discreet as dp
 from discreet import datasets
+from discreet.engines.base import ColumnType
+from discreet.engines.reference import ReferenceEngine
 from discreet.ledger import Ledger
 from discreet.spend import Order
 
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 100))
 FRAME = pl.DataFrame({"g": ["x", "y", None, "z"] * 25, "v": [*range(99), None]})
+
+
+def test_an_engine_of_ones_own_is_a_source():
+    header = {"k": ColumnType("text", "VARCHAR")}
+    rows = [("a",)] * 50 + [("b",)] * 30 + [(None,)]
+    schema, options = (
+        dp.Schema(k=dp.Category(["a", "b"])),
+        {"dataset": "d", "ledger": ":memory:", "neighbours": dp.AddRemove()},
+    )
+    with dp.Session(ReferenceEngine(header, rows), schema, budget=dp.ZCDP(10**6), **options) as session:
+        release = session.release(session.table.group_by("k").agg(dp.count()), name="r")
+        assert release.table["count"].to_list() == [50, 30, 1]
+    with pytest.raises(dp.ArgumentError, match="an engine of one's own follows its own settings"):
+        dp.Session(ReferenceEngine(header, rows), schema, budget=dp.ZCDP(1), limits=dp.Limits(threads=1), **options)
+    with pytest.raises(dp.SourceError, match="not in the engine"):
+        dp.Session(ReferenceEngine(header, rows), dp.Schema(z=dp.Number(0, 1)), budget=dp.ZCDP(1), **options)
 
 
 def session(source=FRAME, *, budget=None, neighbours=None, ledger=":memory:", schema=SCHEMA, dataset="d", **more):

@@ -30,7 +30,8 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
     Args:
         source: a path or glob of Parquet or CSV files, a folder of Parquet files, "FILE::TABLE" for a table of a DuckDB or
             SQLite file, an Arrow table, a Polars or pandas frame, a DuckDB relation, a `DatabaseTable`, a function that
-            gives a new Arrow stream each time it is called, a Spark DataFrame, "spark:TABLE" or "spark:/path/to/parquet".
+            gives a new Arrow stream each time it is called, a Spark DataFrame, "spark:TABLE" or "spark:/path/to/parquet",
+            or an engine of one's own that has passed `conformance`.
         schema: the declared columns.
         limits: what the driver may take.
         progress: told which stage begins.
@@ -77,6 +78,9 @@ def _opened(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engi
             _check_no_limits(limits, "Spark follows the settings of its own session")
             return open_spark_text(str(source), columns), f"source '{source}'"
         return open_path(str(source), limits), f"source '{source}'"
+    if isinstance(source, Engine):
+        _check_no_limits(limits, "an engine of one's own follows its own settings")
+        return source, "the engine"
     if is_spark_frame(source):
         _check_no_limits(limits, "a DataFrame follows the settings of its own session")
         return open_spark_frame(source, columns), "the DataFrame"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from discreet.cube import Cube
 from discreet.errors import SourceError, did_you_mean
@@ -31,6 +31,7 @@ Header = Mapping[str, ColumnType]
 """Names and types of the columns of a source. Public by rule; read before anything is spent."""
 
 
+@runtime_checkable
 class Engine(Protocol):
     """The contract of an engine. All three may be called again and again; `close` ends it."""
 

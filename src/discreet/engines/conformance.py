@@ -1,7 +1,7 @@
 """The suite that an engine has to pass: on every hostile table its cubes equal the reference's, cell by cell.
 
 An engine that reads rows differently from the reference has another sensitivity than the one that was charged. An author
-of an engine calls `check_engine` in a test::
+of an engine calls `check_engine`, and `check_junk` for many different values, in tests::
 
     def test_my_engine() -> None:
         check_engine(lambda header, rows: MyEngine(make_my_table(header, rows)))
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from discreet.cube import Cube, compact
-from discreet.engines.base import Engine, Header
+from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.hostile import HostileTable, hostile_tables
 from discreet.engines.reference import ReferenceEngine, date_code, number_code
 from discreet.errors import ArgumentError, did_you_mean
@@ -24,11 +24,11 @@ from discreet.laws import Uniform, Weights
 from discreet.layouts import Part
 from discreet.neighbours import AddRemove
 from discreet.plan import Plan
-from discreet.schema import Category, Date, Number
+from discreet.schema import Category, Date, Number, Schema
 from discreet.statistics import count, sum_of
 from discreet.table import Table
 
-__all__ = ["ConformanceError", "OpenEngine", "check_engine", "check_table", "first_difference"]
+__all__ = ["ConformanceError", "OpenEngine", "check_engine", "check_junk", "check_table", "first_difference"]
 
 Rows = Sequence[Sequence[object]]
 OpenEngine = Callable[[Header, Rows], Engine]
@@ -89,6 +89,35 @@ def check_table(open_engine: OpenEngine, table: HostileTable) -> int:
     if len(snapshots) < len(variants):
         raise ConformanceError(f"table '{table.name}': the snapshot is the same for different rows")
     return compared
+
+
+def check_junk(open_engine: OpenEngine, rows: int = 10**6) -> int:
+    """The number of cubes that were compared on a table of as many different texts that mean nothing, and one that does.
+
+    All junk is one cell of nulls: what an engine answers, and so what it holds, grows with the schema and not with the data.
+
+    Raises:
+        ConformanceError: as `check_engine`.
+    """
+    header = {"word": ColumnType("text", "VARCHAR"), "number": ColumnType("text", "VARCHAR")}
+    schema = Schema(word=Category(["F", "junk 7"]), number=Number(0, 100))
+    table = [(f"junk {i}", f"{i}th") for i in range(8, rows + 8)] + [("junk 7", "7")]
+    start = Table(schema, AddRemove())
+    plans = [
+        start.group_by("word").agg(count()),
+        start.group_by("word").agg(count("number"), sum_of("number", nulls="skip")),
+        start.agg(count("word")),
+        start.group_by(bins("number", [0, 5, 50, 100])).agg(count()),
+    ]
+    known = ReferenceEngine(header, [*([(None, None)] * rows), table[-1]])
+    engine = _opened("junk", open_engine, header, table)
+    try:
+        for plan in plans:
+            (asked,) = plan.layout.parts
+            _compare(f"{rows} different texts", engine, asked, known.aggregate(asked.axes, asked.moments))
+    finally:
+        engine.close()
+    return len(plans)
 
 
 def _opened(where: str, open_engine: OpenEngine, header: Header, rows: Rows) -> Engine:
