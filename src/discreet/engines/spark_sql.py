@@ -187,5 +187,6 @@ SPARK = Dialect(
     lookup=_lookup,
     date_code=_date_code,
     sums=_sums,
-    grouped=lambda keys: " GROUP BY ALL" if keys else "",
+    # Not GROUP BY ALL: under a setting ALL is a reserved word. Neither aliases nor positions, which are settings too.
+    grouped=lambda keys: f" GROUP BY {', '.join(keys)}" if keys else "",
 )
