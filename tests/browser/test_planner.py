@@ -254,3 +254,15 @@ def test_the_plan_is_copied(opened):
     page.get_by_role("button", name="Copy").click()
     page.get_by_text("Copied.").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == page.locator("[data-written]").inner_text()
+
+
+def test_where_nothing_is_asked_for_any_more_no_epsilon_is_stated(opened, tmp_path):
+    page = opened("zcdp")
+    assert "ε ≤" in page.locator("[data-epsilon]").inner_text()
+    head, *releases = (tmp_path / "plan.toml").read_text(encoding="utf-8").split("[[release]]")
+    (tmp_path / "plan.toml").write_text(f"{head}[[release]]{releases[0]}", encoding="utf-8")
+    assert CliRunner().invoke(app, ["release", "plan.toml", "--out", "out"]).exit_code == 0
+    assert CliRunner().invoke(app, ["quote", "plan.toml", "--html", "page.html"]).exit_code == 0
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.locator("[data-cost]").inner_text() == "ρ = 0"
+    assert page.locator("[data-epsilon]").inner_text() == ""

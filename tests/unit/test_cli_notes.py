@@ -129,3 +129,19 @@ def test_a_text_where_a_list_belongs_is_shown_as_a_list(folder: Path) -> None:
     assert 'must be a list [...], not a text; write ["delay"]' in run(2, "check", "plan.toml")
     edit(folder, '"delay" #', '"de\\u202Elay" #')
     assert run(2, "check", "plan.toml").strip().endswith("must be a list [...], not a text")
+
+
+def test_what_the_numbers_of_quote_and_explain_count(folder: Path) -> None:
+    edit(folder, '["count"]', '[{ median = "delay", nulls = "skip" }]')
+    shown = [line for line in run(0, "quote", "plan.toml").splitlines() if line.startswith("    median_delay: ")]
+    assert len(shown) == 1
+    assert shown[0].endswith(" rows")
+    assert "The answers of all 3 groups are one vector. A row stays" in run(0, "explain", "plan.toml")
+    edit(folder, 'group_by = [{ bins = "delay", edges = [0, 30, 60] }]\n', "")
+    assert "There is one group. A row stays" in run(0, "explain", "plan.toml")
+
+
+def test_a_refused_spend_says_what_fits(folder: Path) -> None:
+    edit(folder, "spend = 1000", "spend = 10001")
+    advice = "ask for at most what remains, or for larger errors; a single release without a spend takes all of it"
+    assert advice in run(3, "release", "plan.toml", "--out", "out")

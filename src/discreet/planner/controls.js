@@ -151,7 +151,7 @@ function showCost(outcomes) {
   const value = (parts) => plan.measure === "gdp" ? `μ ≤ ${rounded(root(parts[0]) * (1 + 1e-10), 6)}` : amount(plan.symbol, parts[0]) + (parts[1] ? `, ${amount("δ", parts[1])}` : "");
   tell("[data-cost]", value(asked));
   tell("[data-left]", plan.kind === "python" ? "" : ` of ${value(available)}${plan.frozen ? " that remains" : ""}`);
-  const epsilon = plan.epsilons ? ` · ε ≤ ${rounded(epsilonOf(plan, root(asked[0]) * (1 + 1e-12)))} at δ = ${plan.report_delta}` : "";
+  const epsilon = plan.epsilons && root(asked[0]) > 0 ? ` · ε ≤ ${rounded(epsilonOf(plan, root(asked[0]) * (1 + 1e-12)))} at δ = ${plan.report_delta}` : "";
   tell("[data-epsilon]", epsilon);
   tell("[data-over]", plan.kind === "python" || ok ? "" : "More than there is: lower a spend" + (plan.frozen ? "." : " or raise the budget."));
   every("meter").forEach(meter => {

@@ -88,6 +88,9 @@ def page_of(release: Release) -> Page:
 
 def _columns(plan: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """The columns that the numbers come from, with what was declared of them."""
-    used = [group["column"] for group in plan["group_by"]] + [statistic.get("column") for statistic in plan["statistics"]]
-    used += [step["column"] for step in plan["steps"] if step["step"] == "where"]
-    return tuple((name(c["name"]), words.column_words(c)) for c in plan["schema"] if c["name"] in used)
+    parts = [*plan["group_by"], *plan["statistics"]]
+    parts += [group for part in plan["statistics"] for grouping in part.get("tables", ()) for group in grouping]
+    used = {part.get("column") for part in parts} | {step["column"] for step in plan["steps"] if step["step"] == "where"}
+    binned = {part["column"] for part in parts if "edges" in part}
+    shown = [(column, "; those in no bin count nowhere" if column["name"] in binned else "") for column in plan["schema"]]
+    return tuple((name(c["name"]), words.column_words(c) + bins) for c, bins in shown if c["name"] in used)

@@ -65,6 +65,27 @@ def test_a_null_group_is_called_not_known(released, read):
     assert labels == [(a, b) for a in ("F", "M", "not known") for b in ("false", "true", "not known")]
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda t: t.group_by(dp.bins("age", [0, 5])).agg(dp.count()),
+        lambda t: t.agg(dp.histogram("age", [0, 5])),
+        lambda t: t.agg(dp.tables(["sex", dp.bins("age", [0, 5])])),
+    ],
+)
+def test_what_becomes_of_values_in_no_bin_is_said(released, ask):
+    schema = dp.Schema(sex=dp.Category(["F", "M"]), age=dp.Number(0, 9))
+    html = render(released(schema, {"sex": ["F"], "age": [1]}, ask))
+    assert "numbers from 0 to 9 in steps of 1; those in no bin count nowhere<" in html
+
+
+def test_nothing_is_said_of_bins_where_there_are_none(released):
+    schema = dp.Schema(sex=dp.Category(["F", "M"]), age=dp.Number(0, 9))
+    html = render(released(schema, {"sex": ["F"], "age": [1]}, lambda t: t.group_by("sex").agg(dp.count("age"))))
+    assert "numbers from 0 to 9 in steps of 1<" in html
+    assert "in no bin" not in html
+
+
 def test_a_table_without_groups_has_one_row(released, read):
     release = released(dp.Schema(age=dp.Number(0, 9)), {"age": [1]}, lambda t: t.agg(dp.count("age")))
     (counts, _) = read(render(release)).tables
