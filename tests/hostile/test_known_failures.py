@@ -353,7 +353,9 @@ def test_no_environment_variable_fixes_the_noise(monkeypatch):
             drawn.add(tuple(one.release(one.table.group_by("g").agg(dp.count()), name="r").table["count"]))
     assert len(drawn) == 3
     sources = Path(sys.modules["discreet"].__file__).parent.rglob("*.py")
-    assert not [path.name for path in sources if "environ" in path.read_text(encoding="utf-8") and path.parent.name != "cli"]
+    reading = {"spark.py"}  # where Java and a remote server are; it draws nothing
+    names = [path.name for path in sources if "environ" in path.read_text(encoding="utf-8") and path.parent.name != "cli"]
+    assert set(names) <= reading
 
 
 def calls_of(action):
