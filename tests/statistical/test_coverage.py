@@ -17,6 +17,7 @@ from discreet.allocate import quote
 from discreet.engines import open_source
 from discreet.evaluate import exact_answers, noisy_answers
 from discreet.noise.bits import system_bits
+from discreet.noise.sums import SumOfNoises
 from discreet.quotes import LEVEL
 from discreet.statistics import Count, Mean, Share, Std, Sum
 
@@ -282,7 +283,7 @@ def test_intervals_of_a_sixth_of_the_width_would_be_noticed(monkeypatch):
     """The mutant fails for every statistic whose half-widths are put together here; quantiles have their own."""
     whole = assemble.half_widths
     monkeypatch.setattr(assemble, "half_widths", lambda law, level: whole(law, level) // 6)
-    monkeypatch.setattr(assemble, "half_width_of_sum", lambda law, count, level: 0)
+    monkeypatch.setattr(SumOfNoises, "half_width", lambda self, level: 0)
     every, _ = tally(pl.read_parquet(datasets.path("acs12")), ADDED, dp.PureDP(8), 25)
     for name, (inside, of) in every.items():
         if not name.startswith(("median", "hrs_work_p")):
