@@ -38,6 +38,7 @@ from discreet.queries import (
     TableCounts,
     widths,
 )
+from discreet.steps import Clamp
 
 SCHEMA = dp.Schema(
     s=dp.Category(["x", "y", "z"]), b=dp.Category([True, False]), v=dp.Number(-2, 4), w=dp.Number("0.5", "2", "0.5")
@@ -198,14 +199,16 @@ def passes(row, filtered):
     return True
 
 
-def cell_of(row, groups, labels):
+def cell_of(row, groups, labels, steps):
     """The position of the row's cell among those of the groups, or None when it lies in none."""
+    clamped = {step.column for step in steps if isinstance(step, Clamp)}
     cell = 0
     for group, named in zip(groups, labels, strict=True):
         value = row[group.column]
         if group.column in EDGES and value is not None:
             edges = [Fraction(edge) for edge in EDGES[group.column]]
-            inside = [low <= value < high or value == high == SCHEMA[group.column].upper for low, high in pairwise(edges)]
+            top = CLAMPS[group.column][1] if group.column in clamped else SCHEMA[group.column].upper
+            inside = [low <= value < high or value == high == Fraction(top) for low, high in pairwise(edges)]
             if True not in inside:
                 return None
             place = inside.index(True)
@@ -222,7 +225,7 @@ def contributed(query, row, quoted):
             return [(0, 0, 1)]
         case TableCounts():
             facts = table_facts(SCHEMA, quoted.plan.neighbours, quoted.plan.steps)
-            place = cell_of(row, query.groups, [group_labels(group, facts) for group in query.groups])
+            place = cell_of(row, query.groups, [group_labels(group, facts) for group in query.groups], quoted.plan.steps)
             return [] if place is None else [(0, place, 1)]
     value = row[query.column]
     if value is None:
@@ -255,7 +258,7 @@ def code_in(column, value):
 def expected_choice(query, kept, quoted):
     """The cells, codes and counts that quantiles are chosen from, one after the other."""
     brought = quoted.plan.layout
-    placed = [(cell_of(row, quoted.plan.group_by, brought.labels), row[query.column]) for row in kept]
+    placed = [(cell_of(row, quoted.plan.group_by, brought.labels, quoted.plan.steps), row[query.column]) for row in kept]
     found = Counter((cell, code_in(query.column, value) - query.low) for cell, value in placed if None not in (cell, value))
     return [[*key, times] for key, times in sorted(found.items())]
 
@@ -269,7 +272,7 @@ def expected_answer(query, kept, quoted):
     brought = quoted.plan.layout
     levels = [[0] * (brought.cells * width) for width in widths(query)]
     for row in kept:
-        cell = cell_of(row, quoted.plan.group_by, brought.labels)
+        cell = cell_of(row, quoted.plan.group_by, brought.labels, quoted.plan.steps)
         for level, place, amount in [] if cell is None else contributed(query, row, quoted):
             levels[level][cell * widths(query)[level] + place] += amount
     return list(chain(*levels))
