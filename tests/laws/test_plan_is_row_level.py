@@ -208,7 +208,8 @@ def cell_of(row, groups, labels, steps):
         if group.column in EDGES and value is not None:
             edges = [Fraction(edge) for edge in EDGES[group.column]]
             top = CLAMPS[group.column][1] if group.column in clamped else SCHEMA[group.column].upper
-            inside = [low <= value < high or value == high == Fraction(top) for low, high in pairwise(edges)]
+            closed = value == edges[-1] == Fraction(top)
+            inside = [low <= value < high or (closed and high == value) for low, high in pairwise(edges)]
             if True not in inside:
                 return None
             place = inside.index(True)
