@@ -224,10 +224,14 @@ class Release:
         """`table` as a pandas frame (extra `pandas`).
 
         Raises:
-            ArgumentError: the release is large.
+            ArgumentError: the release is large, or pandas is not installed.
         """
-        import pandas as pd
-
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ArgumentError(
+                "to_pandas(): needs the extra: pip install 'discreet[pandas]'; or use release.table"
+            ) from None
         if self.parts:
             raise ArgumentError("to_pandas(): the table is too large; take what you need of release.scan()")
         table = self.table

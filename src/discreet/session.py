@@ -334,7 +334,9 @@ class Session:
         if order.error is not None:
             asked = self._quoted(order).spend
         if asked is not None and release.guarantee.measure != asked:
-            raise LedgerError(f"release '{name}': was made with another spend; the same name needs the same spend")
+            raise LedgerError(
+                f"release '{name}': was made with another spend; give that spend, or another name for a new release"
+            )
         return given_back(release, order)
 
     def _quoted(self, order: Order) -> Quote:

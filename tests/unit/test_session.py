@@ -24,6 +24,15 @@ SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 100))
 FRAME = pl.DataFrame({"g": ["x", "y", None, "z"] * 25, "v": [*range(99), None]})
 
 
+def test_without_pandas_the_extra_is_named(monkeypatch):
+    schema = dp.Schema(g=dp.Category(["x"]))
+    with dp.Session(FRAME, schema, dataset="d", ledger=":memory:", budget=dp.ZCDP(1), neighbours=dp.AddRemove()) as session:
+        release = session.release(session.table.agg(dp.count()), name="r")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(dp.ArgumentError, match=r"discreet\[pandas\]"):
+        release.to_pandas()
+
+
 def test_an_engine_of_ones_own_is_a_source():
     header = {"k": ColumnType("text", "VARCHAR")}
     rows = [("a",)] * 50 + [("b",)] * 30 + [(None,)]

@@ -69,8 +69,8 @@ def check_header(header: Header, schema: Schema, source: str) -> None:
     for name, column in schema.columns.items():
         if name not in header:
             raise SourceError(
-                f"column '{name}': declared in the schema, but not in {source}{did_you_mean(name, header)}. "
-                "Names are compared exactly"
+                f"column '{name}': declared in the schema, but not in {source}, where names are compared exactly"
+                f"{did_you_mean(name, header)}"
             )
         accepted = kinds_accepted(column)
         if header[name].kind not in accepted:

@@ -79,8 +79,8 @@ def _place(cursor: Any, path: Path, table: str) -> tuple[str, str]:
     if found:
         raise SourceError(f"source '{path}::{table}': is in several schemas; write '{'.'.join(found[0])}' or another")
     raise SourceError(
-        f"source '{path}::{table}': there is no such table{did_you_mean(table, known)}. Names are compared exactly, and "
-        "views are no tables"
+        f"source '{path}::{table}': there is no such table; names are compared exactly, and views are no tables"
+        f"{did_you_mean(table, known)}"
     )
 
 

@@ -131,8 +131,8 @@ def _header(connection: sqlite3.Connection, path: Path, table: str) -> Header:
     tables = [name for name, sql in listed if sql and sql.startswith("CREATE TABLE") and not name.startswith("sqlite_")]
     if table not in tables:
         raise SourceError(
-            f"source '{path}::{table}': there is no such table{did_you_mean(table, tables)}. Names are compared exactly, "
-            "and neither views nor virtual tables are tables"
+            f"source '{path}::{table}': there is no such table; names are compared exactly, and neither "
+            f"views nor virtual tables are tables{did_you_mean(table, tables)}"
         )
     found = connection.execute("SELECT name, type, hidden FROM pragma_table_xinfo(?)", (table,)).fetchall()
     header = {name: _column_type(type_, hidden) for name, type_, hidden in found}
