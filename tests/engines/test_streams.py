@@ -184,7 +184,10 @@ def test_what_cannot_be_opened() -> None:
     refused(r"pip install 'discreet\[adbc\]'", DatabaseTable(without_driver, "t"))
     refused(r"the table cannot be opened \(ConnectionError\); open it without discreet", DatabaseTable(with_password, "t"))
     refused(r"the stream cannot be opened \(TypeError\)", lambda: 7)
-    refused("'x': declared in the schema, but not in the stream; did you mean 'X'", lambda: pa.table({"X": [1]}).to_reader())
+    refused(
+        "'x': declared in the schema, but not in the stream, where names are compared exactly; did you mean 'X'",
+        lambda: pa.table({"X": [1]}).to_reader(),
+    )
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"])
     refused("two columns of this name", twice.to_reader)
     refused("holds STRUCT", lambda: pa.table({"x": [{"a": 1}], "word": ["F"]}).to_reader())
