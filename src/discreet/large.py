@@ -15,11 +15,12 @@ import numpy as np
 
 from discreet.assemble import estimated_part
 from discreet.cube import Cube
+from discreet.durable import synced
 from discreet.errors import InternalError, PlanError
 from discreet.evaluate import exact_answers, noisy_in_place
 from discreet.limits import MOST_WHOLE_CELLS, is_large
 from discreet.noise.bits import Bits
-from discreet.parts import Part, synced, table_json, write_part
+from discreet.parts import Part, table_json, write_part
 from discreet.plan import Plan
 from discreet.publish import described, publish
 from discreet.quotes import Quote, expected_error

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from discreet.durable import replaced
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed, printed
 from discreet.limits import MOST_WHOLE_CELLS, is_large
 from discreet.parts import TABLE, discarded, draft_folder, drafts_in, placed, problem_of
 from discreet.release import Release
-from discreet.result_frames import replaced
 from discreet.spend import Order
 
 __all__ = ["check_folders", "drafts_for", "given_back", "put_in_place"]

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.durable import synced
 from discreet.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ __all__ = [
     "paths_of",
     "placed",
     "problem_of",
-    "synced",
     "table_json",
     "table_of",
     "write_part",
@@ -139,17 +139,6 @@ def placed(draft: Path, folder: Path) -> None:
     draft.chmod(0o755)  # a folder for temporary files is its owner's alone
     draft.rename(folder / TABLE)
     synced(folder)
-
-
-def synced(folder: Path) -> None:
-    """The names in `folder` are on disk; a system that cannot open folders does this by itself."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def paths_of(parts: Sequence[Part], folder: Path) -> list[Path]:

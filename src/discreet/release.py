@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
 from discreet.displays import one_line, release_card
+from discreet.durable import replaced
 from discreet.errors import ArgumentError, printed
 from discreet.exact import decimal_up, exact, text
 from discreet.parts import TABLE, Part, collected, copied, paths_of, problem_of, table_of
 from discreet.plan import canonical, digest
 from discreet.privacy.coordinates import Budget, from_json, to_json
-from discreet.result_frames import all_frames, frame_of, named_files, replaced
+from discreet.result_frames import all_frames, frame_of, named_files
 
 if TYPE_CHECKING:
     import altair as alt

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.exact import exact
@@ -12,7 +10,7 @@ from discreet.exact import exact
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["all_frames", "frame_of", "named_files", "replaced"]
+__all__ = ["all_frames", "frame_of", "named_files"]
 
 
 def all_frames(document: Mapping[str, Any], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -74,18 +72,3 @@ def named_files(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
 def _file_name(column: str) -> str:
     """The name of a column where it can stand in the name of a file."""
     return "".join(char if char.isalnum() or char in "-_" else "_" for char in column)[:60]
-
-
-def replaced(path: Path, write: Callable[[Path], object]) -> None:
-    """`write` fills a temporary file beside `path`, which then takes its place in one step."""
-    import tempfile
-
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        write(Path(temporary))
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -550,7 +550,8 @@ class Faults:
         return connect
 
     def _trace(self, frame: FrameType, event: str, _: object) -> object:
-        if "discreet/ledger/" not in frame.f_code.co_filename:  # nor constructors that Python writes
+        if not any(place in frame.f_code.co_filename for place in ("discreet/ledger/", "discreet/durable.py")):
+            # nor constructors that Python writes
             return None
         if event == "line" and self._strike():
             raise (MemoryError if self.kind % 2 else KeyboardInterrupt)

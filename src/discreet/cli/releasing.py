@@ -215,22 +215,23 @@ def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Bud
     lines: list[str | Grid] = []
     facts = []
     for release, folder in done:
-        fresh = release.document["ledger"]["sequence"] > before.head
-        measure = amount_text(release.guarantee.measure)
+        charge, guarantee, parts = release.document["ledger"], release.guarantee, release.parts
+        fresh = charge["sequence"] > before.head
+        measure = amount_text(guarantee.measure)
         charged = f"charged {measure}" if fresh else f"given back from the ledger ({measure}), no new charge"
-        files = _LARGE_FILES if release.parts else _FILES
-        lines += [f"{release.name}: {charged}", f"  {release.guarantee}", f"  in {folder}: {files}"]
-        table = release.scan().head(MOST_ROWS).collect() if release.parts else release.table
-        lines += number_grid(table, height=sum(part.rows for part in release.parts) or None) if table.width else []
+        files = _LARGE_FILES if parts else _FILES
+        lines += [f"{release.name}: {charged}", f"  {guarantee}", f"  in {folder}: {files}"]
+        table = release.scan().head(MOST_ROWS).collect() if parts else release.table
+        lines += number_grid(table, height=sum(part.rows for part in parts) or None) if table.width else []
         lines += _further_tables(release)
         facts.append(
             {
                 "name": release.name,
                 "folder": str(folder),
-                "files": [*_files_in(folder), *(part.file for part in release.parts)],
+                "files": [*_files_in(folder), *(part.file for part in parts)],
                 "charged": fresh,
-                "guarantee": guarantee_json(release.guarantee),
-                "ledger": release.document["ledger"],
+                "guarantee": guarantee_json(guarantee),
+                "ledger": charge,
                 "digest": release.digest,
             }
         )

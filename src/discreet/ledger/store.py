@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from discreet.durable import synced
 from discreet.errors import LedgerError
 from discreet.ledger.layouts import LAYOUTS, Layout
 from discreet.ledger.records import Entry, canonical, entry_body
@@ -172,7 +173,7 @@ class Store:
                     os.link(temporary, self.path)  # atomic, and never replaces a ledger
             finally:
                 temporary.unlink(missing_ok=True)
-            _sync_folder(self.path.parent)
+            synced(self.path.parent)
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
@@ -306,14 +307,3 @@ def _fill(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO head VALUES (?, 0, ?)", (genesis, genesis))
     connection.execute("INSERT INTO snapshots VALUES (0, ?)", (secrets.token_bytes(_KEY_BYTES),))
     connection.execute("COMMIT")
-
-
-def _sync_folder(folder: Path) -> None:
-    """The names in `folder` are on disk; a system that cannot open folders does this by itself."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

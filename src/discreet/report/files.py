@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.durable import replaced
 from discreet.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -39,15 +38,7 @@ def write_page(page: str, path: str | Path, *, named: str) -> Path:
     place = Path(path)
     place = place / named if place.is_dir() else place
     try:
-        handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(page.encode("utf-8"))
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(place)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        replaced(place, lambda path: path.write_bytes(page.encode("utf-8")))
     except OSError as wrong:
         raise ArgumentError(f"'{path}': cannot be written ({wrong.strerror}); choose another path") from None
     return place

@@ -262,7 +262,7 @@ def test_the_file_is_written_whole_or_not_at_all(wages, tmp_path, monkeypatch):
     written = write_report(wages, tmp_path / "page.html")
     assert written.read_text(encoding="utf-8") == render(wages)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "report.html"]
-    monkeypatch.setattr(files.os, "fdopen", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(files.Path, "write_bytes", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(ArgumentError, match="No space left"):
         write_report(wages, tmp_path / "other.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "report.html"]
