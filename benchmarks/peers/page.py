@@ -18,6 +18,7 @@ COLOURS = {
     "pipeline-dp": "#7d3c98",
     "pipeline-dp, bounds enforced": "#b07cc6",
     "tmlt-analytics": "#0e7c86",
+    "tmlt-analytics, as it comes": "#73bac1",
 }
 OURS = ("plain query", "discreet")
 MILLION = 1_000_000
