@@ -31,12 +31,12 @@ from discreet.mechanisms import (
 )
 from discreet.mechanisms.lattice import HeldCells, lattice_laws
 from discreet.neighbours import ReplaceOne
-from discreet.plan import Plan, resize_of, table_facts
+from discreet.plan import Plan, resize_of
 from discreet.primitives import Asked, line_of, nullable, shaped, weights_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
-from discreet.queries import Dispersion, QuantileCodes, Query, RowCount, columns_of, reach, shown, widths
+from discreet.queries import Dispersion, LevelCounts, QuantileCodes, Query, RowCount, columns_of, reach, shown, widths
 from discreet.quotes import Alternative, Line, Measured, Noise, Quote, law_json
 from discreet.steps import Where, WhereIn
 
@@ -62,7 +62,8 @@ def quote(plan: Plan, spend: Budget, beside: Beside | None = None) -> Quote:
     targets = [target for target in row_targets(plan, spend, beside) if any(coordinates(target))]
     if not targets:
         raise PlanError("spend: is nothing; spend more than 0")
-    measured, joint = min((_measured(asked, target) for target in targets), key=lambda one: _spread(one[0]))
+    found = [_measured(asked, target) for target in targets]
+    measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
     advertised = spend if beside is None else _advertised(plan, spend, measured, joint)
     return Quote(plan, spend, _moved_rows(plan, beside), measured, _lines(asked, measured), beside, advertised, joint)
 
@@ -82,8 +83,7 @@ def row_quote(plan: Plan, target: Target, beside: Beside | None = None) -> Quote
 
 
 def _asked(plan: Plan, beside: Beside | None) -> Asked:
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
-    return Asked(plan, facts, None if beside is None else space_of(plan, beside))
+    return Asked(plan, plan.facts, None if beside is None else space_of(plan, beside))
 
 
 def _lines(asked: Asked, measured: Sequence[Measured]) -> tuple[Line, ...]:
@@ -170,7 +170,9 @@ def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fract
 
 def _shaped(asked: Asked, query: Query, part: Target) -> Query:
     """The query with the least expected error; both norms of a tree grow with the number of its levels."""
-    single = _sensitivity(asked, query)
+    if not isinstance(query, LevelCounts):
+        return query
+    single = _sensitivity(asked, query, _change(asked, query))
 
     def variance(levels: int) -> float:
         return law_for(Sensitivity(levels * single.l1, levels * single.l2_squared), part).variance()
@@ -187,10 +189,11 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
 
 def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
     """The query with the least noise that has the guarantee `part`."""
-    sensitivity = _sensitivity(asked, query)
+    change = _change(asked, query)
+    sensitivity = _sensitivity(asked, query, change)
     laws = _candidates(asked, query, sensitivity, part)
     alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
-    return Measured(query, share, sensitivity, worst(_change(asked, query)), part, laws[0][1], alternatives)
+    return Measured(query, share, sensitivity, worst(change), part, laws[0][1], alternatives)
 
 
 def _refuse_known(asked: Asked, query: Query) -> None:
@@ -200,7 +203,7 @@ def _refuse_known(asked: Asked, query: Query) -> None:
         PlanError: the answer is the same for all tables, or follows from the published totals.
     """
     nobody = asked.space is not None and not len(asked.space.held)
-    if nobody or not _sensitivity(asked, query).l1 or _is_said(asked, query):
+    if nobody or not _sensitivity(asked, query, _change(asked, query)).l1 or _is_said(asked, query):
         raise PlanError(f"'{shown(query)}' is already exact: it follows from what is public; ask for more")
 
 
@@ -212,8 +215,7 @@ def _is_said(asked: Asked, query: Query) -> bool:
     return asked.space is not None and bool(read) and asked.space.says(read)
 
 
-def _sensitivity(asked: Asked, query: Query) -> Sensitivity:
-    change = _change(asked, query)
+def _sensitivity(asked: Asked, query: Query, change: Change) -> Sensitivity:
     return worst(change) if asked.space is None else _beside_totals(asked.space, query, change)
 
 
@@ -254,7 +256,7 @@ def _held(space: Space, query: Query) -> tuple[int, NDArray[np.int64]]:
 def changes_of(quoted: Quote) -> tuple[Change, ...]:
     """For each measured query what one row can do to it, by where it was and where it is afterwards, totals or not."""
     plan = quoted.plan
-    asked = Asked(plan, table_facts(plan.schema, plan.neighbours, plan.steps), None)
+    asked = Asked(plan, plan.facts, None)
     return tuple(_change(asked, one.query) for one in quoted.measured)
 
 

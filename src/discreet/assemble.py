@@ -20,7 +20,7 @@ from discreet.groups import Group, Label, group_labels
 from discreet.invariants.view import counts_every_row, is_complete
 from discreet.mechanisms.lattice import plain_law
 from discreet.noise.many import half_width_of_sum
-from discreet.plan import table_facts, tables_of
+from discreet.plan import tables_of
 from discreet.queries import Dispersion, LevelCounts, QuantileCodes, Squares, TableCounts, reach, widths
 from discreet.quotes import Line, PublicCells, PublicCount, Quote, half_widths, sum_half_widths
 from discreet.schema import Number
@@ -98,7 +98,7 @@ def _frame_name(line: Line, groups: Sequence[Group], taken: Sequence[str]) -> st
 
 def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[tuple[str, list[Label]]]:
     """The label columns of a frame: the groups of the request, then its own, the last one fastest."""
-    facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
+    facts = quote.plan.facts
     own = [group_labels(group, facts) for group in groups]
     size, cells = prod(map(len, own)), quote.plan.layout.cells
     columns: list[tuple[str, list[Label]]] = []
@@ -121,7 +121,7 @@ def _free(name: str, columns: Sequence[tuple[str, list[Label]]]) -> str:
 
 def _agreed(quote: Quote, line: Line, noisy: Noisy) -> list[NDArray[np.float64] | None]:
     """The tables as the least-squares estimate makes them agree; None where rows may be in some tables and not in others."""
-    facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
+    facts = quote.plan.facts
     groupings = tables_of(line.statistic)
     if not all(is_complete(group, facts) for grouping in groupings for group in grouping):
         return [None] * len(groupings)
@@ -235,7 +235,7 @@ def _values(quote: Quote, line: Line, low: int, codes: Estimate) -> Estimate:
 
 
 def _bounds(quote: Quote, line: Line) -> tuple[Fraction, Fraction]:
-    facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)[str(line.statistic.column)]
+    facts = quote.plan.facts[str(line.statistic.column)]
     if not isinstance(facts, NumberFacts) or not isinstance(facts.column, Number):
         raise InternalError(f"column '{line.statistic.column}' has no mean")
     return facts.column.value(facts.low), facts.column.value(facts.high)

@@ -6,7 +6,7 @@ same data are equal arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InternalError
 
-__all__ = ["ROW_LIMIT", "Cube", "compact", "empty_cube", "fits_int64", "joined", "order_of", "row_count"]
+__all__ = ["ROW_LIMIT", "Cube", "blocks", "compact", "empty_cube", "fits_int64", "joined", "order_of", "row_count"]
 
 ROW_LIMIT = 2**40
 """No table has as many rows. Sums are proved against this bound before anything is read."""
@@ -38,6 +38,15 @@ class Cube:
     rows: NDArray[np.int64]
     nonnull: NDArray[np.int64]
     sums: NDArray[Any]
+
+
+_BLOCK = 2**18
+
+
+def blocks(cells: int) -> Iterator[slice]:
+    """All cells, some after the others: what is computed between arrays of millions is then a few MB."""
+    for start in range(0, cells, _BLOCK):
+        yield slice(start, min(start + _BLOCK, cells))
 
 
 def fits_int64(magnitude: int) -> bool:
@@ -102,9 +111,19 @@ _Order = tuple[NDArray[np.intp], NDArray[np.bool_]]
 def order_of(keys: Sequence[NDArray[np.int64]], cells: int) -> NDArray[np.intp]:
     """The cells in the order of their keys, which are given axis by axis."""
     places = _places(keys, cells)
-    if places is None:
-        return np.lexsort(keys[::-1])
-    return np.argsort(places, kind="stable")
+    return np.lexsort(keys[::-1]) if places is None else _order(places)
+
+
+def _order(places: NDArray[np.int64]) -> NDArray[np.intp]:
+    """The cells in the order of their places: sorted as one number with them where both fit, which takes half the time."""
+    bits = len(places).bit_length()
+    if not len(places) or int(places.max()) >> (62 - bits):
+        return np.argsort(places, kind="stable")
+    both = places << bits
+    both |= np.arange(len(places), dtype=np.int64)
+    both.sort()
+    both &= (1 << bits) - 1
+    return both.astype(np.intp, copy=False)
 
 
 def _places(keys: Sequence[NDArray[np.int64]], cells: int) -> NDArray[np.int64] | None:
@@ -124,7 +143,7 @@ def _places(keys: Sequence[NDArray[np.int64]], cells: int) -> NDArray[np.int64] 
 
 
 def _sorted_places(places: NDArray[np.int64]) -> _Order:
-    order = np.argsort(places, kind="stable")
+    order = _order(places)
     places = places[order]
     starts = np.ones(len(places), dtype=bool)
     starts[1:] = places[1:] != places[:-1]

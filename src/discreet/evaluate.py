@@ -15,7 +15,7 @@ from discreet.errors import InternalError
 from discreet.layouts import Layout, Part
 from discreet.mechanisms import ExponentialQuantiles, add_noise, add_noise_in_place, select
 from discreet.noise.bits import Bits
-from discreet.plan import resize_of, table_facts
+from discreet.plan import resize_of
 from discreet.queries import (
     LevelCounts,
     QuantileCodes,
@@ -57,7 +57,6 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
     """
     plan = quote.plan
     parts, known = plan.layout.parts, facts_of(plan.schema, plan.neighbours).rows
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
     places = [part_of(one.query, parts) for one in quote.measured]
     answers: dict[int, NDArray[Any]] = {}
     rows = known
@@ -66,10 +65,10 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
         if row_count(cube) != rows:
             raise InternalError("the source has another number of rows than declared")
         asked = resample(cube, brought.axes, brought.moments, resize=resize_of(plan), rows=known, bits=bits)
-        cells = cells_of(plan, facts, asked, brought)
+        cells = cells_of(plan, plan.facts, asked, brought)
         for number, one in enumerate(quote.measured):
             if places[number] == position:
-                answers[number] = _answer(one.query, asked, brought, cells, facts)
+                answers[number] = _answer(one.query, asked, brought, cells, plan.facts)
     return [answers[number] for number in range(len(quote.measured))]
 
 

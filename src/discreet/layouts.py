@@ -50,6 +50,10 @@ class Request(Protocol):
     def statistics(self) -> tuple[Statistic, ...]:
         """What is asked of each group."""
 
+    @property
+    def facts(self) -> TableFacts:
+        """What is known of the table after the steps."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
@@ -205,8 +209,7 @@ class _Need:
 def _known(request: Request) -> _Known:
     start = facts_of(request.schema, request.neighbours)
     paths = {name: path_of(name, request.steps, start) for name in used_columns(request)}
-    facts = table_facts(request.schema, request.neighbours, request.steps)
-    labels = tuple(group_labels(group, facts) for group in request.group_by)
+    labels = tuple(group_labels(group, request.facts) for group in request.group_by)
     sizes = {name: axis_size(KeyAxis(path)) for name, path in paths.items()}
     return _Known(request, paths, sizes, tuple(dict.fromkeys(_outer(request))), labels)
 

@@ -14,7 +14,7 @@ from discreet.errors import PlanError
 from discreet.exact import text
 from discreet.groups import BinGroup, group_labels
 from discreet.laws import Normal, Uniform
-from discreet.layouts import Layout, Part, Request, resize_of, table_facts, tables_of
+from discreet.layouts import Layout, Part, Request, resize_of, tables_of
 from discreet.paths import NULL, KeyAxis, NumberPath
 from discreet.schema import Number
 from discreet.statistics import Statistic, levels_of
@@ -53,7 +53,7 @@ def check_release(request: Request) -> None:
     Raises:
         PlanError: too many cells; the message says how many, and what fits.
     """
-    facts = table_facts(request.schema, request.neighbours, request.steps)
+    facts = request.facts
     sizes = {group.column: len(group_labels(group, facts)) for group in request.group_by}
     cells = prod(sizes.values())
     if cells > MAX_RELEASE_CELLS:

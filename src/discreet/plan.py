@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
@@ -29,6 +30,7 @@ __all__ = [
     "digest",
     "plan_json",
     "resize_of",
+    "sealed",
     "table_facts",
     "tables_of",
     "used_columns",
@@ -45,8 +47,8 @@ INTERVALS: tuple[str, ...] = get_args(Intervals)
 class Plan:
     """What is released about whom: one request on one table. Made by `Table.group_by(…).agg(…)`.
 
-    `intervals` says what holds with probability 95 %: "each" interval by itself, or all of them, "simultaneous". `layout`,
-    what the engine brings, follows from the rest.
+    `intervals` says what holds with probability 95 %: "each" interval by itself, or all of them, "simultaneous". `facts`,
+    what is known of the table after its steps, and `layout`, what the engine brings, follow from the rest.
 
     Raises:
         PlanError: no statistic, names that collide, a statistic that its column does not allow, too many cells.
@@ -58,12 +60,14 @@ class Plan:
     group_by: tuple[Group, ...]
     statistics: tuple[Statistic, ...]
     intervals: Intervals = "each"
+    facts: TableFacts = field(init=False, repr=False, compare=False)
     layout: Layout = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.intervals not in INTERVALS:
             raise PlanError(f"intervals={printed(self.intervals)}: must be one of {', '.join(INTERVALS)}")
         facts = table_facts(self.schema, self.neighbours, self.steps)
+        object.__setattr__(self, "facts", facts)
         if not self.statistics:
             raise PlanError("agg(): asks for no statistic; name at least one, such as count()")
         for statistic in self.statistics:
@@ -74,6 +78,10 @@ class Plan:
         check_cubes(self, self.layout)
         if facts.resized:
             _check_resize(self, facts)
+
+    def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
+        # A pickle has what was asked, and is checked when it is read; the rest follows.
+        return Plan, (self.schema, self.neighbours, self.steps, self.group_by, self.statistics, self.intervals)
 
     def __repr__(self) -> str:
         return one_line("Plan for", request_text(self.group_by, [statistic.name for statistic in self.statistics]))
@@ -93,24 +101,42 @@ class Plan:
         return replace(self, intervals="simultaneous")
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
 def canonical(value: object) -> str:
     """The one JSON text of a value: sorted keys, no spaces, ASCII. Plans hold integers and exact texts, no floats."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def digest(value: object) -> str:
     """SHA-256 of the canonical JSON text, in hexadecimal."""
-    return hashlib.sha256(canonical(value).encode("ascii")).hexdigest()
+    return _sha256(canonical(value))
+
+
+def sealed(body: Mapping[str, object]) -> str:
+    """The canonical JSON text of `body` with its digest as one more member, "digest"; each member is written once."""
+    members = {key: canonical(value) for key, value in body.items()}
+    members["digest"] = canonical(_sha256(_joined(members)))
+    return _joined(members)
+
+
+def _joined(members: Mapping[str, str]) -> str:
+    """The canonical JSON text of an object whose members are canonical texts already."""
+    return "{" + ",".join(f"{canonical(name)}:{members[name]}" for name in sorted(members)) + "}"
+
+
+def _sha256(written: str) -> str:
+    return hashlib.sha256(written.encode("ascii")).hexdigest()
 
 
 def plan_json(plan: Plan) -> dict[str, object]:
     """The plan as canonical JSON values. Everything in it is public."""
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
     shown: dict[str, object] = {
         "schema": plan.schema.to_json(),
         "neighbours": plan.neighbours.to_json(),
         "steps": [step_json(step, plan.schema) for step in plan.steps],
-        "group_by": [group_json(group, facts) for group in plan.group_by],
+        "group_by": [group_json(group, plan.facts) for group in plan.group_by],
         "statistics": [statistic_json(statistic) for statistic in plan.statistics],
     }
     # Left out where it says nothing, so that a plan keeps the digest that ledgers know it by.

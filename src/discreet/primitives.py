@@ -101,10 +101,8 @@ def _parts(asked: Asked, statistic: Statistic) -> list[tuple[Query, Fraction]]:
     return [(chosen, 1 - interval), (counted, interval)] if interval else [(chosen, Fraction(1))]
 
 
-def shaped(asked: Asked, query: Query, variance: Callable[[int], float]) -> Query:
-    """The query itself, a tree with the least expected error when the noise of d levels has the variance `variance(d)`."""
-    if not isinstance(query, LevelCounts):
-        return query
+def shaped(asked: Asked, query: LevelCounts, variance: Callable[[int], float]) -> LevelCounts:
+    """The tree with the least expected error when the noise of d levels has the variance `variance(d)`."""
     size = query.tree.size
     tree = choose_tree(size, variance, rows=asked.facts.rows)
     if tree.bins < 2 <= size:

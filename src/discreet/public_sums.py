@@ -20,7 +20,7 @@ from discreet.invariants.beside import Beside
 from discreet.invariants.space import space_of
 from discreet.invariants.structure import exact_sums
 from discreet.invariants.view import counts_every_row, is_complete
-from discreet.plan import Plan, table_facts
+from discreet.plan import Plan
 from discreet.statistics import Count, Statistic
 from discreet.steps import Where, WhereIn
 
@@ -64,7 +64,7 @@ def sums_of_counts(plan: Plan, beside: Beside | None) -> PublicSums:
 
 def sums_of_frame(plan: Plan, beside: Beside | None, groups: tuple[Group, ...]) -> PublicSums:
     """What is public of the numbers of rows in a frame: for every cell of the request one for each of further groups."""
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    facts = plan.facts
     outer = sums_of_counts(plan, beside)
     width = prod(len(group_labels(group, facts)) for group in groups)
     exact, most = _repeated(outer.exact, width), _repeated(outer.most, width)
@@ -108,5 +108,5 @@ def _exact(plan: Plan, beside: Beside | None) -> tuple[Sums, ...]:
 
 def _rows(plan: Plan) -> Sums | None:
     """The number of all rows, where it is public."""
-    rows = table_facts(plan.schema, plan.neighbours, plan.steps).rows
+    rows = plan.facts.rows
     return None if rows is None else (None, np.array([rows], dtype=np.int64))

@@ -14,7 +14,7 @@ from discreet.exact import text
 from discreet.invariants.adjacency import disclosures
 from discreet.mechanisms.lattice import keeps_totals
 from discreet.noise.bits import Bits
-from discreet.plan import Plan, canonical, digest, plan_json, table_facts, tables_of, used_columns
+from discreet.plan import Plan, canonical, digest, plan_json, tables_of, used_columns
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.coordinates import to_json
 from discreet.public_sums import sums_of_counts, sums_of_frame
@@ -64,9 +64,10 @@ def publish(
 
 def described(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
     """What a document says of a quote that was carried out: everything but the numbers."""
+    plan = plan_json(quote.plan)
     return {
-        "plan": plan_json(quote.plan),
-        "plan_digest": quote.plan.digest,
+        "plan": plan,
+        "plan_digest": digest(plan),
         "guarantee": guarantee_json(guarantee_of(quote, report_delta)),
         "invariants": _totals_json(quote),
         "group": quote.group,
@@ -172,8 +173,7 @@ def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     unbiased = isinstance(statistic.kind, Count | Sum | Histogram | Tables)
     told = {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
     if isinstance(statistic.kind, Count):
-        facts = table_facts(quote.plan.schema, quote.plan.neighbours, quote.plan.steps)
-        some = statistic.column is not None and facts[statistic.column].nullable
+        some = statistic.column is not None and quote.plan.facts[statistic.column].nullable
         told["counts"] = "rows that are not null" if some else "rows"
     if quote.beside is None or not isinstance(statistic.kind, Count):
         return told

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube import Cube, fits_int64
+from discreet.cube import Cube, blocks, fits_int64
 from discreet.errors import InternalError
 from discreet.estimates.trees import Tree, level_counts
 from discreet.groups import BinGroup, Group
@@ -240,10 +240,10 @@ def answer(query: Query, cube: Cube, brought: Part, cells: NDArray[np.int64]) ->
         raise InternalError("a query with several integers for a cell is answered by `answer_parts`")
     if isinstance(query, Dispersion):
         return _dispersion(query, cube, brought, cells)
-    contributed = _contributions(query, cube, brought)
-    values = np.zeros(brought.cells, dtype=contributed.dtype)
-    inside = cells >= 0
-    np.add.at(values, cells[inside], contributed[inside])
+    values = np.zeros(brought.cells, dtype=_contributions(query, _some(cube, slice(0)), brought).dtype)
+    for some in blocks(len(cells)):
+        inside = cells[some] >= 0
+        np.add.at(values, cells[some][inside], _contributions(query, _some(cube, some), brought)[inside])
     return values
 
 
@@ -339,6 +339,18 @@ def _integers(query: WeightedSum | Squares) -> type[np.int64] | type[np.object_]
 
 def cells_of(plan: Plan, facts: TableFacts, cube: Cube, brought: Part) -> NDArray[np.int64]:
     """For every cell of the cube, the position of its cell in the release, or -1 when its rows contribute nothing."""
+    cells = np.empty(len(cube.rows), dtype=np.int64)
+    for some in blocks(len(cells)):
+        cells[some] = _cells_of(plan, facts, _some(cube, some), brought)
+    return cells
+
+
+def _some(cube: Cube, some: slice) -> Cube:
+    """Some cells of a cube, in the same memory."""
+    return Cube(cube.keys[some], cube.rows[some], cube.nonnull[some], cube.sums[some])
+
+
+def _cells_of(plan: Plan, facts: TableFacts, cube: Cube, brought: Part) -> NDArray[np.int64]:
     cells = np.zeros(len(cube.rows), dtype=np.int64)
     inside = np.ones(len(cube.rows), dtype=bool)
     for group, labels in zip(plan.group_by, brought.labels, strict=True):

@@ -7,12 +7,13 @@ and the files are views of that document. The table of a *large* release stands 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
@@ -21,7 +22,7 @@ from discreet.durable import replaced
 from discreet.errors import ArgumentError, printed
 from discreet.exact import decimal_up, exact, text
 from discreet.parts import TABLE, Part, collected, copied, paths_of, problem_of, table_of
-from discreet.plan import canonical, digest
+from discreet.plan import digest, sealed
 from discreet.privacy.coordinates import Budget, from_json, to_json
 from discreet.result_frames import all_frames, frame_of, named_files
 
@@ -107,7 +108,7 @@ class Release:
                 f"release: its format is {printed(found)}, this version reads up to {FORMAT}; update discreet"
             )
         body = {key: value for key, value in document.items() if key != "digest"}
-        if document.get("digest") != _digest(body):
+        if document.get("digest") != _written(digest, body):
             raise ArgumentError("release: its digest does not match its content; it was changed after it was written")
         missing = [key for key in _PARTS if key not in document]
         if missing:
@@ -303,7 +304,7 @@ class RowEstimate:
 def make_release(content: Mapping[str, Any]) -> Release:
     """The release of a complete public document without format, version and digest, which are added."""
     body = {"format": 2 if "table" in content else 1, "library": f"discreet {__version__}", **content}
-    return Release(canonical({**body, "digest": _digest(body)}).encode("ascii"))
+    return Release(_written(sealed, body).encode("ascii"))
 
 
 def column_json(name: str, values: Sequence[Any]) -> dict[str, Any]:
@@ -312,17 +313,17 @@ def column_json(name: str, values: Sequence[Any]) -> dict[str, Any]:
     Raises:
         ArgumentError: values of several kinds.
     """
-    kinds = {_kind(value) for value in values if value is not None}
+    kinds = {_kind(found) for found in set(map(type, values)) if found is not NoneType}
     if len(kinds) > 1:
         raise ArgumentError(f"column '{name}': values of several kinds: {', '.join(sorted(kinds))}")
     return {"name": name, "kind": min(kinds, default="text"), "values": list(values)}
 
 
-def _kind(value: Any) -> str:
+def _kind(found: type) -> str:
     for kind, types in (("boolean", bool), ("integer", int), ("real", float), ("text", str)):
-        if isinstance(value, types):
+        if issubclass(found, types):
             return kind
-    raise ArgumentError(f"a {type(value).__name__} cannot be published")
+    raise ArgumentError(f"a {found.__name__} cannot be published")
 
 
 def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
@@ -390,9 +391,9 @@ def _parsed(payload: bytes) -> dict[str, Any]:
     return document
 
 
-def _digest(body: Mapping[str, Any]) -> str:
+def _written(write: Callable[[Mapping[str, Any]], str], body: Mapping[str, Any]) -> str:
     try:
-        return digest(body)
+        return write(body)
     except ValueError:
         raise ArgumentError("release: holds a number that is not finite") from None
     except RecursionError:

@@ -107,8 +107,7 @@ class Session:
         self._bits = system_bits
         self._engine = open_source(source, schema, limits, progress)
         try:
-            self._ledger = Ledger.open(ledger)
-            self._ledger.check(self._identity)
+            self._ledger = Ledger.open_for(ledger, self._identity)
         except BaseException:
             self._engine.close()
             raise
@@ -302,9 +301,7 @@ class Session:
         return ExactRequest(invariants, self._schema, self._neighbours)
 
     def _left(self) -> tuple[Fraction, ...]:
-        if self._identity.dataset not in self._ledger.datasets():
-            return coordinates(self._budget)
-        return self._ledger.remaining(self._identity.dataset)
+        return self._ledger.left(self._identity)[1]
 
     def _spend(self, spend: Spend) -> Budget:
         amount = self.remaining if spend is None else spend_of(spend, self._budget)
@@ -385,10 +382,11 @@ class Session:
         if self._invariants is not None:
             require_totals(self._engine, self._asked_exactly(self._invariants), self.totals)
         cubes = scanned(self._engine, order.request.layout)
+        head, left = self._ledger.left(self._identity)
         content = {
             "name": order.name,
             "dataset": self._identity.dataset,
-            "ledger": {"sequence": sequence, "head": self._ledger.head()},
-            "budget": {"whole": to_json(self._budget), "remaining": to_json(self.remaining)},
+            "ledger": {"sequence": sequence, "head": head},
+            "budget": {"whole": to_json(self._budget), "remaining": to_json(budget_down(self._budget, left))},
         }
         return carried_out(quoted, cubes, self._bits(), draft=draft, report_delta=self._report_delta, content=content)

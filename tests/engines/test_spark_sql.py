@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 import discreet as dp
@@ -74,14 +73,6 @@ def test_no_statement_can_be_read_in_two_ways() -> None:
         assert not re.search(r"[{}\\;$\"]|--|GROUP BY ALL|rand|uuid|nfc_normalize|HUGEINT|//", text)
         assert not re.search(r"(?<!TRY_)CAST\((?:split_part|trim)", text)
     assert seen > 40
-
-
-def test_cuts_are_counted_by_halving() -> None:
-    for cuts in ((), (3,), (1, 4, 9), tuple(range(0, 200, 3))):
-        text = SPARK.passed("code", cuts)
-        for code in range(-1, 210, 1 if len(cuts) < 5 else 7):
-            value = duckdb.execute(f"SELECT {re.sub(r'(?<=[0-9])L', '', text)} FROM (SELECT {code} AS code)").fetchone()
-            assert value == (sum(cut <= code for cut in cuts),)
 
 
 def test_limbs_carry_every_sum() -> None:

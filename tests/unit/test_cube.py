@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discreet.cube import Cube, compact
+from discreet.cube import Cube, compact, order_of
 
 FAR = [[2**62, -(2**62)], [-(2**62), 2**62], [2**62, -(2**62)]]
 SORTED = [[0, 1], [0, 2], [3, -1]]
@@ -48,3 +48,10 @@ def test_what_is_in_order_already_is_not_copied() -> None:
     cube = Cube(np.array(SORTED), rows, nothing, nothing)
     assert compact(cube) is cube
     assert compact(compact(Cube(cube.keys[::-1], rows, nothing, nothing))).rows.tolist() == [3, 2, 1]
+
+
+@given(st.lists(st.integers(-2, 2), max_size=9), st.sampled_from([1, 3, 2**53, 2**57, 2**58, 2**59, 2**60, 2**61]))
+def test_cells_in_the_order_of_far_and_near_keys(keys: list[int], far: int) -> None:
+    """Near keys are sorted as one number with the cells, far ones are not; both keep equal ones as they come."""
+    order = order_of([np.array(keys, np.int64) * far], len(keys))
+    assert order.tolist() == sorted(range(len(keys)), key=keys.__getitem__)

@@ -434,6 +434,33 @@ def test_a_clock_that_has_no_date_is_unknown(
     assert ledger.verify().intact
 
 
+def test_what_is_left_is_the_head_and_the_budget_minus_the_charges(ledger: Ledger) -> None:
+    assert ledger.left(identity(1)) == (ledger.head(), (1,))
+    ledger.reserve(identity(1), [asks("a", "1/3")])
+    ledger.reserve(identity(2, dataset="others"), [asks("a", "1/2")])
+    assert ledger.left(identity(1)) == (ledger.head(), ledger.remaining("wages"))
+    assert ledger.left(identity(2, dataset="others")) == (ledger.head(), (Fraction(3, 2),))
+    assert ledger.left(identity(3, dataset="new")) == (ledger.head(), (3,))
+    with pytest.raises(LedgerError, match="declared otherwise"):
+        ledger.left(identity(2))
+
+
+def test_a_ledger_is_opened_for_a_data_set_that_is_new_or_declared_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    with Ledger.open_for(path, identity(1)) as opened:
+        assert not path.exists()
+        opened.reserve(identity(1), [asks("a", "1/3")])
+    with Ledger.open_for(path, identity(1)) as again:
+        assert again.left(identity(1))[1] == (Fraction(2, 3),)
+    with pytest.raises(LedgerError, match="declared otherwise"):
+        Ledger.open_for(path, identity(2))
+    with pytest.raises(ArgumentError):
+        Ledger.open_for(path, identity(1, dataset=""))
+    path.write_bytes(b"no ledger at all" * 100)
+    with pytest.raises(LedgerError, match="no discreet ledger"):
+        Ledger.open_for(path, identity(1))
+
+
 def test_the_head_stands_for_everything_before(ledger: Ledger) -> None:
     heads = [ledger.head()]
     for name in ("a", "b"):

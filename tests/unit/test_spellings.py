@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from itertools import product
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.engines import spellings as module
-from discreet.engines.spellings import replaced, spellings
+from discreet.engines.spellings import every_spelling, replaced, spellings
 from discreet.errors import SourceError
 
 # Letters with one and two marks, marks of three classes, a character of marks alone, Hangul, signs that compose without a
@@ -76,3 +77,22 @@ def test_ascii_needs_nothing_and_marks_are_limited():
     with pytest.raises(SourceError, match="too many combining marks"):
         spellings([nfc("a" + "".join(marks))])
     assert len(spellings([nfc("São Tomé"), nfc("Thừa Thiên Huế")]).replacements) < 40
+
+
+def test_every_spelling_of_ascii_is_listed() -> None:
+    """All texts over what decomposes into these letters, and over two characters that do not."""
+    categories = ["K;", "`K", "a", "OK"]
+    found = every_spelling(categories)
+    alphabet = ["K", ";", "`", "a", "O", *module._ASCII, "\u00c5", "\u0300"]
+    texts = ["".join(text) for many in (1, 2) for text in product(alphabet, repeat=many)]
+    expected = [(text, categories.index(nfc(text))) for text in texts if nfc(text) in categories]
+    assert found is not None
+    assert sorted(found) == sorted(expected)
+    assert len(expected) == 4 + 4 + 1 + 2
+
+
+def test_where_spellings_are_many_texts_are_normalised() -> None:
+    assert every_spelling(["a", "é"]) is None
+    assert every_spelling(["K" * 11]) is None
+    assert len(every_spelling(["K" * 10]) or ()) == 1024
+    assert every_spelling([f"a{i}" for i in range(3)]) == [("a0", 0), ("a1", 1), ("a2", 2)]

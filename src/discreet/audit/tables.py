@@ -20,7 +20,7 @@ from discreet.engines.reference import ReferenceEngine
 from discreet.invariants.beside import alive_cells
 from discreet.layouts import Part
 from discreet.neighbours import AddRemove
-from discreet.plan import Plan, table_facts, used_columns
+from discreet.plan import Plan, used_columns
 from discreet.queries import widths
 from discreet.quotes import Quote
 from discreet.schema import Category, Column, Number
@@ -117,7 +117,7 @@ def _known_to_occur(quote: Quote) -> dict[str, _Asked]:
 
 
 def _codes(plan: Plan, name: str) -> tuple[int | None, ...]:
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)[name]
+    facts = plan.facts[name]
     size = facts.column.size
     if isinstance(facts, CategoryFacts):
         others = [code for code in range(size) if code not in facts.kept]

@@ -11,7 +11,7 @@ from discreet.displays import column_text, neighbours_text, step_text
 from discreet.groups import BinGroup
 from discreet.invariants.adjacency import semi_adjacency
 from discreet.invariants.parts import part_json
-from discreet.layouts import Layout, table_facts
+from discreet.layouts import Layout
 from discreet.limits import is_large
 from discreet.neighbours import ReplaceOne
 from discreet.plan import Plan, plan_json
@@ -85,7 +85,7 @@ def reading_facts(layout: Layout) -> dict[str, Any]:
 
 def left_out(plan: Plan) -> Iterator[str]:
     """For each column with bins: which values are in none of them. A column that `where` limits is limited on purpose."""
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    facts = plan.facts
     groups = [*plan.group_by]
     for statistic in plan.statistics:
         match statistic.kind:

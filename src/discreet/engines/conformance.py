@@ -36,6 +36,7 @@ OpenEngine = Callable[[Header, Rows], Engine]
 
 _SOME = 4
 _ROWS = 60
+_EDGES = 1200
 _FEW = 2**12
 """Columns of at most as many codes are also counted code by code."""
 
@@ -148,6 +149,8 @@ def _requests(table: HostileTable) -> Iterator[tuple[str, Plan]]:
     if numbers:
         yield "sums", start.agg(*(sum_of(name, nulls="skip") for name in numbers))
         yield "sums by categories", start.group_by(*categories).agg(*(sum_of(name, nulls="skip") for name in numbers))
+        if table.header[numbers[0]].kind == "integer":  # from codes on all types are alike
+            yield "a fine grid", _fine_grid(start, sorted(numbers, key=lambda name: named[name].size)[-2:])
     for name, column in table.schema.columns.items():
         if isinstance(column, Category):
             many = _with_category(start, name, column)
@@ -155,6 +158,18 @@ def _requests(table: HostileTable) -> Iterator[tuple[str, Plan]]:
             many = _with_number(start, name, column, _own_codes(table, name, column))
         for what, plan in many:
             yield f"column '{name}': {what}", plan
+
+
+def _fine_grid(start: Table, names: Sequence[str]) -> Plan:
+    """More than a million groups where columns are wide enough: of one at equal distances, of the others at unequal ones."""
+    groups = []
+    for name in names:
+        column = start.schema[name]
+        if isinstance(column, Number):
+            step = -(-column.size // _EDGES)
+            codes = [code for place, code in enumerate(range(0, column.size, step)) if not groups or place % 7 != 1]
+            groups.append(bins(name, [column.value(code) for code in codes]))
+    return start.group_by(*groups).agg(count(), sum_of(names[0], nulls="skip"))
 
 
 def _with_category(start: Table, name: str, column: Category) -> Iterator[tuple[str, Plan]]:

@@ -33,7 +33,6 @@ class Dialect:
         unscaled: a decimal column without its point, an integer; null beyond the digits of its type. What lies below the
             first or above the second of the two integers given may be moved there.
         whole: a decimal column as BIGINT, null where it is no 64-bit integer.
-        passed: how many of these ascending cuts are at most a code, null for null.
         text: a text column, such that it is equal to a word of `lookup` exactly when its NFC form is that category.
         lookup: the join, as text after a FROM, that gives target t of column c of this number.
         date_code: the code of a date within the bounds of the path, null for null.
@@ -54,7 +53,6 @@ class Dialect:
     wide: Callable[[str, ColumnType], str]
     unscaled: Callable[[str, ColumnType, int, int], str]
     whole: Callable[[str, ColumnType], str]
-    passed: Callable[[str, Sequence[int]], str]
     text: Callable[[CategoryPath], str]
     lookup: Callable[[CategoryPath, int], str]
     date_code: Callable[[NumberPath, ColumnType], str]

@@ -27,6 +27,7 @@ from discreet.engines.frames import ArrowOnly, declared
 from discreet.engines.limits import Limits
 from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
 from discreet.engines.sql import aggregate_sql
+from discreet.engines.words import unpacked, words_of
 from discreet.errors import InternalError, SourceError
 from discreet.paths import KeyAxis, Moment
 
@@ -59,6 +60,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     # The rows of a frame are not known beforehand; otherwise they, not the categories, may fill the hash table.
     "disabled_optimizers": "build_side_probe_side",
+    "perfect_ht_threshold": 16,  # bits of the keys up to which groups are counted in an array: some MB for each thread
 }
 _KINDS = {
     **dict.fromkeys(_INTEGERS, "integer"),
@@ -294,19 +296,22 @@ def cube_of(answer: Answer, axes: Sequence[KeyAxis], moments: Sequence[Moment]) 
     """The cube in what an `aggregate_sql` statement answered."""
     columns = dict(answer)
     del answer  # columns are given up one by one, for there may be millions of cells
-    order = order_of([np.asarray(columns[f"k{i}"], dtype=np.int64) for i in range(len(axes))], len(columns["n"]))
+    words = words_of(axes)
+    order = order_of([np.asarray(columns[f"k{i}"], dtype=np.int64) for i in range(len(words))], len(columns["n"]))
     rows = np.asarray(columns.pop("n"), dtype=np.int64)[order]
-    shape = (len(rows), len(moments))
-    keys = np.empty((len(rows), len(axes)), dtype=np.int64)
-    nonnull = np.empty(shape, dtype=np.int64)
-    kind = sum_dtype([moment.path.high - moment.path.low for moment in moments])
-    sums = np.empty(shape, dtype=kind)
-    for i in range(len(axes)):
-        keys[:, i] = columns.pop(f"k{i}")[order]
+    keys = unpacked(words, (columns.pop(f"k{i}")[order] for i in range(len(words))), len(rows))
+    nonnull = np.empty((len(rows), len(moments)), dtype=np.int64, order="F")
+    sums = np.empty(nonnull.shape, dtype=sum_dtype([moment.path.high - moment.path.low for moment in moments]), order="F")
     for j in range(len(moments)):
         nonnull[:, j] = columns.pop(f"n{j}")[order]
-        sums[:, j] = columns.pop(f"h{j}")[order].astype(kind) * LIMB + columns.pop(f"l{j}")[order].astype(kind)
+        sums[:, j] = _summed(columns, j, order, sums.dtype)
     return compact(Cube(keys, rows, nonnull, sums))
+
+
+def _summed(columns: dict[str, NDArray[Any]], j: int, order: NDArray[np.intp], kind: np.dtype[Any]) -> NDArray[Any]:
+    if f"s{j}" in columns:
+        return columns.pop(f"s{j}")[order]
+    return columns.pop(f"h{j}")[order].astype(kind) * LIMB + columns.pop(f"l{j}")[order].astype(kind)
 
 
 def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator[Any]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from discreet.cube import fits_int64
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect
+from discreet.engines.spellings import every_spelling
 from discreet.errors import InternalError
 from discreet.paths import CategoryPath, NumberPath
-from discreet.schema import Date
+from discreet.schema import Date, Value
 
 __all__ = ["DUCKDB", "LIMB", "quoted"]
 
 LIMB = 2**32
-"""Sums leave the engine as two 64-bit limbs, sum = high·2**32 + low, because drivers turn 128-bit integers into doubles."""
+"""Sums beyond 64 bits leave the engine as two limbs, sum = high·2**32 + low: drivers turn 128-bit integers into doubles."""
 
 _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DAY = 86_400 * 10**9
@@ -71,6 +73,19 @@ def _whole(name: str, kind: ColumnType) -> str:
     return f"CASE WHEN {value} = trunc({value}) THEN TRY_CAST({value} AS BIGINT) END"
 
 
+def _text(path: CategoryPath) -> str:
+    """The text itself where the lookup has every spelling of the categories, which saves a pass over all texts."""
+    column = quoted(path.name)
+    return f"nfc_normalize({column})" if _spelt(path) is None else f"CAST({column} AS VARCHAR)"
+
+
+def _spelt(path: CategoryPath) -> list[tuple[Value, int]] | None:
+    """All texts that are categories, with their targets; None where a text has to be normalised first."""
+    words = [value for value in path.column.values if isinstance(value, str)]
+    every = every_spelling(words) if words else None
+    return None if every is None else [(word, path.targets[place]) for word, place in every]
+
+
 def _lookup(path: CategoryPath, i: int) -> str:
     """The join that sends categories to targets.
 
@@ -80,13 +95,14 @@ def _lookup(path: CategoryPath, i: int) -> str:
     expressions take half a minute to parse; no category contains a line break.
     """
     type_ = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}[type(path.column.values[0])]
-    words = _text_literal("\n".join(str(value) for value in path.column.values))
-    targets = _text_literal("\n".join(str(target) for target in path.targets))
-    pairs = f"unnest(CAST(string_split({words}, '\n') AS {type_}[])) AS w{i}, "
-    pairs += f"unnest(CAST(string_split({targets}, '\n') AS BIGINT[])) AS u{i}"
+    pairs = _spelt(path) or list(zip(path.column.values, path.targets, strict=True))
+    words = _text_literal("\n".join(str(word) for word, _ in pairs))
+    targets = _text_literal("\n".join(str(target) for _, target in pairs))
+    columns = f"unnest(CAST(string_split({words}, '\n') AS {type_}[])) AS w{i}, "
+    columns += f"unnest(CAST(string_split({targets}, '\n') AS BIGINT[])) AS u{i}"
     same = f"c{i} COLLATE C = w{i}" if type_ == "VARCHAR" else f"c{i} = w{i}"
     target = _within(f"u{i}", min(path.targets), max(path.targets))
-    table = f"(SELECT w{i}, {target} AS t{i} FROM (SELECT {pairs}))"  # noqa: S608 (numbers and literals alone)
+    table = f"(SELECT w{i}, {target} AS t{i} FROM (SELECT {columns}))"  # noqa: S608 (numbers and literals alone)
     return f" LEFT JOIN {table} ON {same}"
 
 
@@ -132,13 +148,10 @@ def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
     return f"(CASE WHEN {code} <= {path.low} THEN {path.low} WHEN {code} >= {path.high} THEN {path.high} ELSE {code} END)"
 
 
-def _passed(code: str, cuts: Sequence[int]) -> str:
-    return "(" + (" + ".join(f"CAST({code} >= {cut} AS BIGINT)" for cut in cuts) or f"{code} * 0") + ")"
-
-
 def _sums(path: NumberPath, j: int) -> list[str]:
-    offset = f" - {path.low}" if path.low else ""
-    total = f"coalesce(sum(v{j}{offset}), 0)"
+    total = f"coalesce(sum(v{j}{f' - {path.low}' if path.low else ''}), 0)"
+    if fits_int64(path.high - path.low):
+        return [f"CAST({total} AS BIGINT) AS s{j}"]
     return [f"CAST({total} // {LIMB} AS BIGINT) AS h{j}", f"CAST({total} % {LIMB} AS BIGINT) AS l{j}"]
 
 
@@ -159,8 +172,7 @@ DUCKDB = Dialect(
     wide=_wide,
     unscaled=_unscaled,
     whole=_whole,
-    passed=_passed,
-    text=lambda path: f"nfc_normalize({quoted(path.name)})",
+    text=_text,
     lookup=_lookup,
     date_code=_date_code,
     sums=_sums,

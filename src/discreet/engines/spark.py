@@ -27,6 +27,7 @@ from discreet.engines.spark_files import FrameFiles, files_of_path, files_of_tab
 from discreet.engines.spark_sql import LIMB_BITS, SPARK, TIMESTAMP_NTZ, limbs
 from discreet.engines.spill import new_spill_folder, remove_spill_folder
 from discreet.engines.sql import aggregate_sql
+from discreet.engines.words import unpacked, words_of
 from discreet.errors import SourceError
 from discreet.paths import KeyAxis, Moment
 
@@ -266,12 +267,11 @@ def _cube(answer: Any, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cu
         return answer[name].to_numpy()
 
     rows = np.asarray(column("n"), dtype=np.int64)
-    shape = (len(rows), len(moments))
+    words = words_of(axes)
+    keys = unpacked(words, (column(f"k{i}") for i in range(len(words))), len(rows))
     widths = [moment.path.high - moment.path.low for moment in moments]
-    keys, nonnull = np.empty((len(rows), len(axes)), dtype=np.int64), np.empty(shape, dtype=np.int64)
-    sums: NDArray[Any] = np.zeros(shape, dtype=sum_dtype(widths))
-    for i in range(len(axes)):
-        keys[:, i] = column(f"k{i}")
+    nonnull = np.empty((len(rows), len(moments)), dtype=np.int64)
+    sums: NDArray[Any] = np.zeros(nonnull.shape, dtype=sum_dtype(widths))
     for j, width in enumerate(widths):
         nonnull[:, j] = column(f"n{j}")
         for i in range(limbs(width)):

@@ -147,18 +147,6 @@ def _date_code(path: NumberPath, kind: ColumnType) -> str:
     )
 
 
-def _passed(code: str, cuts: Sequence[int]) -> str:
-    """By halving: expressions that are nested as deeply as there are cuts overflow the stack of Spark's driver."""
-
-    def among(first: int, last: int) -> str:
-        if first == last:
-            return f"{first}L"
-        middle = (first + last) // 2
-        return f"CASE WHEN {code} < {cuts[middle]} THEN {among(first, middle)} ELSE {among(middle + 1, last)} END"
-
-    return f"CASE WHEN {code} IS NOT NULL THEN {among(0, len(cuts))} END"
-
-
 def _sums(path: NumberPath, j: int) -> list[str]:
     width, value = path.high - path.low, f"(v{j} - {path.low})"
     parts = [f"shiftrightunsigned({value}, {LIMB_BITS * i}) & {2**LIMB_BITS - 1}" for i in range(limbs(width))]
@@ -182,7 +170,6 @@ SPARK = Dialect(
     wide=lambda integer, _: f"CAST({integer} AS DECIMAL(38,0))",
     unscaled=_unscaled,
     whole=_whole,
-    passed=_passed,
     text=_text,
     lookup=_lookup,
     date_code=_date_code,

@@ -8,14 +8,14 @@ only finitely many of either can lead to a category, so that a short list of rep
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations
+from itertools import islice, permutations, product
 
 from discreet.errors import SourceError
 
-__all__ = ["Spellings", "replaced", "spellings"]
+__all__ = ["Spellings", "every_spelling", "replaced", "spellings"]
 
 _PLANES = 0x40000
 """No character beyond has a decomposition."""
@@ -23,7 +23,31 @@ _PLANES = 0x40000
 _ASCII = {"\u212a": "K", "\u037e": ";", "\u1fef": "`"}
 """The characters beside ASCII whose decomposition is ASCII."""
 
+_TWINS = {letter: letter + x for x, letter in _ASCII.items()}
+
 _LIMIT = 20_000
+
+
+def every_spelling(categories: Sequence[str]) -> list[tuple[str, int]] | None:
+    """All texts whose NFC form is a category, each with the place of its category; None unless they are ASCII and few.
+
+    Proof. ASCII texts are their own NFD form, and two texts have the same NFC form exactly when they have the same NFD form.
+    So every character of such a text decomposes into ASCII: it is ASCII itself, or one of `_ASCII`.
+    """
+    together = "".join(categories)
+    if not together.isascii():
+        return None
+    if not any(letter in together for letter in _TWINS):
+        return [(category, place) for place, category in enumerate(categories)]
+    most = 2 * len(categories) + 1024
+    spelt = ((spelling, place) for place, category in enumerate(categories) for spelling in _spelt(category))
+    found = list(islice(spelt, most + 1))
+    return None if len(found) > most else found
+
+
+def _spelt(category: str) -> Iterator[str]:
+    """The category, with each of its letters that have a twin as the one or as the other."""
+    return map("".join, product(*(_TWINS.get(letter, letter) for letter in category)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,18 @@ write differently is their `Dialect`.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from math import ceil, floor, gcd
 from typing import Any
 
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.dialect import Dialect
+from discreet.engines.words import word_sql, words_of
 from discreet.errors import InternalError, SourceError
 from discreet.exact import text
 from discreet.paths import NULL, CategoryPath, KeyAxis, Moment, NumberPath
@@ -60,10 +63,6 @@ def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType]
     return f"coalesce({', '.join(parts)})"
 
 
-_FEW_CUTS = 4
-"""Up to so many cuts are compared with one by one."""
-
-
 def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
     """One statement that gives, per cell: its keys, its rows, and for each moment non-null rows and the sum in limbs.
 
@@ -71,7 +70,7 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
         dialect: of the engine that will run it.
         source: an SQL table expression.
         header: the types of its columns.
-        axes: the keys, columns k0, k1, …
+        axes: the keys, whose words are the columns k0, k1, …
         moments: the value columns, v0, v1, …
 
     Raises:
@@ -80,12 +79,8 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
     inner = [f"{_value(dialect, axis.path, header[axis.name])} AS c{i}" for i, axis in enumerate(axes)]
     inner += [f"{_number_code(dialect, moment.path, header[moment.name])} AS v{j}" for j, moment in enumerate(moments)]
     lookups = "".join(dialect.lookup(axis.path, i) for i, axis in enumerate(axes) if isinstance(axis.path, CategoryPath))
-    keys = [_key(dialect, axis, i) for i, axis in enumerate(axes)]
-    # Null is a group of its own and named afterwards: doing it for every row took as long as grouping them.
-    columns = [
-        f"coalesce({key}, {axis.path.null_target}) AS k{i}" for i, (key, axis) in enumerate(zip(keys, axes, strict=True))
-    ]
-    columns += ["count(*) AS n"]
+    keys, named = _words(dialect, axes)
+    columns = [f"{text} AS k{i}" for i, text in enumerate(named)] + ["count(*) AS n"]
     for j, moment in enumerate(moments):
         columns += [f"count(v{j}) AS n{j}", *dialect.sums(moment.path, j)]
     body = f"SELECT {', '.join(inner) or '1'} FROM {source}"
@@ -98,16 +93,57 @@ def _value(dialect: Dialect, path: NumberPath | CategoryPath, kind: ColumnType) 
     return _number_code(dialect, path, kind)
 
 
+def _words(dialect: Dialect, axes: Sequence[KeyAxis]) -> tuple[list[str], list[str]]:
+    """By what rows are grouped, and the words of the groups.
+
+    On an axis by itself null is a group of its own and named afterwards: doing it for every row took as long as grouping.
+    """
+    keys, named, first = [], [], 0
+    for word in words_of(axes):
+        some = range(first, first + len(word.sizes))
+        found = [_key(dialect, axes[i], i) for i in some]
+        labels = [f"coalesce({key}, {axes[i].path.null_target})" for key, i in zip(found, some, strict=True)]
+        named.append(word_sql(word, labels))
+        keys.append(found[0] if len(found) == 1 else named[-1])
+        first += len(found)
+    return keys, named
+
+
 def _key(dialect: Dialect, axis: KeyAxis, i: int) -> str:
     """The label, null for null."""
     if isinstance(axis.path, CategoryPath):
         return f"t{i}"
     if axis.cuts is None:
         return f"c{i}"
-    first, many = min(axis.cuts, default=0), len(axis.cuts)
-    if many > _FEW_CUTS and max(axis.cuts) - first == many - 1:  # every code by itself: no cut has to be looked for
-        return f"CASE WHEN c{i} < {first} THEN 0 WHEN c{i} >= {first + many - 1} THEN {many} ELSE c{i} - {first - 1} END"
-    return dialect.passed(f"c{i}", axis.cuts)
+    # Every code is at least the lowest and at most the highest: the other cuts say nothing.
+    below = bisect_right(axis.cuts, axis.path.low)
+    cuts = axis.cuts[below : bisect_right(axis.cuts, axis.path.high)]
+    return _passed(dialect, f"c{i}", cuts, below)
+
+
+def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int) -> str:
+    """How many of these ascending cuts are at most a code, and `below` more; null for null.
+
+    Cuts at equal distances are divided by; others are looked for by halving, since engines bound the depth of a sum.
+    """
+    distances = {after - before for before, after in pairwise(cuts)}
+    if len(distances) == 1:
+        (distance,) = distances
+        start = cuts[0] - (below + 1) * distance  # (code - start) // distance is the answer from the first cut on
+        counted = code if (start, distance) == (0, 1) else f"({code} - {start})"
+        counted += "" if distance == 1 else f" {dialect.divided} {distance}"
+        return (
+            f"CASE WHEN {code} < {cuts[0]} THEN CAST({below} AS BIGINT) "
+            f"WHEN {code} >= {cuts[-1]} THEN {below + len(cuts)} ELSE {counted} END"
+        )
+
+    def among(first: int, last: int) -> str:
+        if first == last:
+            return f"CAST({below + first} AS BIGINT)"
+        middle = (first + last) // 2
+        return f"CASE WHEN {code} < {cuts[middle]} THEN {among(first, middle)} ELSE {among(middle + 1, last)} END"
+
+    return f"CASE WHEN {code} IS NOT NULL THEN {among(0, len(cuts))} END"
 
 
 def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> str:

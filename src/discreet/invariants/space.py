@@ -25,7 +25,7 @@ from discreet.invariants.structure import Blocks, Kernel, Structure, Tables
 from discreet.invariants.totals import PublishedTotals, read_totals
 from discreet.invariants.view import View, view_of
 from discreet.neighbours import ReplaceOne
-from discreet.plan import Plan, table_facts
+from discreet.plan import Plan
 from discreet.schema import Number, Schema
 from discreet.statistics import Count, Mean, Share, Statistic, Std, Sum, Variance, count
 from discreet.steps import NumberFacts
@@ -182,7 +182,7 @@ def _largest(plan: Plan, space: Space) -> Span:
 
 def _steps(plan: Plan, statistic: Statistic) -> tuple[int, int]:
     """The least and the greatest value of the column in steps of its grid, rounded outwards."""
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)[str(statistic.column)]
+    facts = plan.facts[str(statistic.column)]
     if not isinstance(facts, NumberFacts) or not isinstance(facts.column, Number):
         raise InternalError(f"column '{statistic.column}' has no sum")
     ends = facts.column.value(facts.low) / facts.column.step, facts.column.value(facts.high) / facts.column.step

@@ -12,7 +12,7 @@ from discreet.errors import PlanError
 from discreet.groups import BinGroup, Group, group_labels
 from discreet.paths import NULL, CategoryPath, path_of
 from discreet.places import group_places, passes
-from discreet.plan import Plan, resize_of, table_facts
+from discreet.plan import Plan, resize_of
 from discreet.schema import Category, Schema
 from discreet.steps import Impute, NumberFacts, TableFacts, Where, WhereIn, facts_of
 
@@ -75,7 +75,7 @@ def view_of(plan: Plan, columns: tuple[str, ...]) -> View | None:
     refuse_imputed(plan, columns)
     if resize_of(plan) is not None:
         return None
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
+    facts = plan.facts
     places, grouped = {}, {}
     for name in columns:
         codes = _final_codes(plan, name)
@@ -94,8 +94,7 @@ def view_of(plan: Plan, columns: tuple[str, ...]) -> View | None:
 
 def counts_every_row(plan: Plan, but: tuple[str, ...] = ()) -> bool:
     """Whether every row counts in exactly one cell of the request, whatever its values; the columns `but` are left aside."""
-    facts = table_facts(plan.schema, plan.neighbours, plan.steps)
-    groups = all(is_complete(group, facts) for group in plan.group_by if group.column not in but)
+    groups = all(is_complete(group, plan.facts) for group in plan.group_by if group.column not in but)
     return groups and all(step.column in but for step in _conditions(plan))
 
 

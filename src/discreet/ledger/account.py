@@ -64,6 +64,17 @@ class Ledger:
             pass
         return ledger
 
+    @classmethod
+    def open_for(cls, path: str | Path, identity: Identity) -> Self:
+        """`open` and `check` in one look at the file.
+
+        Raises:
+            LedgerError: as both.
+        """
+        ledger = cls(Store(path, _PATIENCE))
+        ledger.check(identity)
+        return ledger
+
     def close(self) -> None:
         """The object cannot be used any more. Closing twice is fine."""
         self._store.close()
@@ -257,6 +268,17 @@ class Ledger:
         """The budget of `dataset` minus `spent`."""
         with self._reading() as (book, _):
             return self._account(book, dataset).remaining
+
+    def left(self, identity: Identity) -> tuple[str, Amounts]:
+        """`head`, and what remains of the budget: all of it while the data set is new. One state of the file has both.
+
+        Raises:
+            LedgerError: another identity, or a ledger that cannot be used.
+        """
+        with self._reading() as (book, _):
+            same_identity(book, identity)
+            account = book.accounts.get(identity.dataset)
+            return book.digest, identity.budget if account is None else account.remaining
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """The entries of `dataset`, or of all data sets, in order."""
