@@ -3,8 +3,11 @@
 A line by itself is read by an automaton: quotes change between outside and inside, commas outside separate. What a run of
 quotes does depends on three facts alone: whether it is odd, and whether a comma or an end of the line stands before and
 after it. Each run then sends {outside, inside} to one of them, whatever came before, or leaves it, or exchanges the two,
-or is a fault from one of them. So the states of all lines follow from one running maximum and one running sum, and a
-line that is well-formed takes about as long as one that is not.
+or is a fault from one of them.
+
+All lines are read in step: one long integer has a bit for each byte of which something is true, and the carries of a sum
+run from the byte where something begins to the byte where it ends. So time follows the number of bytes, and hardly what
+they are.
 """
 
 from __future__ import annotations
@@ -14,90 +17,118 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Marks", "marks_of"]
+__all__ = ["CUT", "Marks", "Truths", "marks_of"]
 
-_END, _COMMA, _QUOTE, _NUL = 1, 2, 3, 4
-_KINDS = np.zeros(256, dtype=np.uint8)
-_KINDS[[ord("\n"), ord(","), ord('"'), 0]] = _END, _COMMA, _QUOTE, _NUL
+_END, _COMMA, _QUOTE, CUT = np.frombuffer(b'\n,"\r', dtype=np.uint8)
 
-Places = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
-    """What the bytes of a block of whole lines are.
+    """What is true of each byte of a block of whole lines.
 
     Args:
-        ends: the places of the line ends.
-        commas: for each line, the number of commas outside of quotes.
-        faults: for each line, whether its quotes are not well-formed, or a NUL stands in it.
-        quoted: for each line, whether a quote stands in it.
-        separators: the places of the commas outside of quotes. In a line with a fault they have no meaning.
-        spare: the places of the quotes that belong to no cell: those around a cell, and one of each two within. As before.
+        ends: it is a line end.
+        separators: it is a comma outside of quotes.
+        spare: it is a quote that belongs to no cell: one of those around a cell, or one of each two within.
+        faults: it is NUL or CUT, or shows that the quotes of its line are not well-formed. In a line with a fault,
+            separators and spare quotes have no meaning.
     """
 
-    ends: Places
-    commas: NDArray[np.int32]
+    ends: Truths
+    separators: Truths
+    spare: Truths
     faults: Truths
-    quoted: Truths
-    separators: Places
-    spare: Places
 
 
 def marks_of(data: NDArray[np.uint8]) -> Marks:
-    """The marks of a block of bytes that ends with a line end.
+    """The marks of a block of bytes that ends with a line end. No line has a CUT: a carriage return ended it before."""
+    ends, commas, quotes = data == _END, data == _COMMA, data == _QUOTE
+    faults: Truths = (data == 0) | (data == CUT)
+    if not quotes.any():
+        return Marks(ends, commas, quotes, faults)
+    found = _runs(_bits(quotes), _bits(ends | commas), _bits(ends), int.from_bytes(b"\x55" * (len(data) // 8 + 1), "little"))
+    inside, spare, wrong = (_truths(bits, len(data)) for bits in found)
+    return Marks(ends, commas & ~inside, spare, faults | wrong | (ends & inside))
 
-    The places of quotes in a run of quotes are chosen from its end, which is the same text.
+
+def _bits(truths: Truths) -> int:
+    """The integer whose bit i is truth i."""
+    return int.from_bytes(np.packbits(truths, bitorder="little").tobytes(), "little")
+
+
+def _truths(bits: int, count: int) -> Truths:
+    """The truths of an integer, the first bits of it."""
+    packed = np.frombuffer(bits.to_bytes(-(-count // 8), "little"), dtype=np.uint8)
+    return np.unpackbits(packed, count=count, bitorder="little").view(bool)
+
+
+def _runs(quotes: int, edges: int, ends: int, even: int) -> tuple[int, int, int]:
+    """Where the bytes are that stand inside of quotes, spare quotes, and bytes behind a run that is a fault.
+
+    A run stands for its first byte before it has its effect, and for the byte behind it afterwards. The first byte of a
+    line is behind the line end, which closes what is open. `even` are all even places.
     """
-    kinds = _KINDS[data]
-    places = np.flatnonzero(kinds)
-    marks = kinds[places]
-    inside, wrong, spare = _quotes(kinds, places, marks)
-    ends = np.flatnonzero(marks == _END)
-    separators = (marks == _COMMA) & ~inside
-    return Marks(
-        places[ends],
-        _per_line(separators, ends),
-        _per_line(wrong | (marks == _NUL), ends) > 0,
-        _per_line(marks == _QUOTE, ends) > 0,
-        places[separators],
-        spare,
-    )
+    firsts = _without(quotes, quotes << 1)
+    bordered = firsts & (edges << 1 | 1)  # before the block a line ended
+    evens = firsts & even
+    odd = _without(_behind(quotes, evens), even) | (_behind(quotes, firsts ^ evens) & even)
+    before, after = _behind(quotes, bordered), quotes << 1 & edges
+    closing, opening = _without(odd, before) | ends << 1, _without(before, after)
+    inside = _inside(closing, opening, swapping=odd & before & after)
+    within = firsts & inside
+    opened = _behind(quotes, within)
+    wrong = _without((odd & opened) | _without(before, odd | opened), after)
+    whole = _whole(quotes, evens)
+    nth_odd = (whole & even) | _without(quotes ^ whole, even)  # the first, third, … of each run
+    return inside, quotes ^ _kept(quotes, firsts, within, bordered, nth_odd), wrong
 
 
-def _per_line(chosen: Truths, ends: Places) -> NDArray[np.int32]:
-    return np.diff(np.cumsum(chosen, dtype=np.int32)[ends], prepend=np.int32(0))
+def _kept(quotes: int, firsts: int, within: int, bordered: int, nth_odd: int) -> int:
+    """The quotes that belong to a cell, given the first quotes of runs: of all, of those inside, of those behind an edge.
+
+    Of a run inside, the second of each two; of a run that opens a cell, the same behind its first; of another run all.
+    """
+    text = _whole(quotes, _without(firsts, within | bordered))
+    inner = _whole(quotes, within)
+    outer = quotes ^ text ^ inner
+    return text | _without(inner, nth_odd) | _without(outer & nth_odd, firsts)
 
 
-def _quotes(kinds: NDArray[np.uint8], places: Places, marks: NDArray[np.uint8]) -> tuple[Truths, Truths, Places]:
-    """For each mark, whether it stands inside of quotes and whether it is a fault; the places of the spare quotes."""
-    quotes = np.flatnonzero(marks == _QUOTE)
-    inside, wrong = np.zeros(len(marks), dtype=bool), np.zeros(len(marks), dtype=bool)
-    if not len(quotes):
-        return inside, wrong, quotes
-    where = places[quotes]
-    firsts = np.flatnonzero(np.diff(where, prepend=-2) != 1)
-    lengths = np.diff(firsts, append=len(where))
-    runs, odd = quotes[firsts], (lengths & 1).astype(bool)
-    # Before the first byte of a block, and after its last quote, a line ends: -1 is the line end of the block itself.
-    before, after = (kinds[at] - np.uint8(1) < 2 for at in (where[firsts] - 1, where[firsts] + lengths))
-    inside = _inside(marks == _END, runs, closing=odd & ~before, opening=before & ~after, swapping=odd & before & after)
-    within = inside[runs]
-    wrong[runs] = ~after & np.where(odd, within, before & ~within)
-    wrong |= (marks == _END) & inside
-    kept = np.where(within | before, (lengths - (before & ~within)) >> 1, lengths)
-    nth = np.arange(len(where)) - np.repeat(firsts + kept, lengths)
-    return inside, wrong, where[nth >= 0]
+def _inside(closing: int, opening: int, swapping: int) -> int:
+    """Where quotes are open, given where something closes them, opens them, or exchanges the two.
+
+    Between places that close or open, the state changes with the number of places that exchange. So relative to the parity
+    of that number since the start of the block, the state changes at places that close or open alone.
+    """
+    every = (1 << max(closing, opening).bit_length()) - 1
+    parity = _parity(swapping, every)
+    turned = (closing ^ opening) & parity
+    down, up = closing ^ turned, opening ^ turned
+    free = down ^ every
+    # The first `up` in a stretch without `down` clears what follows, up to the next `down`; other ones are set again.
+    return (((free + up) ^ free | up) & free) ^ parity
 
 
-def _inside(ends: Truths, runs: Places, *, closing: Truths, opening: Truths, swapping: Truths) -> Truths:
-    """Whether each mark stands inside of quotes, given what the first quote of each run does; lines begin outside."""
-    fixed, opened, swaps = ends.copy(), np.zeros(len(ends), dtype=bool), np.zeros(len(ends), dtype=np.uint8)
-    fixed[runs], opened[runs], swaps[runs] = closing | opening, opening, swapping
-    swaps = np.cumsum(swaps, dtype=np.uint8)  # only whether it is odd has a meaning
-    places = np.arange(1, len(ends) + 1, dtype=np.int32)
-    last = np.maximum.accumulate(np.where(fixed, places, np.int32(0)))  # 0: the line end before the block
-    opened, swaps = np.append(False, opened), np.append(np.uint8(0), swaps)
-    before = opened[last] ^ ((swaps[1:] ^ swaps[last]) & 1).astype(bool)
-    return np.append(False, before[:-1])
+def _parity(bits: int, every: int) -> int:
+    """Where the number of bits up to there, with it, is odd."""
+    shift = 1
+    while bits and shift < every.bit_length():
+        bits ^= bits << shift & every
+        shift *= 2
+    return bits
+
+
+def _without(some: int, others: int) -> int:
+    return some ^ (some & others)
+
+
+def _behind(quotes: int, firsts: int) -> int:
+    """The bytes behind the runs of quotes that begin at `firsts`: a sum clears such a run and carries one to the next."""
+    return _without(quotes + firsts, quotes)
+
+
+def _whole(quotes: int, firsts: int) -> int:
+    """All quotes of the runs that begin at `firsts`."""
+    return _without(quotes, quotes + firsts)

@@ -38,4 +38,7 @@ def new_spill_folder(parent: str | Path | None = None) -> SpillFolder:
 def remove_spill_folder(folder: SpillFolder) -> None:
     """The folder and whatever is in it are gone. A forked child leaves its parent's folder alone."""
     if folder.path and folder.process == os.getpid():
-        rmtree(folder.path, ignore_errors=True)
+        try:
+            Path(folder.path).rmdir()  # nothing was spilled, nearly always
+        except OSError:
+            rmtree(folder.path, ignore_errors=True)

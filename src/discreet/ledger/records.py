@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 from discreet.errors import ArgumentError
@@ -225,27 +227,33 @@ def require_text(value: object, name: str) -> None:
         raise ArgumentError(f"{name}='{value[:40]}…': must have at most {_MAX_NAME} characters, not {len(value)}")
 
 
-def require_json_object(value: object, name: str) -> None:
-    """`value` is the text of a JSON object."""
-    try:
-        parsed = json.loads(value.encode()) if isinstance(value, str) else None
-    except (ValueError, RecursionError):  # UnicodeEncodeError is a ValueError
-        parsed = None
+def _object_in(text: object) -> dict[str, Any]:
+    parsed = json.loads(text.encode()) if isinstance(text, str) else None
     if not isinstance(parsed, dict):
-        raise ArgumentError(f"{name}: must be the canonical JSON text of an object")
+        raise TypeError("no text of a JSON object")
+    return parsed
+
+
+def require_json_object(value: object, name: str, *, read: Callable[[Any], object] = _object_in) -> None:
+    """`value` is the text of a JSON object, and so `read` can read it."""
+    try:
+        read(value)
+    except (ValueError, TypeError, RecursionError):  # UnicodeEncodeError is a ValueError
+        raise ArgumentError(f"{name}: must be the canonical JSON text of an object") from None
 
 
 def require_identity(identity: Identity) -> None:
     """The fields of `identity` can be written and compared."""
     require_text(identity.dataset, "dataset")
     require_text(identity.measure, "measure")
-    require_json_object(identity.declaration, "declaration")
+    require_json_object(identity.declaration, "declaration", read=lists_invariants)
     require_amounts(identity.budget, "budget")
 
 
+@lru_cache(maxsize=4)  # every operation reads the declaration, nearly always the same one, and it may be long
 def lists_invariants(declaration: str) -> bool:
     """Whether a declaration, the text of a JSON object, has anything but an empty value under its key "invariants"."""
-    return bool(json.loads(declaration).get("invariants"))
+    return bool(_object_in(declaration).get("invariants"))
 
 
 def require_publication(publication: Publication | Reservation) -> None:
