@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.displays import one_line
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
 from discreet.exact import Amount
@@ -28,6 +29,7 @@ from discreet.spend import (
     Errors,
     Order,
     Spend,
+    amount_text,
     budget_down,
     check_names,
     check_room,
@@ -117,6 +119,12 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        left = "closed"
+        with suppress(LedgerError):
+            left = f"{amount_text(self.remaining)} left of {amount_text(self.budget)}"
+        return one_line("Session:", f"data set '{self._identity.dataset}',", left)
 
     def close(self) -> None:
         """The source and the ledger are closed."""

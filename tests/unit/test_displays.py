@@ -99,6 +99,14 @@ def test_lines_say_what_matters(made):
     assert made["release"].digest[:12] in repr(made["release"])
 
 
+def test_the_line_of_a_session_says_what_is_left():
+    with session() as opened:
+        assert repr(opened) == f"<Session: data set '{EVIL}', ρ = 1 left of ρ = 1>"
+        opened.release(opened.table.agg(dp.count("wage")), spend="0.25", name="first")
+        assert repr(opened).endswith(" ρ = 0.75 left of ρ = 1>")
+    assert repr(opened) == f"<Session: data set '{EVIL}', closed>"
+
+
 def test_the_card_of_a_release_shows_its_numbers_and_its_promise(made):
     release = made["release"]
     found = Tags(release._repr_html_())
