@@ -19,7 +19,7 @@ from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.hostile import HostileTable, hostile_tables
 from discreet.engines.reference import ReferenceEngine, date_code, number_code
 from discreet.errors import ArgumentError, did_you_mean
-from discreet.groups import bins
+from discreet.groups import Bins, bins
 from discreet.laws import Uniform, Weights
 from discreet.layouts import Part
 from discreet.neighbours import AddRemove
@@ -162,7 +162,7 @@ def _requests(table: HostileTable) -> Iterator[tuple[str, Plan]]:
 
 def _fine_grid(start: Table, names: Sequence[str]) -> Plan:
     """More than a million groups where columns are wide enough: of one at equal distances, of the others at unequal ones."""
-    groups = []
+    groups: list[Bins] = []
     for name in names:
         column = start.schema[name]
         if isinstance(column, Number):

@@ -309,9 +309,12 @@ def cube_of(answer: Answer, axes: Sequence[KeyAxis], moments: Sequence[Moment]) 
 
 
 def _summed(columns: dict[str, NDArray[Any]], j: int, order: NDArray[np.intp], kind: np.dtype[Any]) -> NDArray[Any]:
+    total: NDArray[Any]
     if f"s{j}" in columns:
-        return columns.pop(f"s{j}")[order]
-    return columns.pop(f"h{j}")[order].astype(kind) * LIMB + columns.pop(f"l{j}")[order].astype(kind)
+        total = columns.pop(f"s{j}")[order]
+    else:
+        total = columns.pop(f"h{j}")[order].astype(kind) * LIMB + columns.pop(f"l{j}")[order].astype(kind)
+    return total
 
 
 def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator[Any]:
