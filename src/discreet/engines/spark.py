@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from discreet.cube import Cube, compact, sum_dtype
 from discreet.engines.base import ColumnType, Engine, Header
+from discreet.engines.spark_files import FrameFiles, files_of_path, files_of_table
 from discreet.engines.spark_sql import LIMB_BITS, SPARK, TIMESTAMP_NTZ, limbs
 from discreet.engines.spill import new_spill_folder, remove_spill_folder
 from discreet.engines.sql import aggregate_sql
@@ -51,6 +52,7 @@ _READING = {
     "ignoreMissingFiles": "false",
     "datetimeRebaseMode": "CORRECTED",  # no day is another day because it is long ago, and none ends the reading
     "int96RebaseMode": "CORRECTED",
+    "discreet": "uncached",  # no option of the driver: it takes nobody's copy in memory for these files
 }
 # Of a session that is opened here: its pages and its log would show exact counts.
 _OWN = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
@@ -60,8 +62,8 @@ _REBASE = ("spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int9
 class SparkEngine:
     """An engine over one frame, whose session stays open: it belongs to the caller, or to the process."""
 
-    def __init__(self, frame: Any, columns: Sequence[str]) -> None:
-        self._frame = frame
+    def __init__(self, frame: Any, columns: Sequence[str], files: FrameFiles | None = None) -> None:
+        self._frame, self._files = frame, files
         fields = [(field.name, _column_type(field.dataType)) for field in frame.schema.fields]
         names = [name for name, _ in fields]
         twice = [name for name in columns if names.count(name) > 1]
@@ -78,7 +80,12 @@ class SparkEngine:
         return self._header
 
     def snapshot(self) -> str:
-        """The number of rows, and sums of 64-bit hashes of the declared columns in which the order of rows has no part."""
+        """What is said of the files; of other frames, the number of rows and sums of 64-bit hashes of the declared columns.
+
+        The order of rows has no part in the sums.
+        """
+        if self._files is not None:
+            return self._files.snapshot()
         hashed = ", ".join(f"{place}, {place} IS NULL" for place in (self._places[name] for name in self._columns))
         digits = [f"sum(shiftrightunsigned(h, {LIMB_BITS * i}) & {2**LIMB_BITS - 1})" for i in range(3)]
         body = f"SELECT xxhash64({hashed or '0'}) AS h FROM {_TABLE}"
@@ -122,12 +129,16 @@ def open_spark_frame(frame: Any, columns: Sequence[str]) -> Engine:
     Raises:
         SourceError: a stream, a setting under which a value can end a query, or a name that is there twice.
     """
+    _check_frame(frame)
+    return SparkEngine(frame, columns)
+
+
+def _check_frame(frame: Any) -> None:
     if frame.isStreaming:
         raise SourceError("source: is a streaming DataFrame; pass one that can be read twice")
     for setting in _REBASE:
         if str(frame.sparkSession.conf.get(setting)).upper() == "EXCEPTION":
             raise SourceError(f"source: under {setting}=EXCEPTION one old date ends a query; set it to CORRECTED or LEGACY")
-    return SparkEngine(frame, columns)
 
 
 def open_spark_text(source: str, columns: Sequence[str]) -> Engine:
@@ -143,9 +154,11 @@ def open_spark_text(source: str, columns: Sequence[str]) -> Engine:
         raise SourceError(f"source '{source}': name a table or a path, such as 'spark:db.table' or 'spark:/data/persons'")
     session = _session(source)
     if "/" not in name:
-        return open_spark_frame(_found(source, lambda: session.table(name), "is no table that can be read"), columns)
+        frame = _found(source, lambda: session.table(name), "is no table that can be read")
+        _check_frame(frame)
+        return SparkEngine(frame, columns, files_of_table(session, frame))
     frame = _found(source, lambda: session.read.options(**_READING).parquet(name), "cannot be read as Parquet files")
-    engine = SparkEngine(frame, columns)
+    engine = SparkEngine(frame, columns, files_of_path(session, frame, name))
     stamps = [name for name in columns if name in engine.header and engine.header[name].kind == "timestamp"]
     if stamps:
         _check_units(source, session, frame, stamps)
