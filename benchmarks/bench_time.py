@@ -83,6 +83,7 @@ def csv_variants() -> dict[str, str]:
         "a quote at the end of a cell": f"{STATE} || '\",' || {WAGE} || ','",
         "all quoted, a quote at the end": f"'\"' || {STATE} || '\",\"' || {WAGE} || '\",x\"'",
         "a quote after every character": '\'a"b"c"d"e"f",1"2",\'',
+        "commas next to quotes": f"'\",S,\",' || {WAGE} || ',\",\"'",
         "text behind a closed quote": f"'\"S\"' || {plain}",
         "doubled quotes": f'\'"""S""",\' || {WAGE} || \',\'',
         "a cell too many": f"{plain} || ','",

@@ -24,8 +24,8 @@ __all__ = ["MAX_LINE", "CsvRows", "csv_header", "row_blocks", "split_line"]
 MAX_LINE = 2**20
 """Bytes. A longer line is a row of nulls, read in constant memory; so is a quoted cell beyond the 128 Ki of `csv`."""
 
-_BLOCK = 2**19
-_TOGETHER = 32  # blocks that are handed on as one
+_BLOCK = 2**18
+_TOGETHER = 64  # blocks that are handed on as one
 _LONG = 2**17  # characters; only in a line of more can a cell be beyond what `csv` reads
 _MARK = b"\xef\xbb\xbf"
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}

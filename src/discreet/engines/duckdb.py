@@ -309,12 +309,11 @@ def cube_of(answer: Answer, axes: Sequence[KeyAxis], moments: Sequence[Moment]) 
 
 
 def _summed(columns: dict[str, NDArray[Any]], j: int, order: NDArray[np.intp], kind: np.dtype[Any]) -> NDArray[Any]:
-    total: NDArray[Any]
     if f"s{j}" in columns:
-        total = columns.pop(f"s{j}")[order]
-    else:
-        total = columns.pop(f"h{j}")[order].astype(kind) * LIMB + columns.pop(f"l{j}")[order].astype(kind)
-    return total
+        whole: NDArray[Any] = columns.pop(f"s{j}")[order]
+        return whole
+    sums: NDArray[Any] = columns.pop(f"h{j}")[order].astype(kind) * LIMB + columns.pop(f"l{j}")[order].astype(kind)
+    return sums
 
 
 def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator[Any]:
