@@ -117,6 +117,8 @@ def _parquet(paths: Sequence[Path]) -> str:
 
 def _other_schemas(database: Database, paths: Sequence[Path]) -> Sequence[Path]:
     """The files whose schema is not element by element that of the first; all others, when one cannot be read."""
+    if len(paths) == 1:
+        return ()
     files = ", ".join(file_literal(path) for path in paths)
     fields = "file_name, name, type, type_length, num_children, converted_type, scale, precision, logical_type"
     try:
