@@ -273,6 +273,8 @@ def as_read(case: Case, source: str) -> Case:
 def test_the_strategy_reaches_every_part_of_a_layout() -> None:
     """A strategy that never made moments, cuts or imputed keys could not fail."""
     seen: set[str] = set()
+    wanted = {"axis NumberPath True", "axis NumberPath False", "axis CategoryPath True", "imputed key", "moment"}
+    wanted |= {"imputed moment", "no rows", "no axes", *(f"kind {kind.kind}" for kind in KINDS.values())}
 
     @settings(max_examples=120, database=None)
     @given(case=cases())
@@ -284,6 +286,7 @@ def test_the_strategy_reaches_every_part_of_a_layout() -> None:
             seen.update(["moment"] * bool(asked.moments) + ["no rows"] * (not case.rows) + ["no axes"] * (not asked.axes))
         seen.update(f"kind {kind.kind}" for kind in case.header.values())
 
-    explore()
-    assert seen >= {"axis NumberPath True", "axis NumberPath False", "axis CategoryPath True", "imputed key", "moment"}
-    assert seen >= {"imputed moment", "no rows", "no axes", *(f"kind {kind.kind}" for kind in KINDS.values())}
+    for _ in range(10):  # a rare one may need more examples than are enough for most
+        if not seen >= wanted:
+            explore()
+    assert seen >= wanted
