@@ -12,6 +12,7 @@ from typing import Any
 COLOURS = {
     "plain query": "#777777",
     "discreet": "#1b4f72",
+    "discreet, session open": "#5d9cc5",
     "opendp": "#c0392b",
     "smartnoise-sql": "#27825a",
     "diffprivlib": "#b7791f",

@@ -36,6 +36,7 @@ TMLT = ("tmlt-analytics==0.21.0", "setuptools<81")
 LIBRARIES = {
     "plain query": Library("ask_duckdb.py"),
     "discreet": Library("ask_discreet.py"),
+    "discreet, session open": Library("ask_discreet_open.py"),
     "opendp": Library("ask_opendp.py", ("opendp[polars]==0.16.0",)),
     "smartnoise-sql": Library("ask_smartnoise.py", ("smartnoise-sql==1.0.10", "setuptools<81", "pyarrow==26.0.1")),
     "diffprivlib": Library(
@@ -47,7 +48,7 @@ LIBRARIES = {
     "tmlt-analytics, as it comes": Library("ask_tmlt_plain.py", TMLT, needs="java"),
 }
 OURS = ("plain query", "discreet")
-QUICK = ("opendp", "smartnoise-sql", "diffprivlib")
+QUICK = ("discreet, session open", "opendp", "smartnoise-sql", "diffprivlib")
 SLOW = ("tmlt-analytics", "pipeline-dp")
 
 
