@@ -23,7 +23,7 @@ from discreet.engines.words import word_sql, words_of
 from discreet.errors import InternalError, SourceError
 from discreet.exact import text
 from discreet.paths import NULL, CategoryPath, KeyAxis, Moment, NumberPath
-from discreet.schema import Date, Number, Schema
+from discreet.schema import Category, Date, Number, Schema
 
 __all__ = ["aggregate_sql", "check_grids", "double_literal", "part_name", "parts_of"]
 
@@ -63,6 +63,10 @@ def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType]
     return f"coalesce({', '.join(parts)})"
 
 
+_FEW_CUTS, _MANY_CODES = 32, 2**16
+"""More cuts than these few are looked up, where there are at most so many codes: a join takes as long for any number."""
+
+
 def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
     """One statement that gives, per cell: its keys, its rows, and for each moment non-null rows and the sum in limbs.
 
@@ -78,8 +82,10 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
     """
     inner = [f"{_value(dialect, axis.path, header[axis.name])} AS c{i}" for i, axis in enumerate(axes)]
     inner += [f"{_number_code(dialect, moment.path, header[moment.name])} AS v{j}" for j, moment in enumerate(moments)]
-    lookups = "".join(dialect.lookup(axis.path, i) for i, axis in enumerate(axes) if isinstance(axis.path, CategoryPath))
-    keys, named = _words(dialect, axes)
+    joined = [_joined(axis) for axis in axes]
+    lookups = "".join(dialect.lookup(path, i) for i, path in enumerate(joined) if path is not None)
+    labels = [_label(dialect, axis, i) if joined[i] is None else f"t{i}" for i, axis in enumerate(axes)]
+    keys, named = _words(axes, labels)
     columns = [f"{text} AS k{i}" for i, text in enumerate(named)] + ["count(*) AS n"]
     for j, moment in enumerate(moments):
         columns += [f"count(v{j}) AS n{j}", *dialect.sums(moment.path, j)]
@@ -93,32 +99,51 @@ def _value(dialect: Dialect, path: NumberPath | CategoryPath, kind: ColumnType) 
     return _number_code(dialect, path, kind)
 
 
-def _words(dialect: Dialect, axes: Sequence[KeyAxis]) -> tuple[list[str], list[str]]:
-    """By what rows are grouped, and the words of the groups.
+def _words(axes: Sequence[KeyAxis], labels: Sequence[str]) -> tuple[list[str], list[str]]:
+    """By what rows are grouped, and the words of the groups, of labels that are null for null.
 
     On an axis by itself null is a group of its own and named afterwards: doing it for every row took as long as grouping.
     """
+    known = [f"coalesce({label}, {axis.path.null_target})" for axis, label in zip(axes, labels, strict=True)]
     keys, named, first = [], [], 0
     for word in words_of(axes):
-        some = range(first, first + len(word.sizes))
-        found = [_key(dialect, axes[i], i) for i in some]
-        labels = [f"coalesce({key}, {axes[i].path.null_target})" for key, i in zip(found, some, strict=True)]
-        named.append(word_sql(word, labels))
-        keys.append(found[0] if len(found) == 1 else named[-1])
-        first += len(found)
+        last = first + len(word.sizes)
+        named.append(word_sql(word, known[first:last]))
+        keys.append(labels[first] if last == first + 1 else named[-1])
+        first = last
     return keys, named
 
 
-def _key(dialect: Dialect, axis: KeyAxis, i: int) -> str:
-    """The label, null for null."""
-    if isinstance(axis.path, CategoryPath):
-        return f"t{i}"
-    if axis.cuts is None:
+def _joined(axis: KeyAxis) -> CategoryPath | None:
+    """What is looked up in a table of all its values: a category, and a code among many cuts at unequal distances."""
+    path = axis.path
+    if isinstance(path, CategoryPath):
+        return path
+    cuts = _inner(axis)
+    if len(cuts) <= _FEW_CUTS or path.high - path.low + 1 > _MANY_CODES or len(_distances(cuts)) == 1:
+        return None
+    codes = range(path.low, path.high + 1)
+    labels = tuple(bisect_right(axis.cuts or (), code) for code in codes)
+    return CategoryPath(path.name, Category(codes), labels, path.null_target, ())
+
+
+def _inner(axis: KeyAxis) -> tuple[int, ...]:
+    """The cuts that tell codes apart: every code is at least the lowest and at most the highest."""
+    cuts, path = axis.cuts or (), axis.path
+    if isinstance(path, CategoryPath):
+        return ()
+    return cuts[bisect_right(cuts, path.low) : bisect_right(cuts, path.high)]
+
+
+def _distances(cuts: Sequence[int]) -> set[int]:
+    return {after - before for before, after in pairwise(cuts)}
+
+
+def _label(dialect: Dialect, axis: KeyAxis, i: int) -> str:
+    """The label of a number, null for null."""
+    if axis.cuts is None or isinstance(axis.path, CategoryPath):
         return f"c{i}"
-    # Every code is at least the lowest and at most the highest: the other cuts say nothing.
-    below = bisect_right(axis.cuts, axis.path.low)
-    cuts = axis.cuts[below : bisect_right(axis.cuts, axis.path.high)]
-    return _passed(dialect, f"c{i}", cuts, below)
+    return _passed(dialect, f"c{i}", _inner(axis), bisect_right(axis.cuts, axis.path.low))
 
 
 def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int) -> str:
@@ -126,7 +151,7 @@ def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int) -> str
 
     Cuts at equal distances are divided by; others are looked for by halving, since engines bound the depth of a sum.
     """
-    distances = {after - before for before, after in pairwise(cuts)}
+    distances = _distances(cuts)
     if len(distances) == 1:
         (distance,) = distances
         start = cuts[0] - (below + 1) * distance  # (code - start) // distance is the answer from the first cut on
