@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 
 def main() -> int:
     """Every bench_*.py beside this file, in order of name; 1 if one of them fails or misses what is promised."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     failed = []
     for script in sorted(Path(__file__).parent.glob("bench_*.py")):
         print(f"== {script.name}", flush=True)
