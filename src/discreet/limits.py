@@ -96,7 +96,7 @@ def _check_fineness(request: Request, statistic: Statistic, cells: int, facts: T
     fit = MAX_DRAWN // cells
     advice = f"take fewer groups, at most {MAX_DRAWN} in all its tables"
     if isinstance(statistic.kind, Histogram):
-        bins = f"at most {fit} bins, null included, or " if fit > 1 else ""
+        bins = f"at most {fit} bins, null included, or " if fit > 1 and cells <= MOST_WHOLE_CELLS else ""
         advice = f"take {bins}at most {min(MAX_DRAWN // places, MOST_WHOLE_CELLS)} groups"
     if not tables_of(statistic) and isinstance(column, NumberFacts) and statistic.column is not None:
         step = _coarser(request, statistic.column, (column.low, column.high), fit)
