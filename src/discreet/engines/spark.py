@@ -170,12 +170,12 @@ def _check_folders(source: str, frame: Any, columns: Sequence[str]) -> None:
     """Names of folders are no columns of a path: somebody who has partitioned data is told what reads them."""
     missing = [name for name in columns if name not in frame.columns]
     files = frame.inputFiles() if missing else []
-    for name in missing:
-        if any(f"/{name}=" in file for file in files):
-            raise SourceError(
-                f"column '{name}': is named by the folders of source '{source}', which are no columns of a path; hand over a "
-                "DataFrame, such as spark.read.parquet(…), or name a table"
-            )
+    named = next((name for name in missing if any(f"/{name}=" in file for file in files)), None)
+    if named is not None:
+        raise SourceError(
+            f"column '{named}': is named by the folders of source '{source}', which are no columns of a path; hand over a "
+            "DataFrame, such as spark.read.parquet(…), or name a table"
+        )
 
 
 def _found(source: str, finding: Callable[[], Any], problem: str) -> Any:
