@@ -104,7 +104,7 @@ class ReleaseFailed(DiscreetError):
     TEXT = (
         "the release failed after its budget was reserved; the charge stands and the ledger says so. "
         "The cause is not shown, because it may depend on the data. Check that the source is the declared one "
-        "(rows, format, unchanged while it was read), then release again under a new name."
+        "(rows, format, unchanged while it was read) and that memory and disk suffice, then release again under a new name."
     )
     TOTALS = (
         "publishing the exact totals failed; nothing was charged, and the ledger says that it was tried. The cause is not "

@@ -17,7 +17,7 @@ from discreet.laws import Normal, Uniform
 from discreet.layouts import Layout, Part, Request, resize_of, tables_of
 from discreet.paths import NULL, KeyAxis, NumberPath
 from discreet.schema import Number
-from discreet.statistics import Statistic, levels_of
+from discreet.statistics import Histogram, Statistic, levels_of
 from discreet.steps import Clamp, Impute, NumberFacts, TableFacts, Where, facts_of
 
 __all__ = [
@@ -94,7 +94,10 @@ def _check_fineness(request: Request, statistic: Statistic, cells: int, facts: T
     if cells * places <= MAX_DRAWN:
         return
     fit = MAX_DRAWN // cells
-    advice = f"take fewer groups, at most {fit} in all its tables"
+    advice = f"take fewer groups, at most {MAX_DRAWN} in all its tables"
+    if isinstance(statistic.kind, Histogram):
+        bins = f"at most {fit} bins, null included, or " if fit > 1 and cells <= MOST_WHOLE_CELLS else ""
+        advice = f"take {bins}at most {min(MAX_DRAWN // places, MOST_WHOLE_CELLS)} groups"
     if not tables_of(statistic) and isinstance(column, NumberFacts) and statistic.column is not None:
         step = _coarser(request, statistic.column, (column.low, column.high), fit)
         advice = f"clamp to tighter bounds with at most {fit} values{_in_words(request, step, 'or ')}"
@@ -120,7 +123,7 @@ def check_cubes(request: Request, layout: Layout) -> None:
         for name, times in _fitting(request, one, most).items():
             steps[name] = max(times, steps.get(name, 1))
     enough = all(_domain(one, steps) <= most for one, most in large)
-    advice = "ask for fewer columns in one release, for fewer groups, or for fewer bins"
+    advice = "ask for fewer columns in one release, for fewer groups, for fewer bins, or within tighter clamps"
     raise PlanError(
         f"the joint table of {', '.join(part.columns)} has {part.domain} cells, more than {limit}"
         f"{because}; "
@@ -213,4 +216,4 @@ def _in_words(request: Request, steps: Mapping[str, int], start: str) -> str:
         if isinstance(column, Number):
             shown.append(f"step={text(column.step * times)} for '{name}'")
     listed = " and ".join([", ".join(shown[:-1]), *shown[-1:]][len(shown) < 2 :])
-    return f", {start}declare a coarser step: {listed}" if shown else ""
+    return f", {start}declare a coarser step: {listed} (the first release of a data set freezes its steps)" if shown else ""

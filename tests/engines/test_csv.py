@@ -323,7 +323,7 @@ def test_paths_that_are_no_files_are_refused(tmp_path: Path, write: Write) -> No
         "none*.csv": "matches no file",
         "[ab].csv": "has no column 'day'",
         "c.txt": "must be .parquet or .csv",
-        "[ac].*": "all of one format",
+        "[ac].*": r"matches files with different endings \(\.csv, \.txt\), and must be .* of one format; narrow the glob",
         "a.csv.gz": "cannot be opened",
     }
     for name, message in refusals.items():

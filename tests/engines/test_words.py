@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from math import prod
 
 import duckdb
@@ -103,17 +104,35 @@ def test_cuts_that_a_code_has_passed(cuts: tuple[int, ...], dialect: Dialect) ->
     assert found == [(None, None), *((code, 2 + sum(cut <= code for cut in cuts)) for code in range(-3, 210))]
 
 
-@pytest.mark.parametrize(("many", "last"), [(33, 4000), (32, 4000), (1500, 2**16 - 1), (1500, 2**16)])
+@pytest.mark.parametrize(
+    ("many", "last"), [(33, 4000), (32, 4000), (1500, 2**16 - 1), (201, 2**16), (256, 2**41), (1500, 2**16)]
+)
 def test_bins_of_any_number(many: int, last: int) -> None:
     """Looked up in a table of all codes, or by halving: engines bound the depth of a sum of comparisons."""
     chance = random.Random(3)  # noqa: S311
     edges = sorted(chance.sample(range(last), many))
-    values = [None, -1, 0, last, last + 1, *range(0, last, 37), *edges, *(edge - 1 for edge in edges)]
+    values = [None, -1, 0, last, last + 1, *range(0, last, max(37, last // 2000)), *edges, *(edge - 1 for edge in edges)]
     table = Table(dp.Schema(x=dp.Number(0, last)), dp.AddRemove()).group_by(dp.bins("x", edges)).agg(dp.count())
     (part,) = table.layout.parts
     engine = open_frame(pl.DataFrame({"x": values}), ["x"], Limits())
     known = ReferenceEngine(engine.header, [(value,) for value in values])
     assert first_difference(known.aggregate(part.axes, ()), engine.aggregate(part.axes, ())) is None
+
+
+@pytest.mark.parametrize("dialect", [DUCKDB, SPARK], ids=["duckdb", "spark"])
+def test_of_many_cuts_a_statement_holds_hardly_more_than_their_digits(dialect: Dialect) -> None:
+    """An expression for each of 20,000 cuts took gigabytes to run, or could not be run at all, after the charge."""
+    cuts = sorted(random.Random(4).sample(range(10**6), 20_000))  # noqa: S311
+    assert len(_passed(dialect, "code", cuts, 0)) < 20 * len(cuts)
+
+
+@pytest.mark.parametrize("syntax", ["DEFAULT", "ENABLE_SINGLE_ARROW", "DISABLE_SINGLE_ARROW"])
+def test_many_cuts_are_searched_whatever_the_connection_of_the_caller_says_of_lambdas(syntax: str) -> None:
+    cuts = [code**2 // 7 for code in range(20, 300)]
+    connection = duckdb.connect(config={"lambda_syntax": syntax})
+    codes = "(SELECT NULL AS code UNION ALL SELECT range FROM range(40, 14000))"
+    found = connection.sql(f"SELECT code, {_passed(DUCKDB, 'code', cuts, 2)} FROM {codes}").fetchall()
+    assert found == [(None, None), *((code, 2 + bisect_right(cuts, code)) for code in range(40, 14000))]
 
 
 def test_a_fine_grid_with_marks_is_that_of_the_reference() -> None:

@@ -170,9 +170,15 @@ def test_mixed_schemas_are_refused_with_the_file(tmp_path: Path, folder: bool) -
     (tmp_path / "d").mkdir()
     table(5).write_parquet(tmp_path / "d" / "a.parquet")
     source = tmp_path / "d" if folder else tmp_path / "d" / "*.parquet"
-    for other in (table(5).cast({"v": pl.Int32}), table(5).drop("secret")):
+    others = {
+        "column 'v' is INTEGER, and BIGINT there; write all": table(5).cast({"v": pl.Int32}),
+        "it has no column 'secret'": table(5).drop("secret"),
+        "column 'more' is in it only": table(5).with_columns(more=1),
+    }
+    for what, other in others.items():
         other.write_parquet(tmp_path / "d" / "b.parquet")
-        with pytest.raises(dp.SourceError, match=r"b\.parquet': its columns and types differ from those of '.*a.parquet'"):
+        message = rf"b\.parquet': its columns and types differ from those of '.*a\.parquet': {what}"
+        with pytest.raises(dp.SourceError, match=message):
             opened(source, ledger)
     assert spent(ledger) == (0, [])
 

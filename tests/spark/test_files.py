@@ -138,6 +138,13 @@ def test_files_that_the_driver_does_not_read_are_not_looked_at(session: Any, fol
     assert engine.snapshot() == first
 
 
+def test_partitions_of_a_path_are_refused_with_what_reads_them(session: Any, folder: Path) -> None:
+    with pytest.raises(dp.SourceError, match=r"column 'b': is named by the folders of source .*; hand over a DataFrame"):
+        open_source(f"spark:{folder}", dp.Schema(b=dp.Number(0, 9)))
+    with pytest.raises(dp.SourceError, match=r"column 'c': declared in the schema, but not in"):
+        open_source(f"spark:{folder}", dp.Schema(c=dp.Number(0, 9)))
+
+
 def test_a_file_by_its_name(session: Any, folder: Path) -> None:
     engine = open_source(f"spark:file://{folder}/é.parquet", ONE)
     first = engine.snapshot()

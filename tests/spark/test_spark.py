@@ -8,6 +8,8 @@ import random
 import re
 import subprocess
 import sys
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -200,6 +202,19 @@ def test_thousands_of_bins(session: Any) -> None:
     found = cube_of(session.range(20_001).selectExpr("IF(id = 7, NULL, id) AS n"), schema, plan)
     assert found.keys[:, 0].tolist() == [-1, *range(1, 4001)]
     assert found.rows.tolist() == [1, 5, 4, *[5] * 3997, 6]
+
+
+def test_thousands_of_bins_at_unequal_distances(session: Any) -> None:
+    """Two axes as one number: what is grouped by is found again in what is named."""
+    edges = [0, *(code**2 for code in range(100, 1300)), 2 * 10**6]
+    schema = dp.Schema(n=dp.Number(0, 2 * 10**6), m=dp.Number(0, 2 * 10**6))
+    plan = Table(schema, dp.AddRemove()).group_by(dp.bins("n", edges), dp.bins("m", edges)).agg(dp.count())
+    codes = [None, *range(0, 2 * 10**6, 9973), *edges[1::60]]
+    frame = session.createDataFrame([(code, code) for code in codes], "n BIGINT, m BIGINT")
+    known: Counter[int] = Counter(-1 if code is None else bisect_right(edges[:-1], code) for code in codes)
+    found = cube_of(frame, schema, plan)
+    assert found.keys.tolist() == [[label, label] for label in sorted(known)]
+    assert found.rows.tolist() == [known[label] for label in sorted(known)]
 
 
 # Plans, repetition, failure -------------------------------------------------------------------------------------------

@@ -577,7 +577,8 @@ def test_a_stdout_that_takes_nothing_does_not_hide_the_charge(folder: Path) -> N
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         result = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert result.returncode == 4
-    assert "failed after 'Hours by gender' was charged" in result.stderr
+    assert result.stderr.startswith("discreet: 'Hours by gender': was charged and written to its folder; only this summary")
+    assert entries(folder)[-1] == ("commit", "Hours by gender")
     assert sorted(path.name for path in Path("out").iterdir()) == FILES
 
 

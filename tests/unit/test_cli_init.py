@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import select
+import sqlite3
 import subprocess
 import sys
 from decimal import Decimal
@@ -167,6 +168,19 @@ def test_without_a_terminal_it_writes_a_template_and_says_so(source):
     assert text.count("Delete the columns that no release uses") == 1
     assert done("init", "persons.parquet", "--yes", "--out", "again.toml").replace("again", "plan") == shown
     assert Path("again.toml").read_text(encoding="utf-8") == text
+
+
+def test_a_template_of_an_sqlite_table_begins_with_what_its_types_suggest(source):
+    with sqlite3.connect("survey.sqlite") as connection:
+        connection.execute("CREATE TABLE persons (sex VARCHAR(1), age INTEGER, wage)")
+    connection.close()
+    done("init", "survey.sqlite::persons", "--out", "plan.toml")
+    types = [line for line in Path("plan.toml").read_text(encoding="utf-8").splitlines() if line.startswith("type = ")]
+    assert types == [
+        'type = "category"    # or "number" or "date"',
+        'type = "number"    # or "category" or "date"',
+        'type = "number"    # or "category" or "date"',
+    ]
 
 
 def test_a_template_is_refused_until_the_last_entry_is_filled_in(source):

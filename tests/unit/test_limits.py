@@ -114,3 +114,20 @@ def test_the_number_of_groups_that_fits_is_accepted():
     with pytest.raises(dp.PlanError, match=r"group_by: 25000000 cells are more than 20000000.* to at most 4000"):
         make(5_000)
     make(4_000)  # 3,999 bins and null
+
+
+def test_the_bins_and_groups_that_fit_a_histogram_are_accepted():
+    def make(groups, bins):
+        schema = dp.Schema(g=dp.Category(range(groups)), v=dp.Number(0, 100))
+        return dp.Table(schema, dp.AddRemove()).group_by("g").agg(dp.histogram("v", list(range(bins + 1))))
+
+    with pytest.raises(dp.PlanError, match="take at most 100 bins, null included, or at most 99009 groups"):
+        make(99_999, 100)
+    make(99_999, 99)
+    make(99_008, 100)
+    with pytest.raises(dp.PlanError):
+        make(99_999, 100)
+    with pytest.raises(dp.PlanError):
+        make(99_010, 100)
+    with pytest.raises(dp.PlanError, match="more than 10000000; take at most 250000 groups"):
+        make(999_999, 10)

@@ -58,7 +58,7 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
                 for answer, folder, problem in zip(answers, folders, problems, strict=True)
                 if isinstance(answer, Release) and not problem
             ]
-            write(_told(done, before, session.remaining, plan.budget), as_json=as_json)
+            unshown = _shown(_told(done, before, session.remaining, plan.budget), as_json=as_json)
         except BaseException as stop:
             charged = _charged(plan, before)
             if not charged:
@@ -66,6 +66,7 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
             word = "interrupted" if isinstance(stop, KeyboardInterrupt) else "failed"
             leave(f"{word} after {_quoted(charged)} was charged; the charge stands and the ledger says so", FAILED)
     failed = [f"'{order.name}': {problem}" for order, problem in zip(plan.orders, problems, strict=True) if problem]
+    failed += [f"{_quoted([answer.name for answer, _ in done])}: {unshown}"] if unshown and done else []
     if failed:
         leave("\n".join(failed), FAILED)
 
@@ -180,6 +181,18 @@ def _written(answer: Release | ReleaseFailed, folder: Path) -> str:
         return (
             f"was charged, but could not be written to '{folder}' ({type(error).__name__}). The ledger has it: "
             f"run {again}, at no charge"
+        )
+    return ""
+
+
+def _shown(answer: Answer, *, as_json: bool) -> str:
+    """What went wrong with the summary, empty when it is on stdout: a closed pipe or a full disk undoes no release."""
+    try:
+        write(answer, as_json=as_json)
+    except OSError as error:
+        return (
+            f"was charged and written to its folder; only this summary could not be printed ({type(error).__name__}). "
+            "`discreet ledger show` has the charge"
         )
     return ""
 

@@ -172,13 +172,14 @@ def _column(name: str, kind: ColumnType, folder: Path, ask: Asker) -> Section | 
     """What is declared of a column; None where it is to be skipped, or its name or type cannot be declared."""
     if not _can_be_declared(name, kind):
         return None
-    choices = _KINDS[kind.kind]
+    texts = kind.kind == "any" and re.search("CHAR|CLOB|TEXT", kind.shown.upper())  # the names that SQLite takes for text
+    choices = _KINDS["text" if texts else kind.kind]
     question = f"column {shown_name(name)} ({shown_name(kind.shown)[:40]}): {', '.join(choices)} or skip"
     chosen = ask(question, lambda answer: _one_of(answer, (*choices, "skip")), choices[0])
     if chosen == "skip" or chosen is None:
         return None
     others = [choice for choice in choices if choice != chosen]
-    unsure = f"or {' or '.join(map(toml_visible, others))}" if ask is nobody and kind.kind == "text" else ""
+    unsure = f"or {' or '.join(map(toml_visible, others))}" if ask is nobody and kind.kind in ("text", "any") else ""
     make = {"category": _category, "number": _numeric, "date": _dates}[chosen]
     entries = make(shown_name(name), kind, folder, ask)
     return Section(f"[columns.{toml_key(name)}]", (Entry("type", toml_visible(chosen), unsure), *entries))

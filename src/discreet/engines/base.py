@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from discreet.cube import Cube
-from discreet.errors import SourceError, did_you_mean
+from discreet.errors import SourceError, did_you_mean, printed
 from discreet.paths import KeyAxis, Moment
 from discreet.schema import Category, Column, Date, Schema
 
-__all__ = ["ColumnType", "Engine", "Header", "check_header", "kinds_accepted"]
+__all__ = ["ColumnType", "Engine", "Header", "check_header", "check_same", "kinds_accepted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +82,24 @@ def check_header(header: Header, schema: Schema, source: str) -> None:
                 f"which is read from {', '.join(accepted).removesuffix(', any')} columns; correct the schema or cast "
                 "the column"
             )
+
+
+def check_same(path: object, header: Header, first: object, known: Header) -> None:
+    """Nothing, when the file at `path` has the same columns as the `first` one, with the same types.
+
+    Raises:
+        SourceError: they differ; the message names the first column that does.
+    """
+    if header == known:
+        return
+    missing, new = [name for name in known if name not in header], [name for name in header if name not in known]
+    changed = [name for name in known if name in header and header[name] != known[name]]
+    if missing:
+        what = f"it has no column {printed(missing[0])}"
+    elif new:
+        what = f"column {printed(new[0])} is in it only"
+    else:
+        what = f"column {printed(changed[0])} is {header[changed[0]].shown}, and {known[changed[0]].shown} there"
+    raise SourceError(
+        f"source '{path}': its columns and types differ from those of '{first}': {what}; write all files with the same ones"
+    )

@@ -28,6 +28,7 @@ class Dialect:
         nearest: the integer nearest to a finite double, ties to even, as BIGINT.
         null_first: a first branch of a CASE over an expression that is compared with literals, where null needs one.
         divided: the operator of division that rounds towards zero.
+        searched: how many of these ascending cuts are at most a code that is not null; anything for null.
         narrow: an integer expression over a column of this type as BIGINT, null where it does not fit.
         wide: the same in a type in which products and sums below 2**126 are exact.
         unscaled: a decimal column without its point, an integer; null beyond the digits of its type. What lies below the
@@ -49,6 +50,7 @@ class Dialect:
     nearest: Callable[[str], str]
     null_first: Callable[[str], str]
     divided: str
+    searched: Callable[[str, Sequence[int]], str]
     narrow: Callable[[str, ColumnType], str]
     wide: Callable[[str, ColumnType], str]
     unscaled: Callable[[str, ColumnType, int, int], str]

@@ -177,7 +177,9 @@ class _CsvEngine:
         for path, names in zip(paths, self._names, strict=True):
             missing = [name for name in self._names[0] if name not in names]
             if missing:
-                raise SourceError(f"source '{path}': has no column '{missing[0]}', unlike '{paths[0]}'")
+                raise SourceError(
+                    f"source '{path}': has no column '{missing[0]}', unlike '{paths[0]}'; add it, or leave the file out"
+                )
 
     @property
     def header(self) -> Header:

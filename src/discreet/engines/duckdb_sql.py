@@ -121,6 +121,14 @@ def _text_literal(words: str) -> str:
     return "'" + words.replace("'", "''") + "'"
 
 
+def _searched(code: str, cuts: Sequence[int]) -> str:
+    """By halving, a step for each power of two. Behind the end of the list is null, which no code has passed."""
+    steps = ", ".join(["0", *(str(2**place) for place in reversed(range(len(cuts).bit_length())))])
+    listed = f"CAST(string_split('{chr(10).join(map(str, cuts))}', '\n') AS BIGINT[])"
+    passed = f"CASE WHEN {listed}[p + s] <= {code} THEN p + s ELSE p END"
+    return f"list_reduce(CAST([{steps}] AS BIGINT[]), lambda p, s: {passed})"
+
+
 def _date_code(path: NumberPath, kind: ColumnType) -> str:
     column, name = path.column, quoted(path.name)
     if not isinstance(column, Date):
@@ -169,6 +177,7 @@ DUCKDB = Dialect(
     nearest=lambda number: f"CAST(round_even({number}, 0) AS BIGINT)",
     null_first=lambda _: "",
     divided="//",
+    searched=_searched,
     narrow=_narrow,
     wide=_wide,
     unscaled=_unscaled,

@@ -55,9 +55,12 @@ def parquet_files(folder: Path) -> list[Path]:
         found += [Path(place) / name for name in files if _visible(name)]
     for path in found:
         if path.suffix.lower() != ".parquet":
+            glob = f"'{folder}/**/*.parquet'"
+            if path.suffix.lower() == ".csv":
+                glob += f", CSV files by '{folder}/*.csv'"
             raise SourceError(
                 f"source '{path}': a folder may hold Parquet files only; move this file, or name the others by a glob such "
-                f"as '{folder}/**/*.parquet'"
+                f"as {glob}"
             )
     if not found:
         raise SourceError(f"source '{folder}': holds no Parquet file")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from discreet.cube import Cube
-from discreet.engines.base import ColumnType, Engine, Header
+from discreet.engines.base import ColumnType, Engine, Header, check_same
 from discreet.engines.duckdb import TEXT, Database, cube_of, described, file_literal
 from discreet.engines.duckdb_sql import DUCKDB, quoted
 from discreet.engines.files import Listing, listed_snapshot
@@ -52,8 +52,7 @@ class _ParquetEngine:
         self._database = Database(limits)
         header = _parquet_header(self._database, paths[0])
         for path in _other_schemas(self._database, paths):
-            if _parquet_header(self._database, path) != header:
-                raise SourceError(f"source '{path}': its columns and types differ from those of '{paths[0]}'")
+            check_same(path, _parquet_header(self._database, path), paths[0], header)
         _check_partitions(partitions.names, header, paths[0])
         self._header = {**header, **dict.fromkeys(partitions.names, TEXT)}
 
@@ -140,7 +139,9 @@ def _parquet_header(database: Database, path: Path) -> Header:
             fields = "name, num_children, converted_type, logical_type"
             elements = cursor.execute(f"SELECT {fields} FROM parquet_schema({file_literal(path)})").fetchall()
     except SourceError:
-        raise SourceError(f"source '{path}': is no readable Parquet file") from None
+        raise SourceError(
+            f"source '{path}': is no readable Parquet file; restore it from a copy, or write it again"
+        ) from None
     names = {element[0] for element in elements}
     renamed = [name for name in header if name not in names]
     if renamed:

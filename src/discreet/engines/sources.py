@@ -58,6 +58,12 @@ def _open_files(source: str, paths: Sequence[Path], listing: Listing, limits: Li
         return open_parquet(paths, listing, NO_PARTITIONS, limits)
     if len(paths) == 1 and _database_of(paths[0]):
         raise SourceError(f"source '{source}': is a database; name one of its tables, as in '{source}::persons'")
+    if len(endings) > 1:
+        others = ", ".join(sorted(ending or "no ending" for ending in endings))
+        raise SourceError(
+            f"source '{source}': matches files with different endings ({others}), and must be .parquet or .csv files, all "
+            "of one format; narrow the glob, such as to '*.parquet'"
+        )
     raise SourceError(
         f"source '{source}': must be .parquet or .csv files, all of one format"
         f"{did_you_mean(min(endings), ('.parquet', '.csv'))}"

@@ -158,11 +158,24 @@ def open_spark_text(source: str, columns: Sequence[str]) -> Engine:
         _check_frame(frame)
         return SparkEngine(frame, columns, files_of_table(session, frame))
     frame = _found(source, lambda: session.read.options(**_READING).parquet(name), "cannot be read as Parquet files")
+    _check_folders(source, frame, columns)
     engine = SparkEngine(frame, columns, files_of_path(session, frame, name))
     stamps = [name for name in columns if name in engine.header and engine.header[name].kind == "timestamp"]
     if stamps:
         _check_units(source, session, frame, stamps)
     return engine
+
+
+def _check_folders(source: str, frame: Any, columns: Sequence[str]) -> None:
+    """Names of folders are no columns of a path: somebody who has partitioned data is told what reads them."""
+    missing = [name for name in columns if name not in frame.columns]
+    files = frame.inputFiles() if missing else []
+    named = next((name for name in missing if any(f"/{name}=" in file for file in files)), None)
+    if named is not None:
+        raise SourceError(
+            f"column '{named}': is named by the folders of source '{source}', which are no columns of a path; hand over a "
+            "DataFrame, such as spark.read.parquet(…), or name a table"
+        )
 
 
 def _found(source: str, finding: Callable[[], Any], problem: str) -> Any:

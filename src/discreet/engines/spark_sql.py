@@ -124,6 +124,14 @@ def _lookup(path: CategoryPath, i: int) -> str:
     return f" LEFT JOIN ({table}) AS d{i} ON c{i} = w{i}"
 
 
+def _searched(code: str, cuts: Sequence[int]) -> str:
+    """By halving, a step for each power of two. Behind the end of the array is null, which no code has passed."""
+    steps = ", ".join(str(2**place) for place in reversed(range(len(cuts).bit_length())))
+    listed = f"CAST({_words([str(cut) for cut in cuts])} AS ARRAY<BIGINT>)"
+    passed = f"CASE WHEN get({listed}, p + s - 1) <= {code} THEN p + s ELSE p END"
+    return f"CAST(aggregate(array({steps}), 0, (p, s) -> {passed}) AS BIGINT)"
+
+
 def _date_code(path: NumberPath, kind: ColumnType) -> str:
     column, name = path.column, quoted(path.name)
     if not isinstance(column, Date):
@@ -166,6 +174,7 @@ SPARK = Dialect(
     # Spark 4.3 takes x >= y for true, also where x is null, when y lies below all values of the type of x.
     null_first=lambda value: f"WHEN {value} IS NULL THEN NULL ",
     divided="div",
+    searched=_searched,
     narrow=lambda integer, _: f"TRY_CAST({integer} AS BIGINT)",
     wide=lambda integer, _: f"CAST({integer} AS DECIMAL(38,0))",
     unscaled=_unscaled,

@@ -65,6 +65,8 @@ def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType]
 
 _FEW_CUTS, _MANY_CODES = 32, 2**16
 """More cuts than these few are looked up, where there are at most so many codes: a join takes as long for any number."""
+_MANY_CUTS = 200
+"""More cuts than these are searched in a list: an expression of 20,000 took 1.4 GB and 13 s, and one driver gave up."""
 
 
 def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
@@ -149,7 +151,8 @@ def _label(dialect: Dialect, axis: KeyAxis, i: int) -> str:
 def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int) -> str:
     """How many of these ascending cuts are at most a code, and `below` more; null for null.
 
-    Cuts at equal distances are divided by; others are looked for by halving, since engines bound the depth of a sum.
+    Cuts at equal distances are divided by; others are looked for by halving, since engines bound the depth of a sum: few
+    of them in an expression, which grows with their number, and many in a list.
     """
     distances = _distances(cuts)
     if len(distances) == 1:
@@ -161,6 +164,9 @@ def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int) -> str
             f"CASE WHEN {code} < {cuts[0]} THEN CAST({below} AS BIGINT) "
             f"WHEN {code} >= {cuts[-1]} THEN {below + len(cuts)} ELSE {counted} END"
         )
+
+    if len(cuts) > _MANY_CUTS:
+        return f"CASE WHEN {code} IS NOT NULL THEN {below} + {dialect.searched(code, cuts)} END"
 
     def among(first: int, last: int) -> str:
         if first == last:
