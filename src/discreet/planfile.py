@@ -24,7 +24,7 @@ from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.plan import INTERVALS, Plan
 from discreet.plan_invariants import invariants_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, coordinates
-from discreet.schema import Category, Column, Date, Number, Schema, Value
+from discreet.schema import Category, Column, Date, Number, Schema, Value, whole_categories
 from discreet.spend import Order, Spend, checked_budget, checked_name, report_delta_of, spend_of
 from discreet.statistics import Statistic, count, histogram, mean, median, quantiles, share, std, sum_of, tables, variance
 from discreet.table import Table
@@ -38,7 +38,7 @@ _NEIGHBOURS: Mapping[str, Keys] = {
     "add-remove": (("dataset", "source", "ledger"), ("rows_per_person",)),
 }
 _COLUMNS: Mapping[str, Keys] = {
-    "category": ((), ("categories", "categories_file", "clamp", "impute")),
+    "category": ((), ("categories", "categories_file", "categories_type", "clamp", "impute")),
     "number": (("lower", "upper"), ("step", "clamp", "impute")),
     "date": (("first", "last"), ("clamp", "impute")),
 }
@@ -165,13 +165,22 @@ def _categories(node: Node, parts: dict[str, Node], folder: Path) -> list[Value]
         path = folder / parts["categories_file"].string()
         if not path.is_file():
             raise parts["categories_file"].wrong(f"there is no file '{path}'")
-        return path
+        return whole_categories(path) if _are_whole(parts) else path
+    if "categories_type" in parts:
+        raise parts["categories_type"].wrong("says what a categories_file lists; leave it out")
     listed = parts["categories"]
     listed.items()
     with listed.checked():
         values: list[Value] = _category_values(listed)
         Category(values)  # made here too, so that the list is the place of an error
     return values
+
+
+def _are_whole(parts: dict[str, Node]) -> bool:
+    kind = parts["categories_type"].string() if "categories_type" in parts else "text"
+    if kind not in ("text", "integer"):
+        raise parts["categories_type"].wrong("must be 'text' or 'integer'")
+    return kind == "integer"
 
 
 def _category_values(node: Node) -> Any:

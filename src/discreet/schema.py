@@ -18,7 +18,7 @@ from types import MappingProxyType
 from discreet.errors import SchemaError, did_you_mean, printed
 from discreet.exact import Amount, exact, text
 
-__all__ = ["Category", "Column", "Date", "Number", "Schema", "Value"]
+__all__ = ["Category", "Column", "Date", "Number", "Schema", "Value", "whole_categories"]
 
 Value = str | int | bool
 """A category value."""
@@ -277,6 +277,19 @@ def _read_categories(path: Path) -> list[Value]:
         shown = printed(str(path))
         raise SchemaError(f"categories={shown}: must be a readable UTF-8 file with one category a line") from None
     return list(lines)
+
+
+def whole_categories(path: Path) -> list[Value]:
+    """The whole numbers that a UTF-8 text file lists, one a line.
+
+    Raises:
+        SchemaError: unreadable file, or a line that is no whole number.
+    """
+    lines = [str(line) for line in _read_categories(path)]
+    for number, line in enumerate(lines, 1):
+        if not re.fullmatch(r"[+-]?[0-9]{1,19}", line):
+            raise SchemaError(f"categories={printed(str(path))}: line {number} must be a whole number, not {printed(line)}")
+    return [int(line) for line in lines]
 
 
 def _checked_categories(listed: list[Value]) -> tuple[Value, ...]:

@@ -20,7 +20,7 @@ from discreet.planfile import PlanFile, load_plan
 from discreet.spend import checked_name
 
 FULL = """\
-# Every key of the format, except categories_file and the other measures.
+# Every key of the format, except categories_file, categories_type and the other measures.
 [data]
 dataset = "wages-2025"
 source = "wages.parquet"
@@ -257,6 +257,18 @@ def test_paths_are_relative_to_the_folder_of_the_plan(tmp_path: Path, monkeypatc
     (folder / "s[1].csv").touch()
     (folder / "plan.toml").write_text(changed(text, "s.csv", "s[1].csv"), encoding="utf-8")
     assert load_plan(folder / "plan.toml").source == str(folder / "s[1].csv"), "a file of that name is no glob"
+
+
+def test_a_file_of_whole_numbers(tmp_path: Path) -> None:
+    (tmp_path / "tracts.txt").write_text("101\n-7\n+3\n", encoding="utf-8")
+    kept = 'categories_file = "tracts.txt"\ncategories_type = "{}"'
+    for kind, values in (("integer", [101, -7, 3]), ("text", ["101", "-7", "+3"])):
+        text = changed(SMALL, 'categories = ["F", "M"]', kept.format(kind))
+        assert load(tmp_path, text).schema["sex"] == dp.Category(values)
+    for line in ("1.5", "x", " 7", "", "٣"):
+        (tmp_path / "tracts.txt").write_text(f"101\n{line}\n7\n", encoding="utf-8")
+        with pytest.raises(PlanError, match=r"columns\.sex: categories=.*: line 2 must be a whole number"):
+            load(tmp_path, changed(SMALL, 'categories = ["F", "M"]', kept.format("integer")))
 
 
 def test_absolute_paths_and_example_data(tmp_path: Path) -> None:
@@ -520,6 +532,7 @@ def line_of(text: str, place: str) -> int:
         ('categories = ["F", "M"]', 'categories = "FM.txt"', "columns.sex.categories", "must be a list"),
         ('categories = ["F", "M"]', 'categories_file = "no.txt"', "columns.sex.categories_file", "there is no file"),
         ('categories = ["F", "M"]\n', "", "columns.sex", "either 'categories' or 'categories_file'"),
+        ('= ["F", "M"]', '= ["F", "M"]\ncategories_type = "text"', "columns.sex.categories_type", "leave it out"),
         ("first = 2020-01-01", "first = 2030-01-01", "columns.hired.first", "must not be after"),
         ("first = 2020-01-01", "first = 2020-01-01T00:00:00", "columns.hired.first", "without a time"),
         ("first = 2020-01-01", "first = 10:00:00", "columns.hired.first", "not a date or time"),

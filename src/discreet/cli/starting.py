@@ -26,7 +26,7 @@ from discreet.exact import exact, text
 from discreet.figures import name as shown_name
 from discreet.neighbours import whole_number
 from discreet.planfile import load_plan
-from discreet.schema import Category, Date, Number, Schema
+from discreet.schema import Category, Date, Number, Schema, whole_categories
 from discreet.spend import checked_name
 from discreet.toml_text import toml_key, toml_visible
 
@@ -190,6 +190,8 @@ def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[En
         return (Entry("categories", "[false, true]"),)
     question = f"  the categories of {name}, separated by commas, or @FILE with one a line"
 
+    whole = kind.kind not in ("text", "any")
+
     def parsed(answer: str) -> list[str | int]:
         values = [one.strip() for one in answer.split(",")]
         texts = kind.kind == "text" or (kind.kind == "any" and not all(re.fullmatch(r"[+-]?[0-9]+", one) for one in values))
@@ -197,15 +199,18 @@ def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[En
 
     def check(answer: str) -> None:
         if answer.startswith("@"):
-            Category(folder / answer[1:])
+            Category(whole_categories(folder / answer[1:]) if whole else folder / answer[1:])
         else:
             Category(parsed(answer))
 
     answer = ask(question, check, None)
     if answer is None:
-        return (Entry("categories", None, 'all that are possible, such as ["a", "b"]; or categories_file = "FILE"'),)
+        typed = '"FILE" and categories_type = "integer"' if whole else '"FILE"'
+        example = "[1, 2]" if whole else '["a", "b"]'
+        return (Entry("categories", None, f"all that are possible, such as {example}; or categories_file = {typed}"),)
     if answer.startswith("@"):
-        return (Entry("categories_file", toml_visible(answer[1:])),)
+        typed_as = (Entry("categories_type", toml_visible("integer")),) if whole else ()
+        return (Entry("categories_file", toml_visible(answer[1:])), *typed_as)
     return (Entry("categories", listed(parsed(answer))),)
 
 
