@@ -25,10 +25,11 @@ JUNK = "lpad(CAST(i * 104729 % 10000019 AS VARCHAR), 8, 'x')"
 
 @dataclass(frozen=True)
 class Source:
-    """One kind of file: the schema's value column, and for each variant the SQL of the state and of the value."""
+    """One kind of file: the schema's value column, the SQL of state and value in each variant, and how they are written."""
 
     value: Any
     variants: Mapping[str, tuple[str, str]]
+    options: str = ""
 
 
 def parquet_sources() -> dict[str, Source]:
@@ -40,6 +41,13 @@ def parquet_sources() -> dict[str, Source]:
     return {
         "Parquet, texts": Source(number, texts()),
         "Parquet, integers": Source(number, typed("INTEGER", f"{WAGE}::INTEGER", "1000000 + i % 1000")),
+        # As a million different texts are stored: every text by itself, no text once for all.
+        "Parquet, integers, no dictionary": Source(
+            number, typed("INTEGER", f"{WAGE}::INTEGER", "1000000 + i % 1000"), ", DICTIONARY_SIZE_LIMIT 0"
+        ),
+        "Parquet, dates, no dictionary": Source(
+            dates, typed("DATE", far(days), far("10000 + i % 1000"), infinite="'infinity'"), ", DICTIONARY_SIZE_LIMIT 0"
+        ),
         "Parquet, doubles": Source(number, typed("DOUBLE", f"{WAGE}::DOUBLE", "1e300", nan="'nan'", infinite="'inf'")),
         "Parquet, decimals of 15 digits": Source(number, typed("DECIMAL(15,2)", f"{WAGE}::DECIMAL(15,2)", "1000000.25")),
         "Parquet, decimals of 38 digits": Source(number, typed("DECIMAL(38,10)", f"{WAGE}::DECIMAL(38,10)", huge)),
@@ -94,12 +102,12 @@ def csv_variants() -> dict[str, str]:
     }
 
 
-def write_parquet(path: Path, state: str, value: str, rows: int) -> None:
+def write_parquet(path: Path, state: str, value: str, rows: int, options: str) -> None:
     import duckdb
 
     with duckdb.connect() as connection:
         connection.execute(
-            f"COPY (SELECT {state} AS state, {value} AS value FROM range({rows}) t(i)) TO '{path}' (FORMAT parquet)"
+            f"COPY (SELECT {state} AS state, {value} AS value FROM range({rows}) t(i)) TO '{path}' (FORMAT parquet{options})"
         )
 
 
@@ -156,7 +164,7 @@ def main() -> None:
             paths = {}
             for name, (state, value) in source.variants.items():
                 paths[name] = Path(folder) / f"{title} {name}.parquet"
-                write_parquet(paths[name], state, value, rows)
+                write_parquet(paths[name], state, value, rows, source.options)
             show(title, measure(paths, source.value))
         if not only or "CSV" in only:
             paths = {name: Path(folder) / f"{name}.csv" for name in csv_variants()}
