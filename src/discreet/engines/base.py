@@ -14,7 +14,7 @@ from discreet.errors import SourceError, did_you_mean, printed
 from discreet.paths import KeyAxis, Moment
 from discreet.schema import Category, Column, Date, Schema
 
-__all__ = ["ColumnType", "Engine", "Header", "check_header", "check_same", "kinds_accepted"]
+__all__ = ["ColumnType", "Engine", "Header", "check_header", "check_same", "kinds_accepted", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,4 +102,12 @@ def check_same(path: object, header: Header, first: object, known: Header) -> No
         what = f"column {printed(changed[0])} is {header[changed[0]].shown}, and {known[changed[0]].shown} there"
     raise SourceError(
         f"source '{path}': its columns and types differ from those of '{first}': {what}; write all files with the same ones"
+    )
+
+
+def unreadable() -> SourceError:
+    """What is said instead of an error of a driver, which quotes values. After a reservation nobody sees it."""
+    return SourceError(
+        "the source could not be read to its end, and nothing was spent; check that it is complete and unchanged, and that "
+        "memory and disk suffice"
     )

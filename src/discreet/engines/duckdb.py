@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube import Cube, compact, empty_cube, joined, order_of, sum_dtype
-from discreet.engines.base import ColumnType, Engine, Header
+from discreet.engines.base import ColumnType, Engine, Header, unreadable
 from discreet.engines.csv_lines import csv_header, row_blocks
 from discreet.engines.duckdb_sql import DUCKDB, LIMB, quoted
 from discreet.engines.files import Listing, listed_snapshot
@@ -47,7 +47,6 @@ __all__ = [
     "open_csv",
     "open_frame",
     "open_relation",
-    "unreadable",
 ]
 
 Answer = Mapping[str, NDArray[Any]]
@@ -266,11 +265,6 @@ def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> 
 def is_relation(source: object) -> bool:
     """Whether a source is a DuckDB relation."""
     return isinstance(source, duckdb.DuckDBPyRelation)
-
-
-def unreadable() -> SourceError:
-    """What is said instead of an error of the driver, which quotes values."""
-    return SourceError("the source could not be read to its end; check that it is complete and unchanged")
 
 
 def file_literal(path: Path) -> str:

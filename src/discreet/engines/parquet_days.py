@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from discreet.engines.base import unreadable
 from discreet.engines.frames import ArrowOnly
 from discreet.errors import SourceError
 
@@ -52,7 +53,7 @@ def days_of(paths: Sequence[Path], names: Sequence[str]) -> ArrowOnly:
     try:
         return ArrowOnly(pl.concat([_days(path, names) for path in paths]))
     except (pl.exceptions.PolarsError, OSError):
-        raise SourceError("the source could not be read to its end; check that it is complete and unchanged") from None
+        raise unreadable() from None
 
 
 def _days(path: Path, names: Sequence[str]) -> Any:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube import Cube, compact, sum_dtype
-from discreet.engines.base import ColumnType, Engine, Header
+from discreet.engines.base import ColumnType, Engine, Header, unreadable
 from discreet.engines.spark_files import FrameFiles, files_of_path, files_of_table
 from discreet.engines.spark_sql import LIMB_BITS, SPARK, TIMESTAMP_NTZ, limbs
 from discreet.engines.spill import new_spill_folder, remove_spill_folder
@@ -111,7 +111,7 @@ class SparkEngine:
             columns = [f"CAST({at} AS STRING) AS {at}" if kind.kind == "text" else at for at, kind in self._taken(wanted)]
             return self._frame.sparkSession.sql(statement, discreet_source=placed.selectExpr(*(columns or ["1"]))).toArrow()
         except Exception:  # noqa: BLE001 (of the driver, of its gateway, of its network)
-            raise SourceError("the source could not be read to its end; check that it is complete and unchanged") from None
+            raise unreadable() from None
 
     def _taken(self, wanted: Sequence[str]) -> list[tuple[str, ColumnType]]:
         return [(self._places[name], self._header[name]) for name in wanted]

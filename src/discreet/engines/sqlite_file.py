@@ -17,8 +17,8 @@ from typing import Any
 from urllib.parse import quote
 
 from discreet.cube import Cube
-from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.duckdb import STAGED, Database, counted, unreadable
+from discreet.engines.base import ColumnType, Engine, Header, unreadable
+from discreet.engines.duckdb import STAGED, Database, counted
 from discreet.engines.duckdb_sql import DUCKDB, quoted
 from discreet.engines.files import database_snapshot
 from discreet.engines.limits import Limits

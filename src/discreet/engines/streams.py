@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import Any
 
 from discreet.cube import Cube
-from discreet.engines.base import Engine, Header
-from discreet.engines.duckdb import STAGED, UNREAD, Answer, Database, content_snapshot, cube_of, described, unreadable
+from discreet.engines.base import Engine, Header, unreadable
+from discreet.engines.duckdb import STAGED, UNREAD, Answer, Database, content_snapshot, cube_of, described
 from discreet.engines.duckdb_sql import DUCKDB, quoted
 from discreet.engines.frames import declared
 from discreet.engines.limits import Limits
