@@ -26,18 +26,13 @@ test: check
 test-browser: .venv/.browser
 	$(BIN)/python -m pytest -m browser
 
-.venv/.browser: .venv/.ready
-	@if [ -n "$(UV)" ]; then $(UV) pip install -q --python $(BIN)/python -e '.[browser]'; \
-	else $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'; fi
+.venv/.browser .venv/.spark .venv/.docs: .venv/.%: .venv/.ready
+	@if [ -n "$(UV)" ]; then $(UV) pip install -q --python $(BIN)/python -e '.[$*]'; \
+	else $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[$*]'; fi
 	@touch $@
 
 test-spark: .venv/.spark
 	$(BIN)/python -m pytest -m spark
-
-.venv/.spark: .venv/.ready
-	@if [ -n "$(UV)" ]; then $(UV) pip install -q --python $(BIN)/python -e '.[spark]'; \
-	else $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[spark]'; fi
-	@touch $@
 
 test-slow: .venv/.ready
 	$(BIN)/python -m pytest -m slow
@@ -45,11 +40,6 @@ test-slow: .venv/.ready
 # NO_MKDOCS_2_WARNING: the theme announces its successor on every run.
 docs: .venv/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
-
-.venv/.docs: .venv/.ready
-	@if [ -n "$(UV)" ]; then $(UV) pip install -q --python $(BIN)/python -e '.[docs]'; \
-	else $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'; fi
-	@touch $@
 
 bench: .venv/.ready
 	$(BIN)/python benchmarks/run.py

@@ -33,6 +33,14 @@ def session() -> Any:
     return opened
 
 
+def asked(table: Any) -> Any:
+    """Count, sum and mean of the wage by state and sex."""
+    import discreet as dp
+
+    statistics = dp.count(), dp.sum("wage", nulls="skip"), dp.mean("wage", nulls="skip")
+    return table.group_by("state", "sex").agg(*statistics)
+
+
 def main() -> int:
     """The medians of alternating runs, printed with their ratios."""
     try:
@@ -57,20 +65,14 @@ def main() -> int:
         query = f"SELECT state, sex, count(*), count(w), sum(w) FROM (SELECT *, {clamped} AS w FROM persons) GROUP BY 1, 2"
         names = iter(range(10**6))
 
+        request = asked(dp.Table(schema, dp.AddRemove()))
+
         def releasing(source: Any) -> Callable[[], object]:
             opened = dp.Session(source, schema, dataset="d", ledger=":memory:", budget=dp.ZCDP(1), neighbours=dp.AddRemove())
-            asked = opened.table.group_by("state", "sex").agg(
-                dp.count(), dp.sum("wage", nulls="skip"), dp.mean("wage", nulls="skip")
-            )
-            return lambda: opened.release(asked, spend="0.001", name=str(next(names)))
+            return lambda: opened.release(request, spend="0.001", name=str(next(names)))
 
         engine = open_source(frame, schema)
-        wanted = (
-            dp.Table(schema, dp.AddRemove())
-            .group_by("state", "sex")
-            .agg(dp.count(), dp.sum("wage", nulls="skip"), dp.mean("wage", nulls="skip"))
-            .layout.parts[0]
-        )
+        wanted = request.layout.parts[0]
         work = {
             "plain query": lambda: spark.sql(query).toArrow(),
             "cube": lambda: engine.aggregate(wanted.axes, wanted.moments),

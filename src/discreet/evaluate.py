@@ -65,7 +65,7 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
         if row_count(cube) != rows:
             raise InternalError("the source has another number of rows than declared")
         asked = resample(cube, brought.axes, brought.moments, resize=resize_of(plan), rows=known, bits=bits)
-        cells = cells_of(plan, plan.facts, asked, brought)
+        cells = cells_of(plan, asked, brought)
         for number, one in enumerate(quote.measured):
             if places[number] == position:
                 answers[number] = _answer(one.query, asked, brought, cells, plan.facts)

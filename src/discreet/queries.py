@@ -337,11 +337,11 @@ def _integers(query: WeightedSum | Squares) -> type[np.int64] | type[np.object_]
     return np.int64 if fits_int64(largest if isinstance(query, WeightedSum) else 2 * largest**2) else np.object_
 
 
-def cells_of(plan: Plan, facts: TableFacts, cube: Cube, brought: Part) -> NDArray[np.int64]:
+def cells_of(plan: Plan, cube: Cube, brought: Part) -> NDArray[np.int64]:
     """For every cell of the cube, the position of its cell in the release, or -1 when its rows contribute nothing."""
     cells = np.empty(len(cube.rows), dtype=np.int64)
     for some in blocks(len(cells)):
-        cells[some] = _cells_of(plan, facts, _some(cube, some), brought)
+        cells[some] = _cells_of(plan, _some(cube, some), brought)
     return cells
 
 
@@ -350,11 +350,11 @@ def _some(cube: Cube, some: slice) -> Cube:
     return Cube(cube.keys[some], cube.rows[some], cube.nonnull[some], cube.sums[some])
 
 
-def _cells_of(plan: Plan, facts: TableFacts, cube: Cube, brought: Part) -> NDArray[np.int64]:
+def _cells_of(plan: Plan, cube: Cube, brought: Part) -> NDArray[np.int64]:
     cells = np.zeros(len(cube.rows), dtype=np.int64)
     inside = np.ones(len(cube.rows), dtype=bool)
     for group, labels in zip(plan.group_by, brought.labels, strict=True):
-        place = group_places(group, facts, _codes(brought, cube, group.column), len(labels))
+        place = group_places(group, plan.facts, _codes(brought, cube, group.column), len(labels))
         inside &= place >= 0
         cells = cells * len(labels) + np.maximum(place, 0)
     for step in plan.steps:

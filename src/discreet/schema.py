@@ -47,7 +47,7 @@ class Category:
     def __init__(self, values: Iterable[Value] | str | Path) -> None:
         if isinstance(values, bytes) or not isinstance(values, str | Path | Iterable):
             raise SchemaError(f"categories={printed(values)}: must be a list of categories or the path of a text file")
-        listed = _read_categories(Path(values)) if isinstance(values, str | Path) else list(values)
+        listed: list[Value] = [*(_read_categories(Path(values)) if isinstance(values, str | Path) else values)]
         object.__setattr__(self, "values", _checked_categories(listed))
 
     def __eq__(self, other: object) -> bool:
@@ -270,13 +270,12 @@ def _schema_date(value: dt.date | str, name: str) -> dt.date:
     raise SchemaError(f"{name}={printed(value)}: must be a date such as '2025-12-31'")
 
 
-def _read_categories(path: Path) -> list[Value]:
+def _read_categories(path: Path) -> list[str]:
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        return path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError):  # a ValueError is text that is not UTF-8, or a path that cannot be one
         shown = printed(str(path))
         raise SchemaError(f"categories={shown}: must be a readable UTF-8 file with one category a line") from None
-    return list(lines)
 
 
 def whole_categories(path: Path) -> list[Value]:
@@ -285,7 +284,7 @@ def whole_categories(path: Path) -> list[Value]:
     Raises:
         SchemaError: unreadable file, or a line that is no whole number.
     """
-    lines = [str(line) for line in _read_categories(path)]
+    lines = _read_categories(path)
     for number, line in enumerate(lines, 1):
         if not re.fullmatch(r"[+-]?[0-9]{1,19}", line):
             raise SchemaError(f"categories={printed(str(path))}: line {number} must be a whole number, not {printed(line)}")
