@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube import Cube, row_count
-from discreet.engines.base import Engine
+from discreet.engines.base import Engine, Scan, cubes_of
 from discreet.errors import InternalError
 from discreet.layouts import Layout, Part
 from discreet.mechanisms import ExponentialQuantiles, add_noise, add_noise_in_place, select
@@ -34,9 +34,12 @@ from discreet.steps import TableFacts, facts_of
 __all__ = ["exact_answers", "noisy_answers", "noisy_in_place", "scanned"]
 
 
-def scanned(engine: Engine, layout: Layout) -> Iterator[Cube]:
-    """The cubes of a layout: the first is read now, each other one when it is asked for, so that few are in memory."""
-    cubes = (engine.aggregate(part.axes, part.moments) for part in layout.parts)
+def scanned(engine: Engine, layout: Layout, *before: Scan) -> Iterator[Cube]:
+    """The cubes of some scans and then of a layout, all of the same rows.
+
+    The first is read now, each other one when it is asked for, so that few are in memory where the engine allows it.
+    """
+    cubes = cubes_of(engine, [*before, *((part.axes, part.moments) for part in layout.parts)])
     return chain([next(cubes)], cubes)
 
 

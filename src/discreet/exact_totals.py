@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from discreet._version import __version__
-from discreet.cube import row_count
-from discreet.engines.base import Engine
+from discreet.cube import Cube, row_count
+from discreet.engines.base import Engine, Scan, snapshot_before
 from discreet.errors import InternalError, LedgerError
 from discreet.invariants import Invariants
 from discreet.invariants.totals import PublishedTotals, totals_from_json, totals_of_counts
@@ -19,7 +19,7 @@ from discreet.plan import canonical, digest
 from discreet.schema import Schema
 from discreet.steps import facts_of
 
-__all__ = ["ExactRequest", "publish_totals", "require_totals", "totals_of_payload"]
+__all__ = ["ExactRequest", "publish_totals", "require_totals", "totals_of_payload", "totals_scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: 
     Raises:
         LedgerError: the attempt could not be written down; nothing was read.
     """
-    snapshot = engine.snapshot()
+    snapshot = snapshot_before(engine)
     described = request.invariants.to_json()
     attempt = Publication("exact totals", digest(described), snapshot, canonical({"invariants": described}))
     sequence = ledger.publish(identity, attempt)
     done = False
     try:
-        payload = _payload(_totals_of(engine, request), identity.dataset, request.schema)
+        payload = _payload(_totals_of(engine.aggregate(*totals_scan(request)), request), identity.dataset, request.schema)
         if engine.snapshot() == snapshot:  # a source that changed while it was read has no totals
             ledger.commit(sequence, payload)
             done = True
@@ -57,13 +57,13 @@ def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: 
                 ledger.fail(sequence)
 
 
-def require_totals(engine: Engine, request: ExactRequest, published: PublishedTotals | None) -> None:
-    """The source still has the published totals (soundness 20).
+def require_totals(cube: Cube, request: ExactRequest, published: PublishedTotals | None) -> None:
+    """The source, counted by `totals_scan`, still has the published totals (soundness 20).
 
     Raises:
         InternalError: it has others; the message has no number.
     """
-    if _totals_of(engine, request) != published:
+    if _totals_of(cube, request) != published:
         raise InternalError("the totals of the source are not the published ones")
 
 
@@ -72,16 +72,19 @@ def totals_of_payload(payload: bytes, invariants: Invariants, schema: Schema) ->
     return totals_from_json(invariants, schema, json.loads(payload)["totals"])
 
 
-def _totals_of(engine: Engine, request: ExactRequest) -> PublishedTotals:
-    """The totals of the source, before any step. Private until they are published.
+def totals_scan(request: ExactRequest) -> Scan:
+    """What the source is asked for its totals, before any step."""
+    start = facts_of(request.schema, request.neighbours)
+    return tuple(KeyAxis(path_of(name, (), start)) for name in request.invariants.columns), ()
+
+
+def _totals_of(cube: Cube, request: ExactRequest) -> PublishedTotals:
+    """The totals of the source. Private until they are published.
 
     Raises:
         InternalError: another number of rows than declared, or a row in a cell that was declared impossible; no number
             is in the message.
     """
-    start = facts_of(request.schema, request.neighbours)
-    axes = tuple(KeyAxis(path_of(name, (), start)) for name in request.invariants.columns)
-    cube = engine.aggregate(axes, ())
     if not isinstance(request.neighbours, ReplaceOne) or row_count(cube) != request.neighbours.rows:
         raise InternalError("the source has another number of rows than declared")
     return totals_of_counts(request.invariants, request.schema, (cube.keys, cube.rows))

@@ -26,6 +26,7 @@ __all__ = [
     "check_room",
     "checked_budget",
     "checked_name",
+    "checked_orders",
     "declaration_json",
     "in_words",
     "number_text",
@@ -106,6 +107,19 @@ def checked_name(name: object, what: str) -> str:
         rule = "must be printable text of 1 to 200 characters, without blanks at its ends"
         raise ArgumentError(f"{what}={printed(name)}: {rule}")
     return name
+
+
+def checked_orders(orders: Sequence[Order]) -> list[Order]:
+    """The orders.
+
+    Raises:
+        ArgumentError: one of them is something else.
+    """
+    found = list(orders)
+    for order in found:
+        if not isinstance(order, Order):
+            raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
+    return found
 
 
 def check_names(orders: Sequence[Order]) -> None:

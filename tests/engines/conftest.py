@@ -14,9 +14,10 @@ import pyarrow as pa
 import pytest
 
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.duckdb import open_frame, open_relation
+from discreet.engines.duckdb import open_frame
 from discreet.engines.duckdb_sql import quoted
 from discreet.engines.limits import NO_LIMITS
+from discreet.engines.relations import open_relation
 from discreet.engines.sources import open_path
 
 Rows = Sequence[Sequence[object]]
@@ -68,7 +69,7 @@ def openers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Opener]:
             connection.register("texts", arrow_table(texts, [[_shown(value) for value in row] for row in rows]))
             connection.execute("INSERT INTO hostile SELECT * FROM texts")
             connection.unregister("texts")
-        return open_relation(connection.table("hostile"), tuple(header))
+        return open_relation(connection.table("hostile"))
 
     def parquet(header: Header, rows: Rows) -> Engine:
         import pyarrow.parquet as pq

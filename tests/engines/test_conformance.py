@@ -158,13 +158,18 @@ def test_rounding_half_away_from_zero_is_rejected(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("method", "behaviour", "message"),
     [
-        ("snapshot", lambda self: "always the same", "same for different rows"),
         (
             "snapshot",
             lambda self: str(object.__hash__(object())) + str(np.random.default_rng().random()),
             "nothing has changed",
         ),
         ("aggregate", lambda self, axes, moments: 1 / 0, "engine failed .ZeroDivisionError"),
+        ("aggregate_all", lambda self, scans: iter(()), "0 cubes for"),
+        (
+            "aggregate_all",
+            lambda self, scans: (self.aggregate(*scan) for scan in reversed(scans)),
+            "scan 0 of several: ",
+        ),
         ("__init__", lambda self, header, rows: 1 / 0, "engine failed .ZeroDivisionError"),
     ],
 )

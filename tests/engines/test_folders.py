@@ -14,7 +14,7 @@ from discreet.engines import folders, open_source
 from discreet.engines import parquet as module
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.conformance import first_difference
-from discreet.engines.duckdb import Database
+from discreet.engines.database import Database
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 from discreet.groups import bins

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import discreet.engines.duckdb as module
+import discreet.engines.database as module
 from discreet.engines import open_source
 from discreet.engines.base import Engine
 from discreet.engines.limits import Limits

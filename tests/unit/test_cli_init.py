@@ -21,7 +21,7 @@ import discreet as dp
 from discreet.cli import app
 from discreet.cli.drafting import Entry, Section, to_fill_in, written
 from discreet.cli.starting import nobody, started_plan
-from discreet.engines.duckdb import TableEngine, _CsvEngine
+from discreet.engines.duckdb import _CsvEngine
 from discreet.engines.parquet import _ParquetEngine
 from discreet.errors import ArgumentError, ReleaseFailed
 from discreet.planfile import load_plan
@@ -263,7 +263,7 @@ def test_no_engine_is_asked_for_rows_or_a_fingerprint(source, monkeypatch):
     def never(*_):
         raise AssertionError("rows were asked for")
 
-    for engine in (TableEngine, _CsvEngine, _ParquetEngine):
+    for engine in (_CsvEngine, _ParquetEngine):
         monkeypatch.setattr(engine, "aggregate", never)
         monkeypatch.setattr(engine, "snapshot", never)
     done("init", "persons.parquet", "--out", "plan.toml")

@@ -132,7 +132,6 @@ def test_another_declaration_is_refused_and_the_difference_named(ledger: Ledger)
         lambda: ledger.check(other),
         lambda: ledger.reserve(other, [asks("b", "0.1")]),
         lambda: ledger.stored(other, "a"),
-        lambda: ledger.recognises(other, "a", "plan", b"source"),
     ):
         with pytest.raises(LedgerError) as caught:
             call()
@@ -247,17 +246,14 @@ def test_a_payload_is_bytes(ledger: Ledger) -> None:
     assert ledger.verify().intact
 
 
-def test_a_retry_is_recognised_by_name_plan_and_source(ledger: Ledger) -> None:
+def test_a_retry_is_known_by_name_and_plan(ledger: Ledger) -> None:
     who = identity(1)
     assert ledger.stored(who, "a") is None
-    assert not ledger.recognises(who, "a", "plan", b"source")
-    ledger.reserve(who, [asks("a", "0.1"), asks("b", "0.1", snapshot="text \udcff")])
-    assert ledger.recognises(who, "a", "plan", b"source")
-    assert ledger.recognises(who, "a", "plan", "source")
-    assert ledger.recognises(who, "b", "plan", "text \udcff")
-    assert not ledger.recognises(who, "a", "other plan", b"source")
-    assert not ledger.recognises(who, "a", "plan", b"other source")
-    assert not ledger.recognises(who, "c", "plan", b"source")
+    ledger.reserve(who, [asks("a", "0.1"), asks("b", "0.1", plan="other plan", snapshot="text \udcff")])
+    for name, plan in (("a", "plan"), ("b", "other plan")):
+        stored = ledger.stored(who, name)
+        assert stored is not None
+        assert stored.plan_digest == plan
     assert ledger.stored(who, "c") is None
 
 

@@ -176,7 +176,7 @@ def test_two_sessions_that_publish_at_the_same_time_publish_once(tmp_path, monke
 def test_totals_that_another_session_has_just_published_are_given_back(tmp_path, monkeypatch):
     path = tmp_path / "l.db"
     with session(dp.Totals("state"), ledger=path) as one:
-        real = one._engine._snapshot
+        real = one._engine.snapshot
 
         def slower():
             if one.totals is None:
@@ -184,7 +184,7 @@ def test_totals_that_another_session_has_just_published_are_given_back(tmp_path,
                     other.publish_totals()
             return real()
 
-        monkeypatch.setattr(one._engine, "_snapshot", slower)
+        monkeypatch.setattr(one._engine, "snapshot", slower)
         assert cells(one.publish_totals()) == STATES
 
 
@@ -240,7 +240,7 @@ def test_a_source_that_changes_while_totals_are_read_has_none(monkeypatch):
     with session(dp.Totals("state")) as one:
         snapshots = iter(["before", "after"])
         with monkeypatch.context() as changing:
-            changing.setattr(one._engine, "_snapshot", lambda: next(snapshots))
+            changing.setattr(one._engine, "snapshot", lambda: next(snapshots))
             with pytest.raises(dp.ReleaseFailed):
                 one.publish_totals()
         assert one.totals is None

@@ -231,7 +231,8 @@ def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Bud
         charge, guarantee, parts = release.document["ledger"], release.guarantee, release.parts
         fresh = charge["sequence"] > before.head
         measure = amount_text(guarantee.measure)
-        charged = f"charged {measure}" if fresh else f"given back from the ledger ({measure}), no new charge"
+        known = f"the stored release of entry {charge['sequence']}; the source was not looked at"
+        charged = f"charged {measure}" if fresh else f"{known}, nothing was charged ({measure} was before)"
         files = _LARGE_FILES if parts else _FILES
         lines += [f"{release.name}: {charged}", f"  {guarantee}", f"  in {folder}: {files}"]
         table = release.scan().head(MOST_ROWS).collect() if parts else release.table

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engines.base import Engine, Header, check_header
-from discreet.engines.duckdb import is_relation, open_frame, open_relation
+from discreet.engines.duckdb import open_frame
 from discreet.engines.limits import NO_LIMITS, Limits
+from discreet.engines.relations import is_relation, open_relation
 from discreet.engines.sources import open_path
 from discreet.engines.spark import PREFIX, SparkEngine, is_spark_frame, open_spark_frame, open_spark_text
 from discreet.engines.spark_sql import check_spellings
@@ -86,7 +87,7 @@ def _opened(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engi
         return open_spark_frame(source, columns), "the DataFrame"
     if is_relation(source):
         _check_no_limits(limits, "a relation follows the settings of its own connection")
-        return open_relation(source, columns), "the relation"
+        return open_relation(source), "the relation"
     if is_streamed(source):
         return open_streamed(source, columns, limits), "the stream"
     return open_frame(source, columns, limits), "the frame"

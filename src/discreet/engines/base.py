@@ -1,11 +1,11 @@
-"""What an engine is: it scans a header, fingerprints its source, and answers one GROUP BY over public codes.
+"""What an engine is: it scans a header, tells whether its source changed, and answers one GROUP BY over public codes.
 
 Engines are the only code that meets rows. They know paths, axes and moments; they never know noise, budgets or plans.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -14,7 +14,22 @@ from discreet.errors import SourceError, did_you_mean, printed
 from discreet.paths import KeyAxis, Moment
 from discreet.schema import Category, Column, Date, Schema
 
-__all__ = ["ColumnType", "Engine", "Header", "check_header", "check_same", "kinds_accepted", "unreadable"]
+__all__ = [
+    "ColumnType",
+    "Engine",
+    "Header",
+    "Prepared",
+    "Scan",
+    "Together",
+    "check_header",
+    "check_ready",
+    "check_same",
+    "columns_of",
+    "cubes_of",
+    "kinds_accepted",
+    "snapshot_before",
+    "unreadable",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +48,85 @@ Header = Mapping[str, ColumnType]
 
 @runtime_checkable
 class Engine(Protocol):
-    """The contract of an engine. All three may be called again and again; `close` ends it."""
+    """The contract of an engine. All may be called again and again, by several threads; `close` ends it."""
 
     @property
     def header(self) -> Header:
         """Names and types of the source's columns; no row is read for them."""
 
     def snapshot(self) -> str:
-        """A text that changes when the source changes. Private: only the ledger sees it, and keeps only an HMAC of it."""
+        """A text that differs after the source has changed; it costs no look at a row.
+
+        A release whose source had another text before it was read than afterwards is discarded. The text never decides
+        anything else, so it may be empty where a reading cannot see a change: rows in memory that nobody alters, and
+        engines that answer all scans from one reading (`Together`). Private: only the ledger sees it, and keeps an HMAC.
+        """
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         """The cube of all rows, each in the cell of its keys; with no axes, one cell."""
 
     def close(self) -> None:
         """Connections and files are closed."""
+
+
+Scan = tuple[Sequence[KeyAxis], Sequence[Moment]]
+"""What one cube is asked for: its keys and its value columns."""
+
+
+@runtime_checkable
+class Together(Protocol):
+    """An engine that answers several scans from one reading, because its source has no identity that could be compared."""
+
+    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+        """A cube for each scan, in order, all of the same rows."""
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """An engine that can find out, before anything is charged, that its source cannot be read from where it is called."""
+
+    def check_ready(self) -> None:
+        """The source can be read now, from this process.
+
+        Raises:
+            SourceError: it cannot; nothing was spent.
+        """
+
+
+def check_ready(engine: Engine) -> None:
+    """The source can be read now, as far as the engine can tell without looking at a row.
+
+    Raises:
+        SourceError: it cannot; nothing was spent.
+    """
+    if isinstance(engine, Prepared):
+        engine.check_ready()
+
+
+def snapshot_before(engine: Engine) -> str:
+    """The snapshot of a source that is about to be read, and can be.
+
+    Raises:
+        SourceError: it cannot; nothing was spent.
+    """
+    check_ready(engine)
+    return engine.snapshot()
+
+
+def cubes_of(engine: Engine, scans: Sequence[Scan]) -> Iterator[Cube]:
+    """A cube for each scan, in order, all of the same rows unless the engine's snapshot differs afterwards.
+
+    One after the other is read when it is asked for, where the engine does not have to read them together.
+    """
+    if len(scans) > 1 and isinstance(engine, Together):
+        return engine.aggregate_all(scans)
+    return (engine.aggregate(axes, moments) for axes, moments in scans)
+
+
+def columns_of(scans: Sequence[Scan]) -> list[str]:
+    """The names of the columns that the scans look at, each once."""
+    axes = [axis.name for keys, _ in scans for axis in keys]
+    return list(dict.fromkeys([*axes, *(moment.name for _, values in scans for moment in values)]))
 
 
 def kinds_accepted(column: Column) -> tuple[str, ...]:

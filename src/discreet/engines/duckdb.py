@@ -1,4 +1,4 @@
-"""The default engine: DuckDB. The only file that imports the driver.
+"""The default engine: DuckDB. What it is asked, and what its answers mean; `database` opens it.
 
 A source becomes a table expression and a connection; one statement answers. CSV files are staged line by line through
 `csv_lines`, because no CSV reader keeps rows apart on every input. Frames enter through the Arrow C interface alone.
@@ -7,25 +7,22 @@ A source becomes a table expression and a connection; one statement answers. CSV
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from weakref import finalize
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube import Cube, compact, empty_cube, joined, order_of, sum_dtype
-from discreet.engines.base import ColumnType, Engine, Header, unreadable
+from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.csv_lines import csv_header, row_blocks
-from discreet.engines.duckdb_sql import DUCKDB, LIMB, quoted
+from discreet.engines.database import Database
+from discreet.engines.duckdb_sql import DUCKDB, LIMB
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.frames import ArrowOnly, declared
 from discreet.engines.limits import Limits
-from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
+from discreet.engines.processes import check_polars
 from discreet.engines.sql import aggregate_sql
 from discreet.engines.words import unpacked, words_of
 from discreet.errors import InternalError, SourceError
@@ -36,17 +33,12 @@ __all__ = [
     "TEXT",
     "UNREAD",
     "Answer",
-    "Database",
-    "TableEngine",
-    "content_snapshot",
     "counted",
     "cube_of",
     "described",
     "file_literal",
-    "is_relation",
     "open_csv",
     "open_frame",
-    "open_relation",
 ]
 
 Answer = Mapping[str, NDArray[Any]]
@@ -55,12 +47,6 @@ TEXT = ColumnType("text", "text")
 UNREAD = ColumnType("other", "an undeclared column")
 # Not UHUGEINT, whose comparison with a negative bound fails on values from 2**127 on.
 _INTEGERS = {"HUGEINT", *(f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT"))}
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": "false",
-    # The rows of a frame are not known beforehand; otherwise they, not the categories, may fill the hash table.
-    "disabled_optimizers": "build_side_probe_side",
-    "perfect_ht_threshold": 16,  # bits of the keys up to which groups are counted in an array: some MB for each thread
-}
 _KINDS = {
     **dict.fromkeys(_INTEGERS, "integer"),
     **dict.fromkeys(["FLOAT", "DOUBLE"], "float"),
@@ -70,101 +56,6 @@ _KINDS = {
     "BOOLEAN": "boolean",
     "DATE": "date",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """A connection and the folder to which it may spill."""
-
-    connection: duckdb.DuckDBPyConnection
-    folder: SpillFolder
-
-
-class Database:
-    """A private database in memory, opened when it is needed; every statement has a cursor of its own.
-
-    It is gone with `close`, with this object, or before the interpreter ends, whichever comes first, and with it what it
-    spilled: the driver prints on stderr when a connection outlives the interpreter, as it does in a daemon thread or
-    behind a registered frame.
-    """
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._opened: list[_Opened] = []
-        finalize(self, _close_all, self._opened)
-
-    @contextmanager
-    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor of its own; what the driver raises inside is the constant `unreadable`."""
-        if not self._opened:
-            self._opened.append(_open_database(self._limits))
-        cursor = self._opened[-1].connection.cursor()
-        try:
-            cursor.execute("SET enable_progress_bar = false")
-            yield cursor
-        except duckdb.Error:
-            cursor.close()  # the last user of what was spilled
-            self.close()  # some errors make a database unusable
-            raise unreadable() from None
-        finally:
-            cursor.close()
-
-    def close(self) -> None:
-        """The database is gone, with whatever it spilled."""
-        _close_all(self._opened)
-
-
-def _open_database(limits: Limits) -> _Opened:
-    folder = new_spill_folder(limits.spill)
-    config = {**_CONFIG, "temp_directory": folder.path}
-    if limits.memory is not None:
-        config["memory_limit"] = limits.memory
-    if limits.threads is not None:
-        config["threads"] = limits.threads
-    try:
-        return _Opened(duckdb.connect(":memory:", config=config), folder)
-    except BaseException:
-        remove_spill_folder(folder)
-        raise
-
-
-def _close_all(opened: list[_Opened]) -> None:
-    while opened:
-        one = opened.pop()
-        one.connection.close()
-        remove_spill_folder(one.folder)
-
-
-class TableEngine:
-    """One table expression behind one function that runs a statement, and what else the contract of an engine asks for."""
-
-    def __init__(
-        self,
-        run: Callable[[str], Answer],
-        table: str,
-        header: Header,
-        snapshot: Callable[[], str],
-        close: Callable[[], None],
-    ) -> None:
-        self._run, self._table, self._header = run, table, header
-        self._snapshot, self._close = snapshot, close
-
-    @property
-    def header(self) -> Header:
-        """Names and types, as given."""
-        return self._header
-
-    def snapshot(self) -> str:
-        """What the given function says."""
-        return self._snapshot()
-
-    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        """The cube of all rows of the table expression."""
-        return cube_of(self._run(aggregate_sql(DUCKDB, self._table, self._header, axes, moments)), axes, moments)
-
-    def close(self) -> None:
-        """The given function was called."""
-        self._close()
 
 
 class _CsvEngine:
@@ -186,6 +77,9 @@ class _CsvEngine:
 
     def snapshot(self) -> str:
         return listed_snapshot(self._paths, self._listing)
+
+    def check_ready(self) -> None:
+        check_polars()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
@@ -221,50 +115,48 @@ def open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
     return _CsvEngine(paths, listing, limits)
 
 
+class _FrameEngine:
+    """A frame in memory. Nobody alters its rows: Arrow and Polars do not, and those of pandas are copied by `declared`."""
+
+    def __init__(self, frame: Any, columns: Sequence[str], limits: Limits) -> None:
+        check_polars()
+        self._frame, others = declared(frame, columns)
+        self._database = Database(limits)
+        try:
+            with self._database.cursor() as cursor:
+                cursor.register(STAGED, self._frame)
+                known = described(cursor.execute(f"DESCRIBE {STAGED}").fetchall())
+        except SourceError:
+            raise SourceError("source: the frame cannot be read as a table") from None
+        self._header = {**dict.fromkeys(others, UNREAD), **known}
+
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    def snapshot(self) -> str:
+        return ""
+
+    def check_ready(self) -> None:
+        check_polars()
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
+        with self._database.cursor() as cursor:
+            cursor.register(STAGED, self._frame)
+            return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
+
+    def close(self) -> None:
+        self._database.close()
+
+
 def open_frame(frame: Any, columns: Sequence[str], limits: Limits) -> Engine:
     """An engine over an Arrow table, a Polars or a pandas frame (or anything with the Arrow C stream interface).
 
     Raises:
         SourceError: the frame cannot be read as a table.
     """
-    frame, others = declared(frame, columns)
-    database = Database(limits)
-
-    def run(statement: str) -> Answer:
-        with database.cursor() as cursor:
-            cursor.register(STAGED, frame)
-            return cursor.execute(statement).fetchnumpy()
-
-    try:
-        with database.cursor() as cursor:
-            cursor.register(STAGED, frame)
-            header = described(cursor.execute(f"DESCRIBE {STAGED}").fetchall())
-    except SourceError:
-        raise SourceError("source: the frame cannot be read as a table") from None
-    header = {**dict.fromkeys(others, UNREAD), **header}
-    return TableEngine(run, STAGED, header, lambda: content_snapshot(run, header, columns), database.close)
-
-
-def open_relation(relation: duckdb.DuckDBPyRelation, columns: Sequence[str]) -> Engine:
-    """An engine over a DuckDB relation, on the connection it belongs to, which stays open with its own settings."""
-    kinds = [(name, str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)]
-    header = described(kinds)
-
-    def run(statement: str) -> Answer:
-        try:
-            answer = relation.query(STAGED, statement)
-            if answer is None:
-                raise InternalError("a query gave no result")
-            return answer.fetchnumpy()
-        except duckdb.Error:
-            raise unreadable() from None
-
-    return TableEngine(run, STAGED, header, lambda: content_snapshot(run, header, columns), lambda: None)
-
-
-def is_relation(source: object) -> bool:
-    """Whether a source is a DuckDB relation."""
-    return isinstance(source, duckdb.DuckDBPyRelation)
+    return _FrameEngine(frame, columns, limits)
 
 
 def file_literal(path: Path) -> str:
@@ -344,12 +236,3 @@ def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
     if not series:  # a request without columns still counts rows
         return pl.DataFrame({"row": pl.Series([True]).new_from_index(0, height)})
     return pl.DataFrame([one.alias(name) for one, name in zip(series, names, strict=True)])
-
-
-def content_snapshot(run: Callable[[str], Answer], header: Header, columns: Sequence[str]) -> str:
-    """A fingerprint of the declared columns' contents: rows and order-free hash sums, in the engine."""
-    hashed = f"hash({', '.join(quoted(name) for name in columns if name in header)})"
-    answer = run(
-        f"SELECT count(*) AS n, CAST(bit_xor({hashed}) AS VARCHAR) AS x, CAST(sum({hashed}) AS VARCHAR) AS s FROM {STAGED}"
-    )
-    return repr([str(answer[name][0]) for name in ("n", "x", "s")])

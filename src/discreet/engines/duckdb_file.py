@@ -1,22 +1,29 @@
-"""A table of a DuckDB database file, which is opened for reading, for each statement anew."""
+"""A table of a DuckDB database file, which is opened for reading, for each statement anew and under a name of its own.
+
+Threads share the private database to which the file is attached, so that a name of one would be in the way of another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+from discreet.cube import Cube
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.duckdb import Answer, Database, TableEngine, described
-from discreet.engines.duckdb_sql import quoted
+from discreet.engines.database import Database
+from discreet.engines.duckdb import cube_of, described
+from discreet.engines.duckdb_sql import DUCKDB, quoted
 from discreet.engines.files import database_snapshot
 from discreet.engines.limits import Limits
+from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError, did_you_mean
+from discreet.paths import KeyAxis, Moment
 
 __all__ = ["open_duckdb_table"]
 
-_FILE = "discreet_file"
 # Computed while it is read, by an expression that may fail on a value.
 _GENERATED = ColumnType("other", "a generated column")
 
@@ -32,9 +39,9 @@ def open_duckdb_table(path: Path, table: str, limits: Limits) -> Engine:
     """
     database = Database(limits)
     try:
-        with _attached(database, path) as cursor:
-            place = _place(cursor, path, table)
-            header = _header(cursor, *place)
+        with _attached(database, path) as (cursor, file):
+            place = _place(cursor, file, path, table)
+            header = _header(cursor, file, *place)
     except SourceError as error:
         database.close()
         if str(error).startswith(f"source '{path}"):
@@ -43,33 +50,49 @@ def open_duckdb_table(path: Path, table: str, limits: Limits) -> Engine:
             f"source '{path}': cannot be opened as a DuckDB database; close the program that has it open for writing, or "
             "bring it to a version of DuckDB that this one reads"
         ) from None
+    return _DuckdbFileEngine(database, path, place, header)
 
-    def run(statement: str) -> Answer:
-        with _attached(database, path) as cursor:
-            answer: Answer = cursor.execute(statement).fetchnumpy()
-            return answer
 
-    named = f"{_FILE}.{quoted(place[0])}.{quoted(place[1])}"
-    return TableEngine(run, named, header, lambda: database_snapshot(path, (".wal",)), database.close)
+class _DuckdbFileEngine:
+    """One table of a file; each statement has the file attached while it runs."""
+
+    def __init__(self, database: Database, path: Path, place: tuple[str, str], header: Header) -> None:
+        self._database, self._path, self._place, self._header = database, path, place, header
+
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    def snapshot(self) -> str:
+        return database_snapshot(self._path, (".wal",))
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        with _attached(self._database, self._path) as (cursor, file):
+            table = f"{file}.{quoted(self._place[0])}.{quoted(self._place[1])}"
+            statement = aggregate_sql(DUCKDB, table, self._header, axes, moments)
+            return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
+
+    def close(self) -> None:
+        self._database.close()
 
 
 @contextmanager
-def _attached(database: Database, path: Path) -> Iterator[Any]:
-    """A cursor while the file is attached."""
-    literal = "'" + str(path).replace("'", "''") + "'"
+def _attached(database: Database, path: Path) -> Iterator[tuple[Any, str]]:
+    """A cursor, and the name that the file has while it is attached."""
+    literal, file = "'" + str(path).replace("'", "''") + "'", f"discreet_{uuid4().hex}"
     with database.cursor() as cursor:
-        cursor.execute(f"ATTACH {literal} AS {_FILE} (TYPE duckdb, READ_ONLY)")
+        cursor.execute(f"ATTACH {literal} AS {file} (TYPE duckdb, READ_ONLY)")
         try:
-            yield cursor
+            yield cursor, file
         except BaseException:
-            database.close()  # and with it the file
+            database.retire()  # and with it the file
             raise
-        cursor.execute(f"DETACH {_FILE}")
+        cursor.execute(f"DETACH {file}")
 
 
-def _place(cursor: Any, path: Path, table: str) -> tuple[str, str]:
+def _place(cursor: Any, file: str, path: Path, table: str) -> tuple[str, str]:
     """The schema and name of the table."""
-    where = f"database_name = '{_FILE}' AND NOT internal"
+    where = f"database_name = '{file}' AND NOT internal"
     query = f"SELECT schema_name, table_name FROM duckdb_tables() WHERE {where} ORDER BY ALL"
     places: list[tuple[str, str]] = cursor.execute(query).fetchall()
     found = [(schema, name) for schema, name in places if table in {name, f"{schema}.{name}"}]
@@ -84,10 +107,10 @@ def _place(cursor: Any, path: Path, table: str) -> tuple[str, str]:
     )
 
 
-def _header(cursor: Any, schema: str, table: str) -> Header:
+def _header(cursor: Any, file: str, schema: str, table: str) -> Header:
     columns = cursor.execute(
         "SELECT column_name, data_type, is_generated FROM duckdb_columns() "
-        f"WHERE database_name = '{_FILE}' AND schema_name = $1 AND table_name = $2 ORDER BY column_index",
+        f"WHERE database_name = '{file}' AND schema_name = $1 AND table_name = $2 ORDER BY column_index",
         [schema, table],
     ).fetchall()
     return {**described(columns), **{name: _GENERATED for name, _, generated in columns if generated}}

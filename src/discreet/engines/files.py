@@ -1,15 +1,15 @@
-"""Files as sources: what can be read twice and checked for changes in between."""
+"""Files as sources: what can be checked for changes while it is read, each file under one name."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from discreet.errors import SourceError
 
-__all__ = ["Listing", "check_regular", "database_snapshot", "file_snapshot", "listed_snapshot"]
+__all__ = ["Listing", "check_distinct", "check_regular", "database_snapshot", "file_snapshot", "listed_snapshot"]
 
 Listing = Callable[[], Sequence[Path]]
 """Looks for the files of a source: one file, what a glob matches, or what is in a folder."""
@@ -33,20 +33,43 @@ def check_regular(path: Path) -> None:
         raise SourceError(f"source '{path}': cannot be read; check the permissions")
 
 
-def file_snapshot(paths: Sequence[Path]) -> str:
-    """Sizes, times and places of the files.
+def check_distinct(files: Iterable[tuple[Path, os.stat_result]]) -> None:
+    """No two names are of one file: its rows would be counted twice, and every person would weigh double.
 
     Raises:
-        SourceError: a file is no longer there, or can no longer be read. Asked before a spend is reserved, nothing is spent.
+        SourceError: two are, by a symbolic or hard link, by a linked folder, or by a pattern that finds a name twice.
     """
-    facts = []
+    known: dict[tuple[int, int], Path] = {}
+    for path, facts in files:
+        first = known.setdefault((facts.st_dev, facts.st_ino), path)
+        if first is not path:
+            raise SourceError(
+                f"source '{path}': is the same file as '{first}', and would be counted twice; remove the link, or name the "
+                "files so that each is meant once"
+            )
+
+
+def file_snapshot(paths: Sequence[Path]) -> str:
+    """Places, sizes and times of the files.
+
+    Raises:
+        SourceError: a file is no longer there, can no longer be read, or has two of the names. Asked before a spend is
+            reserved, nothing is spent.
+    """
+    facts = [fact for _, fact in _facts(paths)]
+    return repr([(fact.st_dev, fact.st_ino, fact.st_size, fact.st_mtime_ns, fact.st_ctime_ns) for fact in facts])
+
+
+def _facts(paths: Sequence[Path]) -> list[tuple[Path, os.stat_result]]:
+    found = []
     for path in paths:
         check_regular(path)
         try:
-            facts.append((str(path.resolve()), path.stat()))
-        except (OSError, RuntimeError):
+            found.append((path, path.stat()))
+        except OSError:
             raise SourceError(f"source '{path}': cannot be opened; check the path and the permissions") from None
-    return repr([(name, fact.st_size, fact.st_mtime_ns, fact.st_ino) for name, fact in facts])
+    check_distinct(found)
+    return found
 
 
 def listed_snapshot(paths: Sequence[Path], listing: Listing) -> str:
@@ -64,8 +87,11 @@ def listed_snapshot(paths: Sequence[Path], listing: Listing) -> str:
 def database_snapshot(path: Path, beside: Sequence[str]) -> str:
     """As `file_snapshot`, of a database and of the logs beside it, whose names end so; an empty log is none.
 
+    The time of a change to what the file system says of a file has no part: reading a log may set its owner.
+
     Raises:
         SourceError: as `file_snapshot`.
     """
     logs = [log for log in (Path(f"{path}{ending}") for ending in beside) if log.exists() and log.stat().st_size]
-    return file_snapshot([path, *logs])
+    facts = [fact for _, fact in _facts([path, *logs])]
+    return repr([(fact.st_dev, fact.st_ino, fact.st_size, fact.st_mtime_ns) for fact in facts])

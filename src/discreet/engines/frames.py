@@ -69,7 +69,7 @@ def _from_pandas(frame: Any, names: Sequence[str]) -> Any:
             series.append(pl.Series(name, [_as_text(value) for value in column], dtype=pl.String))
             continue
         try:
-            series.append(pl.Series(name, pl.from_pandas(column)))
+            series.append(pl.Series(name, pl.from_pandas(column.copy())))  # whatever is done to the frame afterwards
         except (ValueError, TypeError, NotImplementedError):
             raise SourceError(f"column '{name}': its pandas type {kind} cannot be read; convert the column") from None
     return pl.DataFrame(series)

@@ -11,13 +11,15 @@ from pathlib import Path
 
 from discreet.cube import Cube
 from discreet.engines.base import ColumnType, Engine, Header, check_same
-from discreet.engines.duckdb import TEXT, Database, cube_of, described, file_literal
+from discreet.engines.database import Database
+from discreet.engines.duckdb import TEXT, cube_of, described, file_literal
 from discreet.engines.duckdb_sql import DUCKDB, quoted
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.folders import Partitions
 from discreet.engines.limits import Limits
 from discreet.engines.parquet_days import days_of, millisecond_columns
 from discreet.engines.partitions import file_axis, with_partitions
+from discreet.engines.processes import check_polars
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.paths import KeyAxis, Moment
@@ -62,6 +64,10 @@ class _ParquetEngine:
 
     def snapshot(self) -> str:
         return listed_snapshot(self._paths, self._listing)
+
+    def check_ready(self) -> None:
+        if _MILLISECONDS in self._header.values():
+            check_polars()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         names = self._partitions.names

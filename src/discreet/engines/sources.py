@@ -14,7 +14,7 @@ from pathlib import Path
 from discreet.engines.base import Engine
 from discreet.engines.duckdb import open_csv
 from discreet.engines.duckdb_file import open_duckdb_table
-from discreet.engines.files import Listing, check_regular
+from discreet.engines.files import Listing, check_regular, file_snapshot
 from discreet.engines.folders import NO_PARTITIONS, parquet_files, partitions_of
 from discreet.engines.limits import NO_LIMITS, Limits
 from discreet.engines.parquet import open_parquet
@@ -28,7 +28,7 @@ def open_path(source: str, limits: Limits = NO_LIMITS) -> Engine:
     """An engine over a Parquet or CSV file, all files that a glob matches, all Parquet files of a folder, or "FILE::TABLE".
 
     Raises:
-        SourceError: nothing there, no regular file, several formats, unreadable, or a header that is no header.
+        SourceError: nothing there, no regular file, one under two names, several formats, unreadable, or no header.
     """
     path = Path(source)
     if "::" in source and not path.exists():
@@ -36,6 +36,7 @@ def open_path(source: str, limits: Limits = NO_LIMITS) -> Engine:
         return _open_table(Path(file), table, limits)
     if path.is_dir():
         paths = parquet_files(path)
+        file_snapshot(paths)
         return open_parquet(paths, partial(parquet_files, path), partitions_of(path, paths), limits)
     listing: Listing = partial(_matching, source) if re.search(r"[*?\[]", source) and not path.exists() else lambda: [path]
     return _open_files(source, listing(), listing, limits)
@@ -49,8 +50,7 @@ def _matching(source: str) -> list[Path]:
 def _open_files(source: str, paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
     if not paths:
         raise SourceError(f"source '{source}': matches no file")
-    for path in paths:
-        check_regular(path)
+    file_snapshot(paths)
     endings = {path.suffix.lower() for path in paths}
     if endings == {".csv"}:
         return open_csv(paths, listing, limits)
@@ -75,7 +75,8 @@ def _open_table(path: Path, table: str, limits: Limits) -> Engine:
     opener = _database_of(path)
     if opener is None:
         raise SourceError(f"source '{path}': is neither a DuckDB nor an SQLite database, so it has no table '{table}'")
-    return opener(path, table, limits)
+    # Of the file itself: what was written last may stand in a log beside its own name, not beside that of a link.
+    return opener(path.resolve(), table, limits)
 
 
 def _database_of(path: Path) -> Callable[[Path, str, Limits], Engine] | None:

@@ -11,8 +11,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube import Cube, compact, sum_dtype
-from discreet.engines.base import ColumnType, Engine, Header, unreadable
-from discreet.engines.spark_files import FrameFiles, files_of_path, files_of_table
+from discreet.engines.base import ColumnType, Engine, Header, Scan, columns_of, unreadable
+from discreet.engines.processes import check_process
+from discreet.engines.spark_files import FrameFiles, check_names, files_of_path, files_of_table
 from discreet.engines.spark_sql import LIMB_BITS, SPARK, TIMESTAMP_NTZ, limbs
 from discreet.engines.spill import new_spill_folder, remove_spill_folder
 from discreet.engines.sql import aggregate_sql
@@ -63,7 +64,7 @@ class SparkEngine:
     """An engine over one frame, whose session stays open: it belongs to the caller, or to the process."""
 
     def __init__(self, frame: Any, columns: Sequence[str], files: FrameFiles | None = None) -> None:
-        self._frame, self._files = frame, files
+        self._frame, self._files, self._process = frame, files, os.getpid()
         fields = [(field.name, _column_type(field.dataType)) for field in frame.schema.fields]
         names = [name for name, _ in fields]
         twice = [name for name in columns if names.count(name) > 1]
@@ -72,7 +73,6 @@ class SparkEngine:
         self._header = dict(fields)
         self._all = [f"x{place}" for place in range(len(names))]
         self._places = dict(zip(names, self._all, strict=True))
-        self._columns = [name for name in columns if name in self._header]
 
     @property
     def header(self) -> Header:
@@ -80,41 +80,62 @@ class SparkEngine:
         return self._header
 
     def snapshot(self) -> str:
-        """What is said of the files; of other frames, the number of rows and sums of 64-bit hashes of the declared columns.
+        """What the file system says of the files; empty for other frames, of which one reading answers everything."""
+        return "" if self._files is None else self._files.snapshot()
 
-        The order of rows has no part in the sums.
+    def check_ready(self) -> None:
+        """This is the process that has the gateway to the driver.
+
+        Raises:
+            SourceError: it is a child of it; nothing was spent.
         """
-        if self._files is not None:
-            return self._files.snapshot()
-        hashed = ", ".join(f"{place}, {place} IS NULL" for place in (self._places[name] for name in self._columns))
-        digits = [f"sum(shiftrightunsigned(h, {LIMB_BITS * i}) & {2**LIMB_BITS - 1})" for i in range(3)]
-        body = f"SELECT xxhash64({hashed or '0'}) AS h FROM {_TABLE}"
-        answer = self._run(f"SELECT count(*), bit_xor(h), {', '.join(digits)} FROM ({body})", self._columns)
-        return repr([column[0].as_py() for column in answer.columns])
+        check_process(self._process, "a Spark session")
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         """The cube of all rows."""
-        wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
-        header = {self._places[name]: self._header[name] for name in wanted}
-        by_place = [replace(axis, path=replace(axis.path, name=self._places[axis.name])) for axis in axes]
-        summed = [replace(moment, path=replace(moment.path, name=self._places[moment.name])) for moment in moments]
-        return _cube(self._run(aggregate_sql(SPARK, _TABLE, header, by_place, summed), wanted), axes, moments)
+        return self._counted(self._placed([(axes, moments)]), axes, moments)
+
+    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+        """Files whose identity is compared are read for each scan; the columns of other frames are read once and kept.
+
+        They are kept by the executors, in memory and on their disks, and are not read again when some are lost: the
+        release fails then.
+        """
+        if self._files is not None:
+            yield from (self.aggregate(axes, moments) for axes, moments in scans)
+            return
+        with _constant():
+            kept = self._placed(scans).localCheckpoint(eager=True)
+        yield from [self._counted(kept, axes, moments) for axes, moments in scans]
 
     def close(self) -> None:
         """Nothing was opened."""
 
-    def _run(self, statement: str, wanted: Sequence[str]) -> Any:
-        """The answer as an Arrow table. The driver's errors quote values: they become the constant one."""
-        try:
-            placed = self._frame.toDF(*self._all)
-            # Texts leave their collation behind, and columns of nothing but nulls become texts.
-            columns = [f"CAST({at} AS STRING) AS {at}" if kind.kind == "text" else at for at, kind in self._taken(wanted)]
-            return self._frame.sparkSession.sql(statement, discreet_source=placed.selectExpr(*(columns or ["1"]))).toArrow()
-        except Exception:  # noqa: BLE001 (of the driver, of its gateway, of its network)
-            raise unreadable() from None
+    def _placed(self, scans: Sequence[Scan]) -> Any:
+        """The columns of the scans, called by their places."""
+        wanted = [(self._places[name], self._header[name]) for name in columns_of(scans)]
+        # Texts leave their collation behind, and columns of nothing but nulls become texts.
+        columns = [f"CAST({at} AS STRING) AS {at}" if kind.kind == "text" else at for at, kind in wanted]
+        with _constant():
+            return self._frame.toDF(*self._all).selectExpr(*(columns or ["1"]))
 
-    def _taken(self, wanted: Sequence[str]) -> list[tuple[str, ColumnType]]:
-        return [(self._places[name], self._header[name]) for name in wanted]
+    def _counted(self, placed: Any, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        header = {self._places[name]: self._header[name] for name in columns_of([(axes, moments)])}
+        by_place = [replace(axis, path=replace(axis.path, name=self._places[axis.name])) for axis in axes]
+        summed = [replace(moment, path=replace(moment.path, name=self._places[moment.name])) for moment in moments]
+        statement = aggregate_sql(SPARK, _TABLE, header, by_place, summed)
+        with _constant():
+            answer = self._frame.sparkSession.sql(statement, discreet_source=placed).toArrow()
+        return _cube(answer, axes, moments)
+
+
+@contextmanager
+def _constant() -> Iterator[None]:
+    """Whatever the driver, its gateway or its network raises quotes values: it becomes the constant error."""
+    try:
+        yield
+    except Exception:  # noqa: BLE001
+        raise unreadable() from None
 
 
 def is_spark_frame(source: object) -> bool:
@@ -130,7 +151,7 @@ def open_spark_frame(frame: Any, columns: Sequence[str]) -> Engine:
         SourceError: a stream, a setting under which a value can end a query, or a name that is there twice.
     """
     _check_frame(frame)
-    return SparkEngine(frame, columns)
+    return SparkEngine(frame, columns, files_of_table(frame.sparkSession, frame))
 
 
 def _check_frame(frame: Any) -> None:
@@ -156,9 +177,11 @@ def open_spark_text(source: str, columns: Sequence[str]) -> Engine:
     if "/" not in name:
         frame = _found(source, lambda: session.table(name), "is no table that can be read")
         _check_frame(frame)
+        check_names(frame)
         return SparkEngine(frame, columns, files_of_table(session, frame))
     frame = _found(source, lambda: session.read.options(**_READING).parquet(name), "cannot be read as Parquet files")
     _check_folders(source, frame, columns)
+    check_names(frame)
     engine = SparkEngine(frame, columns, files_of_path(session, frame, name))
     stamps = [name for name in columns if name in engine.header and engine.header[name].kind == "timestamp"]
     if stamps:

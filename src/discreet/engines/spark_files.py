@@ -1,7 +1,7 @@
-"""The files behind a Spark source, and what their file system says of them: a fingerprint that costs no scan.
+"""The files behind a Spark source, and what their file system says of them: an identity that costs no scan.
 
 Only for a frame that is nothing but files, listed once when it was made: then the files that are there now, with their
-lengths, times and tags, say whether the driver still reads the same. Where that is not sure there is no such fingerprint:
+lengths, times and tags, say whether the driver still reads the same. Where that is not sure there is no such identity:
 views, filters, copies in memory, tables with a log or with partitions in a catalogue, sessions of Spark Connect, file
 systems that do not say when a file was written, files of machines that are not this one.
 """
@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
+from discreet.engines.files import check_distinct
 from discreet.errors import SourceError
 
-__all__ = ["FileFacts", "FrameFiles", "facts_of", "files_of_path", "files_of_table"]
+__all__ = ["FileFacts", "FrameFiles", "check_names", "facts_of", "files_of_path", "files_of_table"]
 
 _RELATION = "org.apache.spark.sql.execution.datasources.LogicalRelation"
 _FILES = "org.apache.spark.sql.execution.datasources.HadoopFsRelation"
@@ -31,6 +34,24 @@ _TAG = re.compile(r"etag='([^']*)'", re.IGNORECASE)
 
 FileFacts = tuple[str, int, int, tuple[str, ...], tuple[int, int]]
 """Of one file: its name, its length, when it was written, its tags, and of a file at hand its finer clock and its place."""
+
+
+def check_names(frame: Any) -> None:
+    """No two of the names that a frame reads are of one file of this machine.
+
+    Raises:
+        SourceError: two are.
+    """
+    try:
+        names = frame.inputFiles()
+    except Exception:  # noqa: BLE001 (of the driver: it does not say which files it reads)
+        return
+    places = [Path(unquote(urlsplit(name).path)) for name in names if name.startswith(_LOCAL)]
+    found = []
+    for place in places:
+        with suppress(OSError):  # a file of another machine, whose links cannot be seen from here
+            found.append((place, place.stat()))
+    check_distinct(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,12 @@ from urllib.parse import quote
 
 from discreet.cube import Cube
 from discreet.engines.base import ColumnType, Engine, Header, unreadable
-from discreet.engines.duckdb import STAGED, Database, counted
+from discreet.engines.database import Database
+from discreet.engines.duckdb import STAGED, counted
 from discreet.engines.duckdb_sql import DUCKDB, quoted
 from discreet.engines.files import database_snapshot
 from discreet.engines.limits import Limits
+from discreet.engines.processes import check_polars
 from discreet.engines.sql import aggregate_sql, part_name, parts_of
 from discreet.errors import SourceError, did_you_mean
 from discreet.paths import KeyAxis, Moment
@@ -66,6 +68,9 @@ class _SqliteEngine:
 
     def snapshot(self) -> str:
         return database_snapshot(self._path, _BESIDE)
+
+    def check_ready(self) -> None:
+        check_polars()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted: dict[str, dict[str, None]] = {}

@@ -1,7 +1,7 @@
 """Rows that arrive as Arrow streams: the table of a database, through ADBC, or whatever a function opens anew.
 
-A stream can be read once, and a release reads its source three times: fingerprint, count, fingerprint. So a source is not
-a stream but a way to open one.
+A stream can be read once, and a session makes more than one release. So a source is not a stream but a way to open one. A
+release opens one stream, whatever it counts: two could have different rows.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from discreet.cube import Cube
-from discreet.engines.base import Engine, Header, unreadable
-from discreet.engines.duckdb import STAGED, UNREAD, Answer, Database, content_snapshot, cube_of, described
+from discreet.cube import Cube, empty_cube, joined
+from discreet.engines.base import Engine, Header, Scan, columns_of, unreadable
+from discreet.engines.database import Database
+from discreet.engines.duckdb import STAGED, UNREAD, cube_of, described
 from discreet.engines.duckdb_sql import DUCKDB, quoted
-from discreet.engines.frames import declared
+from discreet.engines.frames import ArrowOnly, declared
 from discreet.engines.limits import Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import ArgumentError, SourceError, printed
@@ -25,6 +26,7 @@ from discreet.paths import KeyAxis, Moment
 
 __all__ = ["DatabaseTable", "is_streamed", "open_streamed"]
 
+_TOGETHER = 2**20  # rows that are counted at once, where a stream is counted for several scans
 _EXTRA = "install the extra: pip install 'discreet[adbc]', and the ADBC driver of your database"
 
 Opening = Callable[[Sequence[str]], AbstractContextManager[Any]]
@@ -37,7 +39,7 @@ class DatabaseTable:
 
     Args:
         connect: gives a new ADBC DB-API connection each time it is called, such as
-            `lambda: adbc_driver_postgresql.dbapi.connect(uri)`. A release opens three, one after the other, and closes them.
+            `lambda: adbc_driver_postgresql.dbapi.connect(uri)`. A release opens one, and closes it.
         table: the name of the table, or "schema.table", as it is spelled in the database.
 
     Raises:
@@ -101,23 +103,41 @@ class _StreamEngine:
         return self._header
 
     def snapshot(self) -> str:
-        return content_snapshot(lambda statement: self._answer(statement, self._columns), self._header, self._columns)
+        return ""
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
-        statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
-        return cube_of(self._answer(statement, wanted or self._columns[:1]), axes, moments)
+        with self._read([(axes, moments)]) as (cursor, rows):
+            cursor.register(STAGED, rows)
+            return cube_of(cursor.execute(self._statement(axes, moments)).fetchnumpy(), axes, moments)
+
+    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+        """Some batches after the others are counted for every scan; the rows are kept nowhere."""
+        cubes = [
+            empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments]) for axes, moments in scans
+        ]
+        statements = [self._statement(axes, moments) for axes, moments in scans]
+        with self._read(scans) as (cursor, rows):
+            for table in rows.tables():
+                cursor.register(STAGED, table)
+                for place, (statement, scan) in enumerate(zip(statements, scans, strict=True)):
+                    counted = cube_of(cursor.execute(statement).fetchnumpy(), *scan)
+                    cubes[place] = joined([cubes[place], counted])
+                cursor.unregister(STAGED)
+        yield from cubes
 
     def close(self) -> None:
         self._database.close()
 
-    def _answer(self, statement: str, names: Sequence[str]) -> Answer:
+    def _statement(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
+        return aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
+
+    @contextmanager
+    def _read(self, scans: Sequence[Scan]) -> Iterator[tuple[Any, _Once]]:
+        """A cursor, and the columns of the scans in a stream that was opened for them."""
+        names = columns_of(scans) or self._columns[:1]
         try:
             with self._opening(names) as reader, self._database.cursor() as cursor:
-                cursor.register(STAGED, _Once(reader, {name: self._fields[name] for name in names}))
-                answer: Answer = cursor.execute(statement).fetchnumpy()
-                cursor.unregister(STAGED)
-                return answer
+                yield cursor, _Once(reader, {name: self._fields[name] for name in names})
         except Exception:  # noqa: BLE001 (a driver's own error, whose text may quote a value)
             raise unreadable() from None
 
@@ -136,6 +156,21 @@ class _Once:
         arrays = ([batch[name] for name in names] for batch in reader)
         batches = (pa.RecordBatch.from_arrays(columns, schema=self._schema) for columns in arrays)
         self._reader = pa.RecordBatchReader.from_batches(self._schema, batches)
+
+    def tables(self) -> Iterator[Any]:
+        """All batches, some together as a table: at least `_TOGETHER` rows, but for the last."""
+        import pyarrow as pa
+
+        some: list[Any] = []
+        rows = 0
+        for batch in self._reader:
+            some.append(batch)
+            rows += batch.num_rows
+            if rows >= _TOGETHER:
+                yield ArrowOnly(pa.Table.from_batches(some))
+                some, rows = [], 0
+        if some:
+            yield ArrowOnly(pa.Table.from_batches(some))
 
     def __arrow_c_schema__(self) -> object:
         return self._schema.__arrow_c_schema__()

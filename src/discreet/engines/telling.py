@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from discreet.cube import Cube
-from discreet.engines.base import Engine, Header
+from discreet.engines.base import Engine, Header, Scan, check_ready, cubes_of
 from discreet.paths import KeyAxis, Moment
 
 __all__ = ["Progress", "Telling"]
@@ -37,6 +37,19 @@ class Telling:
         cube = self._engine.aggregate(axes, moments)
         self._tell("draw")
         return cube
+
+    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+        """Those of the engine."""
+        cubes = cubes_of(self._engine, scans)
+        for _ in scans:
+            self._tell("count")
+            cube = next(cubes)
+            self._tell("draw")
+            yield cube
+
+    def check_ready(self) -> None:
+        """That of the engine."""
+        check_ready(self._engine)
 
     def close(self) -> None:
         """The engine is closed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -230,17 +229,6 @@ class Ledger:
                 raise self._store.error(
                     f"has a damaged copy of the exact totals of '{identity.dataset}': restore the newest copy of the ledger"
                 ) from None
-
-    def recognises(self, identity: Identity, name: str, plan_digest: str, snapshot: bytes | str) -> bool:
-        """Whether the release `name` was reserved for the same plan on the same source."""
-        require_identity(identity)
-        with self._reading() as (book, transaction):
-            same_identity(book, identity)
-            attempt = self._release(book, identity, name)
-            if attempt is None or transaction is None:
-                return False
-            asked = keyed_hash(transaction.key(), identity.dataset, name, snapshot)
-            return hmac.compare_digest(transaction.mac(attempt.sequence), asked) and attempt.plan_digest == plan_digest
 
     @staticmethod
     def _release(book: Book, identity: Identity, name: str) -> Standing | None:

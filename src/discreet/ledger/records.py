@@ -59,7 +59,7 @@ class Reservation:
         name: the name of the release, unique in its data set.
         charge: what it costs, in the coordinates of the identity's measure; already rounded up where it was rounded.
         plan_digest: the digest of the plan that will run.
-        snapshot: an opaque fingerprint of the source. Only a keyed hash is kept, under a key that stays in the file.
+        snapshot: an opaque text about the source. Only a keyed hash is kept, under a key that stays in the file.
         details: canonical JSON with noise laws, scales and sensitivities. Opaque.
     """
 
@@ -77,7 +77,7 @@ class Publication:
     Attributes:
         name: for people; not unique, and no name of a release.
         plan_digest: the digest of what will be computed.
-        snapshot: an opaque fingerprint of the source, kept as that of a `Reservation`.
+        snapshot: an opaque text about the source, kept as that of a `Reservation`.
         details: canonical JSON. Opaque.
     """
 

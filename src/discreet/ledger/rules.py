@@ -144,8 +144,8 @@ def _require_fresh_names(book: Book, account: Account, reservations: Sequence[Re
             state = book.concluded[number][1] if number in book.concluded else "reserved"
             raise LedgerError(
                 f"name='{name}': used in data set '{account.identity.dataset}' by reservation {number}, "
-                f"which is {state}, and names are unique. Only the same plan on the same source gives a "
-                "stored release back at no charge; anything else needs another name (and its own charge)"
+                f"which is {state}, and names are unique. Only the same plan gives a stored release "
+                "back at no charge; anything else needs another name (and its own charge)"
             )
 
 
