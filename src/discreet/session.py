@@ -327,7 +327,7 @@ class Session:
             raise PlanError("request: was made for another schema or other neighbours; start from this session's table")
 
     def _stored(self, order: Order) -> Release | None:
-        """What the ledger has for the order. To compare the source as well would be a free test of its rows (soundness 17)."""
+        """What the ledger has for the order. To compare the source too would be a free test of its rows (soundness 17)."""
         self._check_request(order.request)
         name = checked_name(order.name, "name")
         found = self._ledger.stored(self._identity, name)

@@ -243,11 +243,11 @@ def test_a_release_is_charged_once_and_given_back_after_that(folder: Path) -> No
     content = Path("out/release.json").read_bytes()
 
     again = done("release", "plan.toml", "--out", "out")
-    assert "the stored release of entry 2; the source was not looked at, nothing was charged (ρ = 0.1 was before)" in again
+    assert "the stored release of entry 2 (ρ = 0.1); the source was not looked at, no new charge" in again
     assert "remaining: ρ = 0.4 of ρ = 0.5\n" in again
     assert Path("out/release.json").read_bytes() == content
     assert entries(folder) == [("dataset", ""), ("reserve", "Hours by gender"), ("commit", "Hours by gender")]
-    note = "note: 'Hours by gender' is in the ledger; while the source is the same it is given back at no charge"
+    note = "note: 'Hours by gender' is in the ledger and given back at no charge, without a look at the source"
     assert note in done("check", "plan.toml")
     assert "charge ρ = 0; remaining now ρ = 0.4, afterwards ρ = 0.4" in done("quote", "plan.toml")
 
@@ -282,7 +282,7 @@ def test_an_exhausted_budget_leaves_with_3(folder: Path) -> None:
 def test_a_spend_of_all_that_remains_is_given_back_too(folder: Path) -> None:
     edit(folder, "spend = 0.1\n", "")
     assert "charged ρ = 0.5" in done("release", "plan.toml", "--out", "out")
-    assert "given back" in done("release", "plan.toml", "--out", "out")
+    assert "no new charge" in done("release", "plan.toml", "--out", "out")
     assert "charge ρ = 0;" in done("quote", "plan.toml")
 
 
@@ -296,7 +296,7 @@ def test_errors_in_place_of_a_spend_are_met_for_the_least(folder: Path) -> None:
     assert met["count"] > 19.9 or met["hours"] > 1.49, "no more than it takes"
     assert f"charged ρ = {number_text(spend)}" in done("release", "plan.toml", "--out", "out")
     assert Fraction(str(dp.Release.load("out/hours-by-gender").guarantee.measure.rho)) == spend
-    assert "given back" in done("release", "plan.toml", "--out", "out")
+    assert "no new charge" in done("release", "plan.toml", "--out", "out")
     edit(folder, "hours = 1.5", "hours = 0.5")
     assert "another spend" in refused(2, "release", "plan.toml", "--out", "out")
 

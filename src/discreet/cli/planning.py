@@ -223,7 +223,7 @@ def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequen
                 "spend; ask for that one, or name this run with `discreet release --as NAME`"
             )
         elif given_back:
-            notes.append(f"note: '{name}' is in the ledger; while the source is the same it is given back at no charge")
+            notes.append(f"note: '{name}' is in the ledger and given back at no charge, without a look at the source")
         elif name in now.reserved:
             notes.append(
                 f"note: the name '{name}' is used in the ledger, by another plan or a run that gave no release; "

@@ -231,8 +231,8 @@ def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Bud
         charge, guarantee, parts = release.document["ledger"], release.guarantee, release.parts
         fresh = charge["sequence"] > before.head
         measure = amount_text(guarantee.measure)
-        known = f"the stored release of entry {charge['sequence']}; the source was not looked at"
-        charged = f"charged {measure}" if fresh else f"{known}, nothing was charged ({measure} was before)"
+        known = f"the stored release of entry {charge['sequence']} ({measure}); the source was not looked at, no new charge"
+        charged = f"charged {measure}" if fresh else known
         files = _LARGE_FILES if parts else _FILES
         lines += [f"{release.name}: {charged}", f"  {guarantee}", f"  in {folder}: {files}"]
         table = release.scan().head(MOST_ROWS).collect() if parts else release.table
