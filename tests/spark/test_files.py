@@ -1,4 +1,4 @@
-"""The fingerprint of files: what it costs, what it notices, and which sources have one."""
+"""What is compared of files: what it costs, what it notices, and which sources have it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,13 @@ import pytest
 
 import discreet as dp
 from discreet.engines import open_source
-from discreet.engines.base import Engine
+from discreet.engines.base import Engine, cubes_of
 from discreet.engines.spark import _READING, SparkEngine
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
 ONE = dp.Schema(a=dp.Number(0, 9))
 OLD, NEW = pa.table({"a": [1, 2, 3]}), pa.table({"a": [4, 5, 6]})
 MILLISECOND = 10**6
-
-
-def content_of(engine: Engine) -> str:
-    """The fingerprint that a scan takes of any frame."""
-    assert isinstance(engine, SparkEngine)
-    return SparkEngine(engine._frame, ["a"]).snapshot()
 
 
 def sum_of(engine: Engine) -> int:
@@ -36,20 +30,10 @@ def sum_of(engine: Engine) -> int:
 
 
 def has_files(engine: Engine) -> bool:
-    """Whether the fingerprint is that of files, which no statement asks for."""
-
-    def refused(*_: object) -> None:
-        raise AssertionError
-
+    """Whether files are compared, and not rows read once."""
     assert isinstance(engine, SparkEngine)
-    before, engine._run = engine._run, refused  # type: ignore[method-assign]
-    try:
-        engine.snapshot()
-    except AssertionError:
-        return False
-    finally:
-        engine._run = before  # type: ignore[method-assign]
-    return True
+    assert (engine.snapshot() == "") == (engine._files is None)
+    return engine._files is not None
 
 
 @pytest.fixture
@@ -198,7 +182,7 @@ def test_a_change_just_before_rows_are_counted_discards_the_release(session: Any
         assert one.spent == dp.ZCDP(1)
 
 
-def test_a_retry_is_recognised_as_long_as_the_files_are_the_same(session: Any, folder: Path, tmp_path: Path) -> None:
+def test_a_known_release_is_given_back_whatever_the_files_are_now(session: Any, folder: Path, tmp_path: Path) -> None:
     def made() -> bytes:
         one = dp.Session(
             f"spark:{folder}", ONE, dataset="d", ledger=tmp_path / "l.db", budget=dp.ZCDP(1), neighbours=dp.AddRemove()
@@ -209,8 +193,7 @@ def test_a_retry_is_recognised_as_long_as_the_files_are_the_same(session: Any, f
     first = made()
     assert made() == first
     touched(folder)
-    with pytest.raises(dp.LedgerError):
-        made()
+    assert made() == first
 
 
 def test_a_copy_in_memory_is_not_read_for_the_files(session: Any, folder: Path) -> None:
@@ -241,12 +224,40 @@ def table(session: Any, folder: Path) -> Iterator[str]:
     session.sql(f"DROP TABLE {name}")
 
 
-def test_frames_keep_the_fingerprint_of_their_content(session: Any, folder: Path, table: str) -> None:
+def test_frames_that_are_nothing_but_files(session: Any, folder: Path, table: str) -> None:
     files = session.read.option("recursiveFileLookup", "true").parquet(str(folder))
-    for frame in (files, session.table(table), files.where("a > 1"), session.createDataFrame(OLD)):
+    for frame in (files, session.table(table)):
         engine = open_source(frame, ONE)
-        assert not has_files(engine)
-        assert engine.snapshot() == content_of(engine)
+        assert has_files(engine)
+    for frame in (files.where("a > 1"), files.join(session.table(table), "a"), session.createDataFrame(OLD), files.limit(2)):
+        assert not has_files(open_source(frame, ONE))
+
+
+@pytest.mark.parametrize("kind", ["random", "files"])
+def test_scans_of_one_release_see_the_same_rows(session: Any, folder: Path, kind: str) -> None:
+    drawn = "CAST(java_method('java.lang.Math', 'random') AS DOUBLE)"  # unlike rand(), anew for each reading
+    frame = session.range(10_000).selectExpr(f"CAST(floor({drawn} * 10) AS BIGINT) AS a", "id")
+    if kind == "files":
+        frame = session.read.option("recursiveFileLookup", "true").parquet(str(folder))
+    engine = open_source(frame, ONE)
+    part = dp.Table(ONE, dp.AddRemove()).agg(dp.sum("a", nulls="skip")).layout.parts[0]
+    scan = (part.axes, part.moments)
+    sums = [cube.sums.tolist() for cube in cubes_of(engine, [scan, scan, ((), ()), scan]) if cube.sums.size]
+    assert len(sums) == 3
+    assert sums == sums[:1] * 3
+    if kind == "random":
+        assert len({int(engine.aggregate(*scan).sums.sum()) for _ in range(5)}) > 1, "which tells nothing otherwise"
+
+
+@pytest.mark.parametrize("link", ["symbolic", "hard"])
+def test_two_names_of_one_file_are_refused(session: Any, folder: Path, link: str) -> None:
+    file = folder / "é.parquet"
+    other = folder / "b=1" / "q.parquet"
+    other.symlink_to(file) if link == "symbolic" else os.link(file, other)
+    for source in (f"spark:{folder}", f"spark:{folder}/*"):
+        with pytest.raises(dp.SourceError, match="is the same file as"):
+            open_source(source, ONE)
+    assert sum_of(open_source(f"spark:{other}", ONE)) == 6
 
 
 @pytest.mark.parametrize("format_", ["parquet", "orc", "json"])
@@ -267,9 +278,7 @@ def test_tables_that_are_nothing_but_files(session: Any, table: str, format_: st
         session.sql(f"DROP TABLE {table}_f")
 
 
-def test_tables_that_are_more_than_files_keep_the_fingerprint_of_their_content(
-    session: Any, table: str, set_to: Any
-) -> None:
+def test_tables_that_are_more_than_files_are_read_once(session: Any, table: str, set_to: Any) -> None:
     made = {
         "view": f"CREATE VIEW {table}_o AS SELECT * FROM {table}",
         "temporary": f"CREATE TEMPORARY VIEW {table}_o AS SELECT * FROM {table}",
@@ -284,7 +293,6 @@ def test_tables_that_are_more_than_files_keep_the_fingerprint_of_their_content(
         engine = open_source(f"spark:{table}_o", ONE)
         assert not has_files(engine), what
         assert sum_of(engine) == 6
-        assert engine.snapshot() == content_of(engine)
         session.sql(f"DROP {'VIEW' if 'VIEW' in statements else 'TABLE'} {table}_o")
     session.table(table).createOrReplaceTempView(f"{table}_v")
     assert not has_files(open_source(f"spark:{table}_v", ONE))
@@ -312,16 +320,13 @@ def test_a_listing_that_the_session_keeps_hides_no_change(session: Any, table: s
     assert sum_of(fresh) == 21
 
 
-def test_files_that_spark_reads_by_other_plans_keep_the_fingerprint_of_their_content(
-    session: Any, folder: Path, set_to: Any
-) -> None:
+def test_files_that_spark_reads_by_other_plans_are_read_once(session: Any, folder: Path, set_to: Any) -> None:
     with set_to({"spark.sql.sources.useV1SourceList": ""}):
         engine = open_source(f"spark:{folder}", ONE)
         assert not has_files(engine)
-        assert engine.snapshot() == content_of(engine)
 
 
-def test_folders_with_a_log_keep_the_fingerprint_of_their_content(session: Any, folder: Path, tmp_path: Path) -> None:
+def test_folders_with_a_log_are_read_once(session: Any, folder: Path, tmp_path: Path) -> None:
     stream = session.readStream.schema("a BIGINT").parquet(str(folder)).writeStream.format("parquet")
     stream = stream.option("checkpointLocation", str(tmp_path / "checks")).trigger(availableNow=True)
     stream.start(str(tmp_path / "out")).awaitTermination(60)

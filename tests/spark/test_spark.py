@@ -242,14 +242,6 @@ def test_tasks_that_run_again_change_nothing(session: Any) -> None:
     once = cube_of(frame, PERSONS, plan)
     for other in (frame.repartition(7), frame.orderBy("wage"), frame.coalesce(1), frame.repartition(3, "sex")):
         assert first_difference(once, cube_of(other, PERSONS, plan)) is None
-        assert open_source(other, PERSONS).snapshot() == open_source(frame, PERSONS).snapshot()
-
-
-def test_a_snapshot_knows_nulls_places_and_rows(session: Any) -> None:
-    schema = dp.Schema(a=dp.Number(0, 9), b=dp.Number(0, 9))
-    tables = [[(1, None)], [(None, 1)], [(1, 1)], [(1, None), (1, None)], [(1, None), (None, 1)], [(None, None)], []]
-    frames = [session.createDataFrame(rows, "a INT, b INT") for rows in tables]
-    assert len({open_source(frame, schema).snapshot() for frame in frames}) == len(tables)
 
 
 def released(source: Any, schema: dp.Schema, groups: tuple[str, ...], statistics: tuple[Any, ...]) -> pl.DataFrame:
@@ -297,7 +289,7 @@ schema = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 10), d=dp.Date("202
 session = dp.Session(source, schema, dataset="d", ledger=":memory:", budget=dp.ZCDP(1), neighbours=dp.AddRemove())
 with session:
     asked = session.table.group_by("g", dp.bins("d", ["2020-01-01", "2020-12-31"])).agg(dp.sum("v", nulls="skip"))
-    if what == "broken":  # while nothing looks: the fingerprint was taken, the rows are gone
+    if what == "broken":  # while nothing looks: the rows are gone
         session._engine._frame = session._engine._frame.selectExpr("raise_error(g) AS g", "v", "d")
         session._engine.snapshot = lambda: ""
     try:
