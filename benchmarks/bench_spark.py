@@ -3,8 +3,8 @@
     python benchmarks/bench_spark.py [ROWS]        (default 1,000,000; needs the extra `spark` and Java 17)
 
 Count, sum and mean of a wage in 51 states × 2 sexes, both from one Parquet file in one warm session. The cube alone, one
-scan, is shown beside complete releases, which take a fingerprint before and after it: of the files where the source is
-named by its path, of all rows where it is a DataFrame.
+scan, is shown beside complete releases, whose source is named by its path or is a DataFrame: its files are compared before
+and after.
 """
 
 from __future__ import annotations
