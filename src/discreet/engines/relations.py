@@ -13,13 +13,14 @@ from contextlib import contextmanager
 from uuid import uuid4
 
 import duckdb
+import numpy as np
 
 from discreet.cube import Cube
 from discreet.engines.base import Engine, Header, Scan, columns_of, unreadable
 from discreet.engines.duckdb import Answer, cube_of, described
 from discreet.engines.duckdb_sql import DUCKDB, quoted
 from discreet.engines.processes import check_process
-from discreet.engines.sql import aggregate_sql
+from discreet.engines.sql import aggregate_sql, answer_names
 from discreet.errors import InternalError, SourceError
 from discreet.paths import KeyAxis, Moment
 
@@ -28,6 +29,7 @@ __all__ = ["is_relation", "open_relation"]
 _READING = threading.Lock()
 """One for all relations of a process: the driver does not say to which connection a relation belongs."""
 
+_SCAN = "discreet_scan"
 _PATIENCE = 60.0  # seconds to wait for another reading, before anything is charged
 
 
@@ -76,20 +78,31 @@ class _RelationEngine:
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         with _reading():
-            return self._counted(self._relation, axes, moments)
+            answer = _answer(self._relation, lambda name: aggregate_sql(DUCKDB, name, self._header, axes, moments))
+        return cube_of(answer, axes, moments)
 
     def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
-        """The columns are read once and kept by the connection until all scans are answered."""
-        names = ", ".join(map(quoted, columns_of(scans)))
+        """One statement reads the columns once and answers all scans; the connection spills what is too large for memory."""
         with _reading():
-            rows = self._relation.project(names or "1").materialize()
-            yield from [self._counted(rows, axes, moments) for axes, moments in scans]
+            answer = _answer(self._relation, lambda name: self._statement(name, scans))
+        place = np.ma.getdata(answer[_SCAN])
+        for number, (axes, moments) in enumerate(scans):
+            own = np.flatnonzero(place == number)
+            columns = {name: np.ma.getdata(answer[name])[own] for name in answer_names(DUCKDB, axes, moments)}
+            yield cube_of(columns, axes, moments)
 
     def close(self) -> None:
         """Nothing was opened."""
 
-    def _counted(self, rows: duckdb.DuckDBPyRelation, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        return cube_of(_answer(rows, lambda name: aggregate_sql(DUCKDB, name, self._header, axes, moments)), axes, moments)
+    def _statement(self, name: str, scans: Sequence[Scan]) -> str:
+        """The answers of the scans, one below the other."""
+        rows = f"{name}_rows"
+        columns = ", ".join(map(quoted, columns_of(scans))) or "1"
+        parts = [
+            f"SELECT {number} AS {_SCAN}, * FROM ({aggregate_sql(DUCKDB, rows, self._header, *scan)})"
+            for number, scan in enumerate(scans)
+        ]
+        return f"WITH {rows} AS MATERIALIZED (SELECT {columns} FROM {name}) {' UNION ALL BY NAME '.join(parts)}"
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from discreet.exact import text
 from discreet.paths import NULL, CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.schema import Category, Date, Number, Schema
 
-__all__ = ["aggregate_sql", "check_grids", "double_literal", "part_name", "parts_of"]
+__all__ = ["aggregate_sql", "answer_names", "check_grids", "double_literal", "part_name", "parts_of"]
 
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _INTEGER = " *[+-]?[0-9]{1,19}([.]0*)? *"
@@ -93,6 +93,14 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
         columns += [f"count(v{j}) AS n{j}", *dialect.sums(moment.path, j)]
     body = f"SELECT {', '.join(inner) or '1'} FROM {source}"
     return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{dialect.grouped(keys)}"
+
+
+def answer_names(dialect: Dialect, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> list[str]:
+    """The names of the columns that `aggregate_sql` asks for."""
+    names = [f"k{i}" for i in range(len(words_of(axes)))] + ["n"]
+    for j, moment in enumerate(moments):
+        names += [f"n{j}", *(column.rpartition(" AS ")[2] for column in dialect.sums(moment.path, j))]
+    return names
 
 
 def _value(dialect: Dialect, path: NumberPath | CategoryPath, kind: ColumnType) -> str:
