@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import log, sqrt
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +119,7 @@ def row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Targe
             return (ZCDP(rho / rows**2) if sampled is None else sampled.functional(spend),)
         case GDP(mu=mu):
             return (GDP(mu / rows) if sampled is None else sampled.functional(spend),)
+    assert_never(spend)
 
 
 def resampling_of(plan: Plan, beside: Beside | None) -> Resampling | None:
@@ -184,7 +186,17 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
     """What the queries cost together, relative to one by one; beside exact totals they are added up one by one."""
     if asked.space is not None:
         return Fraction(1)
-    return joint_factor([_change(asked, query) for query in queries], shares, squared=not isinstance(target, PureDP))
+    return joint_factor([_change(asked, query) for query in queries], shares, squared=_adds_squares(target))
+
+
+def _adds_squares(target: Target) -> bool:
+    """Whether the noise of a target costs by the squares of what changes (Gaussian noise), or by the changes themselves."""
+    match target:
+        case PureDP():
+            return False
+        case ZCDP() | GDP():
+            return True
+    assert_never(target)
 
 
 def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
@@ -228,6 +240,7 @@ def _part(target: Target, share: Fraction) -> Target:
             return ZCDP(rho * share)
         case GDP(mu=mu):
             return GDP(sqrt_down(mu**2 * share))
+    assert_never(target)
 
 
 def _candidates(asked: Asked, query: Query, sensitivity: Sensitivity, part: Target) -> list[tuple[float, Noise]]:
@@ -314,6 +327,7 @@ def _through(sampled: Resampling, inner: Target) -> Target:
             return sampled.guarantee(inner)
         case GDP():
             return sampled.guarantee(inner)
+    assert_never(inner)
 
 
 def _ordinary_guarantee(one: Measured) -> Target:
@@ -329,3 +343,4 @@ def _ordinary_guarantee(one: Measured) -> Target:
             if not isinstance(made, GDP):
                 raise InternalError("GDP has one coordinate")
             return made
+    assert_never(one.guarantee)

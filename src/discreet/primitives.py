@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import assert_never
 
 from discreet.errors import InternalError
 from discreet.estimates.trees import Tree, choose_tree
@@ -119,6 +120,7 @@ def nullable(asked: Asked, query: Query) -> bool:
             return not all(is_complete(group, asked.facts) for group in query.groups)
         case NonNullCount() | WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
             return asked.facts[query.column].nullable
+    assert_never(query)
 
 
 def line_of(asked: Asked, statistic: Statistic, measured: Sequence[Measured]) -> Line:

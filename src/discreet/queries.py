@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,16 +136,30 @@ Query = RowCount | NonNullCount | WeightedSum | Squares | TableCounts | LevelCou
 
 
 def reach(query: Query) -> tuple[int, int]:
-    """The least and the greatest integer that a contributing record can contribute."""
+    """The least and the greatest integer that a contributing record can contribute.
+
+    Raises:
+        InternalError: the answer is not a sum of what the records contribute.
+    """
     match query:
+        case RowCount() | NonNullCount() | TableCounts() | LevelCounts():
+            return 1, 1
         case WeightedSum():
-            return query.first, query.first + query.slope * query.width
+            return _ends(query)
         case Squares():
             # A square is largest at an end, and least at the code nearest to 0 (at an end where all have one sign).
-            ends = query.first, query.first + query.slope * query.width
-            nearest = 0 if ends[0] <= 0 <= ends[1] else min(map(abs, ends))
-            return nearest**2 - query.shift, max(end**2 for end in ends) - query.shift
-    return 1, 1
+            low, high = _ends(query)
+            nearest = 0 if low <= 0 <= high else min(abs(low), abs(high))
+            return nearest**2 - query.shift, max(low**2, high**2) - query.shift
+        case Dispersion() | QuantileCodes():
+            raise InternalError(f"'{shown(query)}' is not a sum over records; its change has a rule of its own")
+    assert_never(query)
+
+
+def _ends(query: WeightedSum | Squares) -> tuple[int, int]:
+    """The least and the greatest integer before it is squared, whichever way the slope goes."""
+    ends = query.first, query.first + query.slope * query.width
+    return min(ends), max(ends)
 
 
 def widths(query: Query) -> tuple[int, ...]:
@@ -157,7 +171,9 @@ def widths(query: Query) -> tuple[int, ...]:
             return query.tree.level_sizes
         case QuantileCodes():
             return (len(query.at),)
-    return (1,)
+        case RowCount() | NonNullCount() | WeightedSum() | Squares() | Dispersion():
+            return (1,)
+    assert_never(query)
 
 
 def columns_of(query: Query) -> tuple[str, ...]:
@@ -169,6 +185,7 @@ def columns_of(query: Query) -> tuple[str, ...]:
             return tuple(group.column for group in query.groups)
         case NonNullCount() | WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
             return (query.column,)
+    assert_never(query)
 
 
 def shown(query: Query) -> str:
@@ -190,6 +207,7 @@ def shown(query: Query) -> str:
             return f"quantiles of {query.column}"
         case Dispersion():
             return f"squared distances of {query.column} from its mean"
+    assert_never(query)
 
 
 def part_of(query: Query, parts: Sequence[Part]) -> int:
@@ -220,6 +238,7 @@ def _is_answered(query: Query, part: Part) -> bool:
             return True
         case WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
             return query.column in axes and axes[query.column].cuts is None
+    assert_never(query)
 
 
 def _tells(axis: KeyAxis, group: Group) -> bool:
