@@ -39,7 +39,7 @@ from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
 from discreet.queries import Dispersion, LevelCounts, QuantileCodes, Query, RowCount, columns_of, reach, shown, widths
 from discreet.quotes import Alternative, Line, Measured, Noise, Quote, law_json
-from discreet.steps import Where, WhereIn
+from discreet.steps import conditions_of
 
 __all__ = ["changes_of", "quote", "resampling_of", "row_quote", "row_targets"]
 
@@ -223,7 +223,7 @@ def _is_said(asked: Asked, query: Query) -> bool:
     """Whether the published totals say the answer: how many rows have each combination of all values that it reads."""
     plan = asked.plan
     read = [*columns_of(query), *(group.column for group in plan.group_by)]
-    read += [step.column for step in plan.steps if isinstance(step, Where | WhereIn)]
+    read += [step.column for step in conditions_of(plan.steps)]
     return asked.space is not None and bool(read) and asked.space.says(read)
 
 

@@ -23,7 +23,7 @@ from discreet.layouts import Part
 from discreet.paths import NULL, KeyAxis
 from discreet.places import group_places, passes
 from discreet.plan import Plan
-from discreet.steps import TableFacts, Where, WhereIn
+from discreet.steps import TableFacts, conditions_of
 
 __all__ = [
     "Dispersion",
@@ -376,9 +376,8 @@ def _cells_of(plan: Plan, cube: Cube, brought: Part) -> NDArray[np.int64]:
         place = group_places(group, plan.facts, _codes(brought, cube, group.column), len(labels))
         inside &= place >= 0
         cells = cells * len(labels) + np.maximum(place, 0)
-    for step in plan.steps:
-        if isinstance(step, Where | WhereIn):
-            inside &= passes(step, _codes(brought, cube, step.column))
+    for step in conditions_of(plan.steps):
+        inside &= passes(step, _codes(brought, cube, step.column))
     return np.where(inside, cells, -1)
 
 
