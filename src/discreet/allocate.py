@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import log, sqrt
-from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ArgumentError, InternalError, PlanError
+from discreet.errors import ArgumentError, InternalError, PlanError, unreachable
 from discreet.exact import decimal_text, sqrt_down
 from discreet.invariants.beside import Beside
 from discreet.invariants.space import Space, space_of
@@ -119,7 +118,7 @@ def row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Targe
             return (ZCDP(rho / rows**2) if sampled is None else sampled.functional(spend),)
         case GDP(mu=mu):
             return (GDP(mu / rows) if sampled is None else sampled.functional(spend),)
-    assert_never(spend)
+    raise unreachable(spend)
 
 
 def resampling_of(plan: Plan, beside: Beside | None) -> Resampling | None:
@@ -196,7 +195,7 @@ def _adds_squares(target: Target) -> bool:
             return False
         case ZCDP() | GDP():
             return True
-    assert_never(target)
+    raise unreachable(target)
 
 
 def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
@@ -240,7 +239,7 @@ def _part(target: Target, share: Fraction) -> Target:
             return ZCDP(rho * share)
         case GDP(mu=mu):
             return GDP(sqrt_down(mu**2 * share))
-    assert_never(target)
+    raise unreachable(target)
 
 
 def _candidates(asked: Asked, query: Query, sensitivity: Sensitivity, part: Target) -> list[tuple[float, Noise]]:
@@ -327,7 +326,7 @@ def _through(sampled: Resampling, inner: Target) -> Target:
             return sampled.guarantee(inner)
         case GDP():
             return sampled.guarantee(inner)
-    assert_never(inner)
+    raise unreachable(inner)
 
 
 def _ordinary_guarantee(one: Measured) -> Target:
@@ -343,4 +342,4 @@ def _ordinary_guarantee(one: Measured) -> Target:
             if not isinstance(made, GDP):
                 raise InternalError("GDP has one coordinate")
             return made
-    assert_never(one.guarantee)
+    raise unreachable(one.guarantee)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import assert_never
 
-from discreet.errors import InternalError
+from discreet.errors import InternalError, unreachable
 from discreet.estimates.trees import Tree, choose_tree
 from discreet.exact import rational_gcd
 from discreet.groups import group_labels
@@ -120,7 +119,7 @@ def nullable(asked: Asked, query: Query) -> bool:
             return not all(is_complete(group, asked.facts) for group in query.groups)
         case NonNullCount() | WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
             return asked.facts[query.column].nullable
-    assert_never(query)
+    raise unreachable(query)
 
 
 def line_of(asked: Asked, statistic: Statistic, measured: Sequence[Measured]) -> Line:
@@ -189,7 +188,7 @@ def _queries(asked: Asked, statistic: Statistic) -> list[Query]:
                 return [dispersion]
             sums = _summed(asked, statistic)
             return [*_counted(asked, statistic), *sums, *map(_square_query, sums)]
-    assert_never(kind)
+    raise unreachable(kind)
 
 
 def _counted(asked: Asked, statistic: Statistic) -> list[Query]:

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube import Cube, blocks, fits_int64
-from discreet.errors import InternalError
+from discreet.errors import InternalError, unreachable
 from discreet.estimates.trees import Tree, level_counts
 from discreet.groups import BinGroup, Group
 from discreet.layouts import Part
@@ -153,7 +153,7 @@ def reach(query: Query) -> tuple[int, int]:
             return nearest**2 - query.shift, max(low**2, high**2) - query.shift
         case Dispersion() | QuantileCodes():
             raise InternalError(f"'{shown(query)}' is not a sum over records; its change has a rule of its own")
-    assert_never(query)
+    raise unreachable(query)
 
 
 def _ends(query: WeightedSum | Squares) -> tuple[int, int]:
@@ -173,7 +173,7 @@ def widths(query: Query) -> tuple[int, ...]:
             return (len(query.at),)
         case RowCount() | NonNullCount() | WeightedSum() | Squares() | Dispersion():
             return (1,)
-    assert_never(query)
+    raise unreachable(query)
 
 
 def columns_of(query: Query) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ def columns_of(query: Query) -> tuple[str, ...]:
             return tuple(group.column for group in query.groups)
         case NonNullCount() | WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
             return (query.column,)
-    assert_never(query)
+    raise unreachable(query)
 
 
 def shown(query: Query) -> str:
@@ -207,7 +207,7 @@ def shown(query: Query) -> str:
             return f"quantiles of {query.column}"
         case Dispersion():
             return f"squared distances of {query.column} from its mean"
-    assert_never(query)
+    raise unreachable(query)
 
 
 def part_of(query: Query, parts: Sequence[Part]) -> int:
@@ -238,7 +238,7 @@ def _is_answered(query: Query, part: Part) -> bool:
             return True
         case WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
             return query.column in axes and axes[query.column].cuts is None
-    assert_never(query)
+    raise unreachable(query)
 
 
 def _tells(axis: KeyAxis, group: Group) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.displays import card, one_line, request_text
-from discreet.errors import InternalError
+from discreet.errors import InternalError, unreachable
 from discreet.estimates.quantiles import rank_half_width
 from discreet.exact import common_denominator, decimal_text, text
 from discreet.invariants.beside import Beside
@@ -338,7 +338,7 @@ def error_form(quote: Quote, line: Line, *, rows: int) -> ErrorForm | None:
             return _summed([(line.total, line.unit / rows)])
         case Variance() | Std():
             return _summed(_spread(quote, line, rows), root=2 if isinstance(kind, Std) else 1)
-    assert_never(kind)
+    raise unreachable(kind)
 
 
 def _summed(factors: Sequence[tuple[object, Fraction]], root: int = 1) -> ErrorForm:

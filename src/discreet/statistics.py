@@ -9,9 +9,8 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import assert_never
 
-from discreet.errors import ArgumentError, InternalError, PlanError, printed
+from discreet.errors import ArgumentError, InternalError, PlanError, printed, unreachable
 from discreet.exact import Amount, exact, text
 from discreet.groups import BinGroup, Bins, Group, bins
 
@@ -260,7 +259,7 @@ def levels_of(kind: Kind) -> tuple[Fraction, ...]:
             return at
         case Count() | Share() | Sum() | Mean() | Variance() | Std() | Histogram() | Tables():
             return ()
-    assert_never(kind)
+    raise unreachable(kind)
 
 
 def interval_of(kind: Kind) -> Fraction:
@@ -270,7 +269,7 @@ def interval_of(kind: Kind) -> Fraction:
             return interval
         case Count() | Share() | Sum() | Mean() | Variance() | Std() | Histogram() | Tables():
             return Fraction(1)
-    assert_never(kind)
+    raise unreachable(kind)
 
 
 def kind_of(statistic: Statistic) -> str:
@@ -302,7 +301,7 @@ def statistic_json(statistic: Statistic) -> dict[str, object]:
         case Histogram():
             raise InternalError(f"statistic '{statistic.name}' has bins that were not checked")
         case _:
-            assert_never(statistic.kind)
+            raise unreachable(statistic.kind)
     return {**shown, "nulls": "skip" if statistic.skip_nulls else "refuse"}
 
 

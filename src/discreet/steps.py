@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
-from typing import assert_never
 
-from discreet.errors import ArgumentError, PlanError, did_you_mean, printed
+from discreet.errors import ArgumentError, PlanError, did_you_mean, printed, unreachable
 from discreet.exact import Amount, exact, text
 from discreet.laws import ImputationLaw, Normal, Uniform, Weights, check_law, law_json
 from discreet.neighbours import Neighbours, ReplaceOne, whole_number
@@ -210,7 +209,7 @@ def conditions_of(steps: Iterable[Step]) -> list[Where | WhereIn]:
             case Clamp() | ClampCategories() | Impute() | Resize():
                 pass  # the row stays, with the same or another value
             case _:
-                assert_never(step)
+                raise unreachable(step)
     return found
 
 

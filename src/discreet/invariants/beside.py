@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import unreachable
 from discreet.invariants.adjacency import SemiAdjacency, semi_adjacency
 from discreet.invariants.description import Invariants
 from discreet.invariants.levels import cell_index, domain_size, positions, shape_of
@@ -152,7 +152,7 @@ def alive_cells(beside: Beside, schema: Schema) -> NDArray[np.bool_]:
             case TotalsPart() | OccupiedPart() | LinearPart():
                 pass  # not published yet, or a sum, which is not read cell by cell: every cell may hold a record
             case _:
-                assert_never(part)
+                raise unreachable(part)
         alive &= ~dead[positions(part.columns, columns, schema)]
     return alive.reshape(shape_of(columns, schema))
 
@@ -172,7 +172,7 @@ def equations_of(invariants: Invariants, schema: Schema) -> NDArray[np.int64]:
             case OccupiedPart() | ImpossiblePart():
                 pass  # not sums of rows; they say which cells can hold a record
             case _:
-                assert_never(part)
+                raise unreachable(part)
     return np.stack(rows)
 
 

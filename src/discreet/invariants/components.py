@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import PlanError
+from discreet.errors import PlanError, unreachable
 from discreet.invariants.description import Invariants
 from discreet.invariants.levels import cell_indices, domain_size, positions
 from discreet.invariants.parts import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart, parted
@@ -115,7 +114,7 @@ def _empty(part: Part, schema: Schema, totals: PublishedTotals | None) -> NDArra
         case TotalsPart() | OccupiedPart() | LinearPart():
             pass  # not published yet
         case _:
-            assert_never(part)
+            raise unreachable(part)
     return empty
 
 
@@ -141,7 +140,7 @@ def splits_of(
             case OccupiedPart() | ImpossiblePart():
                 pass  # neither is a sum of rows: see `exists` and `possible_cells`
             case _:
-                assert_never(part)
+                raise unreachable(part)
     return tuple(split for split in found if split.blocks > 1)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import assert_never
 
+from discreet.errors import unreachable
 from discreet.invariants.levels import Cell
 from discreet.plan import canonical
 
@@ -87,7 +87,7 @@ def parted(parts: Iterable[Part]) -> Parted:
             case LinearPart():
                 linear.append(part)
             case _:
-                assert_never(part)
+                raise unreachable(part)
     return Parted(tuple(totals), tuple(occupied), tuple(impossible), tuple(linear))
 
 
@@ -100,7 +100,7 @@ def cells_of(part: Part) -> tuple[Cell, ...]:
             return part.cells
         case TotalsPart() | OccupiedPart():
             return part.only or ()
-    assert_never(part)
+    raise unreachable(part)
 
 
 def well_formed(part: Part) -> bool:
@@ -132,4 +132,4 @@ def part_json(part: Part) -> dict[str, object]:
                 for name, row in zip(part.names, part.rows, strict=True)
             }
             return {"part": "linear", "columns": columns, "coefficients": rows}
-    assert_never(part)
+    raise unreachable(part)

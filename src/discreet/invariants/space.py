@@ -11,12 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ArgumentError, InternalError, PlanError, printed
+from discreet.errors import ArgumentError, InternalError, PlanError, printed, unreachable
 from discreet.exact import float_up, sqrt_up
 from discreet.invariants.beside import Beside, atoms_of, beside, star_of
 from discreet.invariants.description import Invariants
@@ -196,7 +195,7 @@ def _span(plan: Plan, space: Space, statistic: Statistic) -> Span:
         case Median() | Quantiles() | Histogram() | Tables():
             # A row counts in one bin, node or cell of a further table, and may move to another one where it is.
             return space.of_moves((2, 2), (2, 2), (1, 1))
-    assert_never(kind)
+    raise unreachable(kind)
 
 
 def _steps(plan: Plan, statistic: Statistic) -> tuple[int, int]:

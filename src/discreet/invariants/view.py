@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import PlanError
+from discreet.errors import PlanError, unreachable
 from discreet.groups import BinGroup, CategoryGroup, Group, group_labels
 from discreet.paths import NULL, CategoryPath, path_of
 from discreet.places import group_places, passes
@@ -130,4 +129,4 @@ def is_complete(group: Group, facts: TableFacts) -> bool:
             return isinstance(column, NumberFacts) and edges[0] <= column.low and column.high < edges[-1]
         case CategoryGroup():
             return isinstance(column.column, Category)
-    assert_never(group)
+    raise unreachable(group)

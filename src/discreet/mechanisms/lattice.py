@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ArgumentError, InternalError
+from discreet.errors import ArgumentError, InternalError, unreachable
 from discreet.invariants.enumerate import differences
 from discreet.invariants.structure import Blocks, Kernel, Structure, Tables, margin_equations
 from discreet.mechanisms.selection import ExponentialQuantiles
@@ -155,7 +155,7 @@ class LatticeGaussian:
                 from discreet.noise.klein import lattice_gaussian
 
                 return _placed(structure.cells, order, lattice_gaussian(_lattice(structure), self.sigma2, 1, bits)[0])
-        assert_never(structure)
+        raise unreachable(structure)
 
     def can_be_drawn(self) -> bool:
         """Whether the sampler takes these parameters: it refuses before it draws anything, so none is drawn to find out."""
@@ -174,7 +174,7 @@ class LatticeGaussian:
                 case Blocks():
                     pass  # blocks take every variance below the common limit
                 case _:
-                    assert_never(structure)
+                    raise unreachable(structure)
         except ArgumentError:
             return False
         return self.sigma2 * max(1, structure.size) <= MOST_SIGMA2
@@ -200,7 +200,7 @@ class LatticeGaussian:
                 for place, projected in zip(order, cell_projections(lattice), strict=True):
                     widths[place] = LatticeGaussianCell(self.sigma2, projected, spoilt).half_width(coverage)
                 return widths
-        assert_never(structure)
+        raise unreachable(structure)
 
     def variance(self) -> float:
         """An upper bound of the mean variance of the cells: sigma2 times the rank over the number of cells."""
@@ -245,7 +245,7 @@ def keeps_totals(law: PlainLaw | LatticeLaw | ExponentialQuantiles) -> bool:
             return True
         case HeldCells() | DiscreteLaplace() | RoundedGaussian() | ExponentialQuantiles():
             return False
-    assert_never(law)
+    raise unreachable(law)
 
 
 def plain_law(law: PlainLaw | LatticeLaw | ExponentialQuantiles) -> PlainLaw:
@@ -261,7 +261,7 @@ def plain_law(law: PlainLaw | LatticeLaw | ExponentialQuantiles) -> PlainLaw:
             return inner
         case SumZeroLaplace() | PairedLaplace() | LatticeGaussian() | KNormLaplace() | ExponentialQuantiles():
             raise InternalError("this noise is not independent from cell to cell")
-    assert_never(law)
+    raise unreachable(law)
 
 
 def lattice_laws(structure: Structure, sensitivity: Sensitivity, guarantee: PureDP | ZCDP, a: int) -> Iterator[LatticeLaw]:
@@ -283,7 +283,7 @@ def lattice_laws(structure: Structure, sensitivity: Sensitivity, guarantee: Pure
         case PureDP(epsilon=epsilon):
             yield from _laplace_laws(structure, sensitivity, epsilon, a)
         case _:
-            assert_never(guarantee)
+            raise unreachable(guarantee)
 
 
 def _laplace_laws(structure: Structure, sensitivity: Sensitivity, epsilon: Fraction, a: int) -> Iterator[LatticeLaw]:
@@ -296,7 +296,7 @@ def _laplace_laws(structure: Structure, sensitivity: Sensitivity, epsilon: Fract
             if structure.rank <= _MOST_HULL_RANK:
                 yield from _hull_law(structure, epsilon, a)
         case _:
-            assert_never(structure)
+            raise unreachable(structure)
 
 
 def _hull_law(structure: Tables | Kernel, epsilon: Fraction, a: int) -> Iterator[KNormLaplace]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, assert_never
+from typing import Any
 
 from numpy.typing import NDArray
 
-from discreet.errors import InternalError
+from discreet.errors import InternalError, unreachable
 from discreet.exact import decimal_text, exact, text
 from discreet.invariants.structure import describe
 from discreet.mechanisms.lattice import (
@@ -54,7 +54,7 @@ def law_json(law: Noise) -> dict[str, str]:
             return {"noise": "K-norm of the hull", "epsilon": text(parameter), "lattice": describe(structure)}
         case ExponentialQuantiles(reach=parameter, at=at):
             return {"noise": "exponential mechanism", "range": text(parameter), "at": ", ".join(map(text, at))}
-    assert_never(law)
+    raise unreachable(law)
 
 
 def half_widths(law: Noise, level: Fraction) -> int | NDArray[Any]:
@@ -66,4 +66,4 @@ def half_widths(law: Noise, level: Fraction) -> int | NDArray[Any]:
             return law.half_widths(level)
         case ExponentialQuantiles():
             raise InternalError("chosen quantiles have no additive noise")
-    assert_never(law)
+    raise unreachable(law)

@@ -19,11 +19,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
-from typing import assert_never
 
 import numpy as np
 
-from discreet.errors import ArgumentError, InternalError
+from discreet.errors import ArgumentError, InternalError, unreachable
 from discreet.mechanisms._runs import Integers, Node, Part, pieces_of, runs_of
 from discreet.mechanisms.sensitivity import Change, Sensitivity
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
@@ -103,7 +102,7 @@ def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: N
             nothing = Sensitivity(0, 0)
             within, across = Sensitivity(2 * levels, 4 * levels), Sensitivity(2 * levels, 2 * levels)
             return Change(within, across if cells > 1 else nothing, alone if skipped else nothing)
-    assert_never(neighbours)
+    raise unreachable(neighbours)
 
 
 def select(values: Integers, law: ExponentialQuantiles, bits: Bits) -> Integers:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import assert_never
 
+from discreet.errors import unreachable
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 
 __all__ = ["Change", "Sensitivity", "change_of", "joint_factor", "worst"]
@@ -63,7 +63,7 @@ def change_of(
             return Change(
                 same if parts == 1 else _larger(same, twice), twice if cells > 1 else nothing, alone if skipped else nothing
             )
-    assert_never(neighbours)
+    raise unreachable(neighbours)
 
 
 def _larger(one: Sensitivity, other: Sensitivity) -> Sensitivity:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, assert_never
+from typing import Protocol
 
+from discreet.errors import unreachable
 from discreet.exact import Amount, float_down, float_up
 from discreet.privacy import _gaussian, _slopes
 from discreet.privacy._arb import Ball, ball, enclose, lower_rational, upper
@@ -173,7 +174,7 @@ class Resampled:
                 return _slopes.Chain(epsilon, delta)
             case DiscreteLaplace(scale=scale, sensitivity=sensitivity):
                 return _slopes.Steps(scale, sensitivity)
-        assert_never(self.inner)
+        raise unreachable(self.inner)
 
 
 def largest_mu(law: Law, target: ApproxDP, *, both: bool) -> Fraction:

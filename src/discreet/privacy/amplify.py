@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import TypeVar, assert_never, overload
+from typing import TypeVar, overload
 
-from discreet.errors import ArgumentError
+from discreet.errors import ArgumentError, unreachable
 from discreet.exact import Amount, exact, text
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.privacy import _copies
@@ -132,7 +132,7 @@ class Resampling:
                 return min(floor(self.proportion * size), self.rows)
             case AddRemove():
                 return None
-        assert_never(self.neighbours)
+        raise unreachable(self.neighbours)
 
     @property
     def law(self) -> tuple[Fraction, ...]:
@@ -147,7 +147,7 @@ class Resampling:
                 return _copies.hypergeometric(self.copies * size, self.copies * together, self.sampled or 0)
             case AddRemove():
                 return _copies.binomial(self.copies * together, self.rate)
-        assert_never(self.neighbours)
+        raise unreachable(self.neighbours)
 
     @property
     def most(self) -> int:
