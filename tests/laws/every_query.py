@@ -58,8 +58,8 @@ class Case:
     @property
     def stub(self) -> Quote:
         """A quote that measures this query alone, whatever it would cost."""
-        asked = _some_quote(self.plan)
-        return replace(asked, measured=(replace(asked.measured[0], query=self.query),))
+        asked = _some_quote()
+        return replace(asked, plan=self.plan, measured=(replace(asked.measured[0], query=self.query),))
 
     @property
     def declared(self) -> Change:
@@ -67,16 +67,30 @@ class Case:
         return changes_of(self.stub)[0]
 
     @property
-    def entangled(self) -> bool:
-        """Whether a row's value and its place hang together, so that the worst value may not occur in the worst place."""
-        placed = [group.column for group in self.plan.group_by] + [step.column for step in conditions_of(self.plan.steps)]
-        return bool(set(placed) & set(columns(self.query))) or len(set(placed)) < len(placed)
+    def loose(self) -> str:
+        """Why the declared sensitivity may be more than any row reaches; empty where it has to be exact."""
+        query, where = self.query, [group.column for group in self.plan.group_by]
+        where += [step.column for step in conditions_of(self.plan.steps)]
+        if set(where) & set(columns(query)):
+            return "a row's value and its cell hang together: the worst value may not occur in every cell"
+        if len({cell for cell, _ in placed(self.plan) if cell is not None}) < self.plan.layout.cells:
+            return "a clamp or a condition has left a cell that nobody can be in"
+        if isinstance(query, Squares) and steps_over_zero(query):
+            return "the squared integers step over 0, which counts as the least square"
+        if isinstance(query, QuantileCodes) and (query.size == 1 or query.at[0] in (0, Fraction(1, 10))):
+            return "choices at the ends of the data, or between less than two codes, move less than one in the middle"
+        return ""
+
+
+def steps_over_zero(query: Squares) -> bool:
+    integers = [query.first + query.slope * code for code in range(query.width + 1)]
+    return min(integers) < 0 < max(integers) and 0 not in integers
 
 
 @cache
-def _some_quote(plan: Plan) -> Quote:
-    """A quote of the plan; one that is not public under any plan here: the noise itself is not looked at."""
-    return quote(plan, dp.PureDP(1))
+def _some_quote() -> Quote:
+    """Any quote: what a row can do is asked of the plan and the query that are put into it."""
+    return quote(dp.Table(schema(3), dp.AddRemove()).agg(dp.count()), dp.PureDP(1))
 
 
 def columns(query: object) -> list[str]:
@@ -198,7 +212,8 @@ def _choices(case: Case) -> dict[str, Norms]:
     query = case.query
     cells = [cell for cell, row in placed(case.plan) if cell is not None and row[query.column] is not None]
     # All rows of the table that are in one cell, by their codes; the others do not matter to it.
-    some = sorted({row[query.column] - query.low for cell, row in placed(case.plan) if cell in cells} & {0, 1, 2})
+    codes = {row[query.column] - query.low for cell, row in placed(case.plan) if row[query.column] is not None}
+    some = codes & {0, 1, 2}
     added, replaced = choices_changed(len(some), query.at)
     counts_nowhere = any(cell is None or row[query.column] is None for cell, row in placed(case.plan))
     twice = (2 * added[0], 2 * added[1])  # a row leaves the choices of one cell and joins those of another one
@@ -223,11 +238,13 @@ def violations(case: Case) -> list[str]:
     return wrong
 
 
-def slack(case: Case) -> Fraction:
-    """By what factor the declared sensitivity is more than what any row reaches, in the worse of the two norms; 1 is exact."""
+def slack(case: Case) -> Fraction | float:
+    """By what factor the declared sensitivity exceeds what any row reaches, in the worse of the two norms; 1 is exact."""
     whole, found = worst(case.declared), reached(case).values()
     l1, l2_squared = max(one for one, _ in found), max(one for _, one in found)
-    return max(Fraction(whole.l1, l1), Fraction(whole.l2_squared, l2_squared)) if l1 else Fraction(1)
+    if not l1:
+        return float("inf") if whole.l1 else Fraction(1)
+    return max(Fraction(whole.l1, l1), Fraction(whole.l2_squared, l2_squared))
 
 
 # Cases ------------------------------------------------------------------------------------------------------------------
