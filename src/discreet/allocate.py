@@ -13,7 +13,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ArgumentError, InternalError, PlanError
+from discreet.errors import ArgumentError, InternalError, PlanError, unreachable
 from discreet.exact import decimal_text, sqrt_down
 from discreet.invariants.beside import Beside
 from discreet.invariants.space import Space, space_of
@@ -38,7 +38,7 @@ from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
 from discreet.queries import Dispersion, LevelCounts, QuantileCodes, Query, RowCount, columns_of, reach, shown, widths
 from discreet.quotes import Alternative, Line, Measured, Noise, Quote, law_json
-from discreet.steps import Where, WhereIn
+from discreet.steps import conditions_of
 
 __all__ = ["changes_of", "quote", "resampling_of", "row_quote", "row_targets"]
 
@@ -118,6 +118,7 @@ def row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Targe
             return (ZCDP(rho / rows**2) if sampled is None else sampled.functional(spend),)
         case GDP(mu=mu):
             return (GDP(mu / rows) if sampled is None else sampled.functional(spend),)
+    raise unreachable(spend)
 
 
 def resampling_of(plan: Plan, beside: Beside | None) -> Resampling | None:
@@ -184,7 +185,17 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
     """What the queries cost together, relative to one by one; beside exact totals they are added up one by one."""
     if asked.space is not None:
         return Fraction(1)
-    return joint_factor([_change(asked, query) for query in queries], shares, squared=not isinstance(target, PureDP))
+    return joint_factor([_change(asked, query) for query in queries], shares, squared=_adds_squares(target))
+
+
+def _adds_squares(target: Target) -> bool:
+    """Whether the noise of a target costs by the squares of what changes (Gaussian noise), or by the changes themselves."""
+    match target:
+        case PureDP():
+            return False
+        case ZCDP() | GDP():
+            return True
+    raise unreachable(target)
 
 
 def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
@@ -211,7 +222,7 @@ def _is_said(asked: Asked, query: Query) -> bool:
     """Whether the published totals say the answer: how many rows have each combination of all values that it reads."""
     plan = asked.plan
     read = [*columns_of(query), *(group.column for group in plan.group_by)]
-    read += [step.column for step in plan.steps if isinstance(step, Where | WhereIn)]
+    read += [step.column for step in conditions_of(plan.steps)]
     return asked.space is not None and bool(read) and asked.space.says(read)
 
 
@@ -228,6 +239,7 @@ def _part(target: Target, share: Fraction) -> Target:
             return ZCDP(rho * share)
         case GDP(mu=mu):
             return GDP(sqrt_down(mu**2 * share))
+    raise unreachable(target)
 
 
 def _candidates(asked: Asked, query: Query, sensitivity: Sensitivity, part: Target) -> list[tuple[float, Noise]]:
@@ -314,6 +326,7 @@ def _through(sampled: Resampling, inner: Target) -> Target:
             return sampled.guarantee(inner)
         case GDP():
             return sampled.guarantee(inner)
+    raise unreachable(inner)
 
 
 def _ordinary_guarantee(one: Measured) -> Target:
@@ -329,3 +342,4 @@ def _ordinary_guarantee(one: Measured) -> Target:
             if not isinstance(made, GDP):
                 raise InternalError("GDP has one coordinate")
             return made
+    raise unreachable(one.guarantee)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +38,7 @@ __all__ = [
     "SourceError",
     "did_you_mean",
     "printed",
+    "unreachable",
 ]
 
 _SHOWN = 60
@@ -155,3 +156,11 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
         return ""
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return f"; known: {shown}"
+
+
+def unreachable(value: Never) -> InternalError:
+    """The error at the end of a ladder over all members of a union: the type checker proves that nothing gets here.
+
+    It says that a member was added and no case was, and names the type alone, never the value.
+    """
+    return InternalError(f"no case for {type(value).__name__}")

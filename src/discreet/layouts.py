@@ -19,7 +19,7 @@ from discreet.neighbours import Neighbours
 from discreet.paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
 from discreet.schema import Schema
 from discreet.statistics import Count, Histogram, Mean, Share, Statistic, Sum, Tables
-from discreet.steps import Resize, Step, TableFacts, Where, WhereIn, after, facts_of
+from discreet.steps import Resize, Step, TableFacts, Where, after, conditions_of, facts_of
 
 __all__ = ["JOINT_CELLS", "Layout", "Part", "Request", "layout_of", "resize_of", "table_facts", "tables_of", "used_columns"]
 
@@ -216,11 +216,7 @@ def _known(request: Request) -> _Known:
 
 def _outer(request: Request) -> list[str]:
     """The columns by which rows are grouped and dropped, which every part has to know."""
-    return [*(group.column for group in request.group_by), *(step.column for step in _filters(request))]
-
-
-def _filters(request: Request) -> list[Where | WhereIn]:
-    return [step for step in request.steps if isinstance(step, Where | WhereIn)]
+    return [*(group.column for group in request.group_by), *(step.column for step in conditions_of(request.steps))]
 
 
 def _needs(request: Request, paths: Mapping[str, Path]) -> list[_Need]:
@@ -323,7 +319,7 @@ def _cuts(known: _Known, path: Path, groups: Sequence[Group]) -> tuple[int, ...]
     for group in groups:
         if isinstance(group, BinGroup) and group.column == path.name:
             cuts.update(group.edges)
-    for step in _filters(known.request):
+    for step in conditions_of(known.request.steps):
         if isinstance(step, Where) and step.column == path.name:
             cuts.update((step.low, step.high + 1))
     return tuple(sorted(cuts))

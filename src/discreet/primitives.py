@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.errors import InternalError
+from discreet.errors import InternalError, unreachable
 from discreet.estimates.trees import Tree, choose_tree
 from discreet.exact import rational_gcd
 from discreet.groups import group_labels
@@ -41,7 +41,7 @@ from discreet.statistics import (
     interval_of,
     levels_of,
 )
-from discreet.steps import NumberFacts, TableFacts, Where, WhereIn
+from discreet.steps import NumberFacts, TableFacts, conditions_of
 
 __all__ = ["Asked", "line_of", "nullable", "shaped", "weights_of"]
 
@@ -60,7 +60,7 @@ class Asked:
     @property
     def filtered(self) -> bool:
         """Whether rows can fail a condition."""
-        return any(isinstance(step, Where | WhereIn) for step in self.plan.steps)
+        return bool(conditions_of(self.plan.steps))
 
     @property
     def public_rows(self) -> int | None:
@@ -119,6 +119,7 @@ def nullable(asked: Asked, query: Query) -> bool:
             return not all(is_complete(group, asked.facts) for group in query.groups)
         case NonNullCount() | WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
             return asked.facts[query.column].nullable
+    raise unreachable(query)
 
 
 def line_of(asked: Asked, statistic: Statistic, measured: Sequence[Measured]) -> Line:
@@ -171,22 +172,35 @@ def _line(
 
 
 def _queries(asked: Asked, statistic: Statistic) -> list[Query]:
-    if isinstance(statistic.kind, Histogram | Tables):
-        return list(_table_queries(asked, statistic))
-    dispersion = _dispersion_query(asked, statistic)
-    if dispersion is not None:
-        return [dispersion]
-    needed: list[Query] = []
+    kind = statistic.kind
+    match kind:
+        case Histogram() | Tables():
+            return list(_table_queries(asked, statistic))
+        case Median() | Quantiles():
+            raise InternalError("quantiles divide their weight between two queries")
+        case Count() | Share():
+            return _counted(asked, statistic)
+        case Sum() | Mean():
+            return [*_counted(asked, statistic), *_summed(asked, statistic)]
+        case Variance() | Std():
+            dispersion = _dispersion_query(asked, statistic)
+            if dispersion is not None:
+                return [dispersion]
+            sums = _summed(asked, statistic)
+            return [*_counted(asked, statistic), *sums, *map(_square_query, sums)]
+    raise unreachable(kind)
+
+
+def _counted(asked: Asked, statistic: Statistic) -> list[Query]:
+    """The count that the statistic needs, unless it is public or not needed."""
     counted = _count_query(asked, statistic.column)
-    centred = _centred(asked, statistic)
-    if centred and asked.public(counted) is None:
-        needed.append(counted)
-    if not isinstance(statistic.kind, Count | Share):
-        query, _, _ = _sum_query(asked.facts, _column(statistic), centred=centred)
-        if query is not None:
-            needed.append(query)
-            needed += [_square_query(query)] if isinstance(statistic.kind, Variance | Std) else []
-    return needed
+    return [counted] if _centred(asked, statistic) and asked.public(counted) is None else []
+
+
+def _summed(asked: Asked, statistic: Statistic) -> list[WeightedSum]:
+    """The sum that the statistic needs, unless it is always 0."""
+    query, _, _ = _sum_query(asked.facts, _column(statistic), centred=_centred(asked, statistic))
+    return [] if query is None else [query]
 
 
 def _column(statistic: Statistic) -> str:

@@ -22,7 +22,7 @@ from discreet.invariants.structure import exact_sums
 from discreet.invariants.view import counts_every_row, is_complete
 from discreet.plan import Plan
 from discreet.statistics import Count, Statistic
-from discreet.steps import Where, WhereIn
+from discreet.steps import conditions_of
 
 __all__ = ["PublicSums", "sums_of_counts", "sums_of_frame"]
 
@@ -56,7 +56,8 @@ def sums_of_counts(plan: Plan, beside: Beside | None) -> PublicSums:
         return PublicSums(exact, ())
     most: tuple[Sums, ...] = ()
     with suppress(PlanError):  # what cannot be asked has no sums that are worked out
-        steps = tuple(step for step in plan.steps if not isinstance(step, Where | WhereIn))
+        conditions = conditions_of(plan.steps)
+        steps = tuple(step for step in plan.steps if step not in conditions)
         most = _exact(replace(plan, steps=steps), beside)
     rows = _rows(plan)
     return PublicSums(exact, most if rows is None else _merged(most, (rows,)))

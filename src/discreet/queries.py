@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube import Cube, blocks, fits_int64
-from discreet.errors import InternalError
+from discreet.errors import InternalError, unreachable
 from discreet.estimates.trees import Tree, level_counts
 from discreet.groups import BinGroup, Group
 from discreet.layouts import Part
 from discreet.paths import NULL, KeyAxis
 from discreet.places import group_places, passes
 from discreet.plan import Plan
-from discreet.steps import TableFacts, Where, WhereIn
+from discreet.steps import TableFacts, conditions_of
 
 __all__ = [
     "Dispersion",
@@ -136,16 +136,30 @@ Query = RowCount | NonNullCount | WeightedSum | Squares | TableCounts | LevelCou
 
 
 def reach(query: Query) -> tuple[int, int]:
-    """The least and the greatest integer that a contributing record can contribute."""
+    """The least and the greatest integer that a contributing record can contribute.
+
+    Raises:
+        InternalError: the answer is not a sum of what the records contribute.
+    """
     match query:
+        case RowCount() | NonNullCount() | TableCounts() | LevelCounts():
+            return 1, 1
         case WeightedSum():
-            return query.first, query.first + query.slope * query.width
+            return _ends(query)
         case Squares():
             # A square is largest at an end, and least at the code nearest to 0 (at an end where all have one sign).
-            ends = query.first, query.first + query.slope * query.width
-            nearest = 0 if ends[0] <= 0 <= ends[1] else min(map(abs, ends))
-            return nearest**2 - query.shift, max(end**2 for end in ends) - query.shift
-    return 1, 1
+            low, high = _ends(query)
+            nearest = 0 if low <= 0 <= high else min(abs(low), abs(high))
+            return nearest**2 - query.shift, max(low**2, high**2) - query.shift
+        case Dispersion() | QuantileCodes():
+            raise InternalError(f"'{shown(query)}' is not a sum over records; its change has a rule of its own")
+    raise unreachable(query)
+
+
+def _ends(query: WeightedSum | Squares) -> tuple[int, int]:
+    """The least and the greatest integer before it is squared, whichever way the slope goes."""
+    ends = query.first, query.first + query.slope * query.width
+    return min(ends), max(ends)
 
 
 def widths(query: Query) -> tuple[int, ...]:
@@ -157,7 +171,9 @@ def widths(query: Query) -> tuple[int, ...]:
             return query.tree.level_sizes
         case QuantileCodes():
             return (len(query.at),)
-    return (1,)
+        case RowCount() | NonNullCount() | WeightedSum() | Squares() | Dispersion():
+            return (1,)
+    raise unreachable(query)
 
 
 def columns_of(query: Query) -> tuple[str, ...]:
@@ -169,6 +185,7 @@ def columns_of(query: Query) -> tuple[str, ...]:
             return tuple(group.column for group in query.groups)
         case NonNullCount() | WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
             return (query.column,)
+    raise unreachable(query)
 
 
 def shown(query: Query) -> str:
@@ -190,6 +207,7 @@ def shown(query: Query) -> str:
             return f"quantiles of {query.column}"
         case Dispersion():
             return f"squared distances of {query.column} from its mean"
+    raise unreachable(query)
 
 
 def part_of(query: Query, parts: Sequence[Part]) -> int:
@@ -220,6 +238,7 @@ def _is_answered(query: Query, part: Part) -> bool:
             return True
         case WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
             return query.column in axes and axes[query.column].cuts is None
+    raise unreachable(query)
 
 
 def _tells(axis: KeyAxis, group: Group) -> bool:
@@ -357,9 +376,8 @@ def _cells_of(plan: Plan, cube: Cube, brought: Part) -> NDArray[np.int64]:
         place = group_places(group, plan.facts, _codes(brought, cube, group.column), len(labels))
         inside &= place >= 0
         cells = cells * len(labels) + np.maximum(place, 0)
-    for step in plan.steps:
-        if isinstance(step, Where | WhereIn):
-            inside &= passes(step, _codes(brought, cube, step.column))
+    for step in conditions_of(plan.steps):
+        inside &= passes(step, _codes(brought, cube, step.column))
     return np.where(inside, cells, -1)
 
 

@@ -11,21 +11,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.displays import card, one_line, request_text
-from discreet.errors import InternalError
+from discreet.errors import InternalError, unreachable
 from discreet.estimates.quantiles import rank_half_width
 from discreet.exact import common_denominator, decimal_text, text
 from discreet.invariants.beside import Beside
 from discreet.invariants.structure import Structure
 from discreet.mechanisms import ExponentialQuantiles, Sensitivity
-from discreet.mechanisms.lattice import LATTICE_LAWS, HeldCells, plain_law
-from discreet.mechanisms.naming import Noise, law_json, law_text
+from discreet.mechanisms.lattice import (
+    HeldCells,
+    keeps_totals,
+    plain_law,
+)
+from discreet.mechanisms.naming import Noise, half_widths, law_json, law_text
 from discreet.noise.sums import SumOfNoises
 from discreet.plan import Plan, resize_of
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.coordinates import Budget
-from discreet.queries import Dispersion, LevelCounts, Query, reach, shown
+from discreet.queries import Dispersion, LevelCounts, Query, Squares, reach, shown
 from discreet.spend import amount_text
-from discreet.statistics import Count, Mean, Share, Statistic, Std, Sum, levels_of
+from discreet.statistics import (
+    Count,
+    Histogram,
+    Mean,
+    Median,
+    Quantiles,
+    Share,
+    Statistic,
+    Std,
+    Sum,
+    Tables,
+    Variance,
+    levels_of,
+)
 
 __all__ = [
     "LEVEL",
@@ -255,20 +272,9 @@ def _choice_text(one: Measured) -> list[str]:
     return [f"the least noise of those that give this guarantee (standard deviation in a cell): {shown_ones}"]
 
 
-def half_widths(law: Noise, level: Fraction) -> int | NDArray[Any]:
-    """A w with P(|noise of a cell| ≤ w) ≥ level: one for all cells, or one for each on a lattice."""
-    if isinstance(law, ExponentialQuantiles):
-        raise InternalError("chosen quantiles have no additive noise")
-    return law.half_widths(level) if isinstance(law, LATTICE_LAWS) else law.half_width(level)
-
-
 def noises_add_up(measured: Sequence[Measured], total: object, count: object) -> bool:
     """Whether a sum is put together from a noisy sum and a noisy count whose noises are independent from cell to cell."""
-    return all(isinstance(part, int) and _is_independent(measured[part].law) for part in (total, count))
-
-
-def _is_independent(law: Noise) -> bool:
-    return isinstance(law, HeldCells) or not isinstance(law, LATTICE_LAWS)
+    return all(isinstance(part, int) and not keeps_totals(measured[part].law) for part in (total, count))
 
 
 def sum_half_widths(measured: Sequence[Measured], line: Line) -> int | NDArray[Any]:
@@ -314,30 +320,42 @@ class ErrorForm:
 
 def error_form(quote: Quote, line: Line, *, rows: int) -> ErrorForm | None:
     """The form of a statistic's expected error; None for quantiles, and for sums of two independent noises."""
-    kind, unit = line.statistic.kind, line.unit
-    if levels_of(kind):
-        return None
-    if line.tables:
-        return ErrorForm(tuple((table, Fraction(1)) for table in line.tables), "largest")
-    root = 2 if isinstance(kind, Std) else 1
-    spread = None if line.squares is None else quote.measured[line.squares].query
-    if isinstance(kind, Count):
-        factors = [(line.count, Fraction(1))]
-    elif isinstance(kind, Share):
-        factors = [(line.count, Fraction(1, rows))]
-    elif isinstance(kind, Sum):
-        factors = [(line.total, abs(unit)), (line.count, abs(line.origin))]
-    elif isinstance(spread, Dispersion):
-        factors = [(line.squares, unit**2 * Fraction(spread.coarse, spread.rows**2))]
-    elif isinstance(kind, Mean):
-        factors = [(line.total, unit / rows)]
-    else:
-        # Of a variance: that of the mean square, and twice the mean (at most half of the range) times its own error.
-        factors = [(line.squares, unit**2 / rows), (line.total, 2 * abs(unit) * _reach(quote, line) * unit / rows)]
-    terms = tuple((part, factor) for part, factor in factors if isinstance(part, int) and factor)
-    if isinstance(kind, Sum) and len(terms) > 1 and noises_add_up(quote.measured, line.total, line.count):
-        return None
-    return ErrorForm(terms, root=root)
+    kind = line.statistic.kind
+    match kind:
+        case Median() | Quantiles():
+            return None
+        case Histogram() | Tables():
+            return ErrorForm(tuple((table, Fraction(1)) for table in line.tables), "largest")
+        case Count():
+            return _summed([(line.count, Fraction(1))])
+        case Share():
+            return _summed([(line.count, Fraction(1, rows))])
+        case Sum():
+            form = _summed([(line.total, abs(line.unit)), (line.count, abs(line.origin))])
+            added = len(form.terms) > 1 and noises_add_up(quote.measured, line.total, line.count)
+            return None if added else form
+        case Mean():
+            return _summed([(line.total, line.unit / rows)])
+        case Variance() | Std():
+            return _summed(_spread(quote, line, rows), root=2 if isinstance(kind, Std) else 1)
+    raise unreachable(kind)
+
+
+def _summed(factors: Sequence[tuple[object, Fraction]], root: int = 1) -> ErrorForm:
+    return ErrorForm(tuple((part, factor) for part, factor in factors if isinstance(part, int) and factor), root=root)
+
+
+def _spread(quote: Quote, line: Line, rows: int) -> list[tuple[object, Fraction]]:
+    """The noises behind a variance with their factors."""
+    unit, asked = line.unit, None if line.squares is None else quote.measured[line.squares].query
+    match asked:
+        case Dispersion(coarse=coarse, rows=every):
+            return [(line.squares, unit**2 * Fraction(coarse, every**2))]
+        case Squares() | None:
+            # That of the mean square, and twice the mean (at most half of the range) times its own error.
+            mean = 2 * abs(unit) * _reach(quote, line) * unit / rows
+            return [(line.squares, unit**2 / rows), (line.total, mean)]
+    raise InternalError("a variance needs a sum of squares")
 
 
 def expected_error(quote: Quote, line: Line, *, rows: int) -> float:

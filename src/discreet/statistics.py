@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.errors import ArgumentError, PlanError, printed
+from discreet.errors import ArgumentError, InternalError, PlanError, printed, unreachable
 from discreet.exact import Amount, exact, text
 from discreet.groups import BinGroup, Bins, Group, bins
 
@@ -252,14 +252,24 @@ def outputs(statistic: Statistic) -> tuple[str, ...]:
 
 def levels_of(kind: Kind) -> tuple[Fraction, ...]:
     """The q of the quantiles that are asked; empty for another kind."""
-    if isinstance(kind, Median):
-        return (Fraction(1, 2),)
-    return kind.at if isinstance(kind, Quantiles) else ()
+    match kind:
+        case Median():
+            return (Fraction(1, 2),)
+        case Quantiles(at=at):
+            return at
+        case Count() | Share() | Sum() | Mean() | Variance() | Std() | Histogram() | Tables():
+            return ()
+    raise unreachable(kind)
 
 
 def interval_of(kind: Kind) -> Fraction:
     """Which part of the spend of quantiles their intervals get; 1 for another kind, which has no other part."""
-    return kind.interval if isinstance(kind, Median | Quantiles) else Fraction(1)
+    match kind:
+        case Median(interval=interval) | Quantiles(interval=interval):
+            return interval
+        case Count() | Share() | Sum() | Mean() | Variance() | Std() | Histogram() | Tables():
+            return Fraction(1)
+    raise unreachable(kind)
 
 
 def kind_of(statistic: Statistic) -> str:
@@ -286,6 +296,12 @@ def statistic_json(statistic: Statistic) -> dict[str, object]:
             shown |= {"at": [text(q) for q in at], "interval": text(interval)}
         case Median(interval=interval):
             shown["interval"] = text(interval)
+        case Sum() | Mean() | Variance() | Std():
+            pass  # nothing of their own
+        case Histogram():
+            raise InternalError(f"statistic '{statistic.name}' has bins that were not checked")
+        case _:
+            raise unreachable(statistic.kind)
     return {**shown, "nulls": "skip" if statistic.skip_nulls else "refuse"}
 
 

@@ -8,13 +8,13 @@ Steps hold codes of the schema's grids, so that every later part works on intege
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
 
-from discreet.errors import ArgumentError, PlanError, did_you_mean, printed
+from discreet.errors import ArgumentError, PlanError, did_you_mean, printed, unreachable
 from discreet.exact import Amount, exact, text
 from discreet.laws import ImputationLaw, Normal, Uniform, Weights, check_law, law_json
 from discreet.neighbours import Neighbours, ReplaceOne, whole_number
@@ -34,6 +34,7 @@ __all__ = [
     "WhereIn",
     "after",
     "clamp_step",
+    "conditions_of",
     "facts_of",
     "impute_step",
     "resize_step",
@@ -196,6 +197,20 @@ def _column_after(step: Clamp | ClampCategories | Impute, facts: ColumnFacts) ->
         # A clamp works on the result of the one before: disjoint ranges meet in one value, bounds are never inverted.
         return replace(facts, low=_clip(facts.low, step), high=_clip(facts.high, step))
     raise PlanError(f"{_name(step)}: does not fit the type of the column")
+
+
+def conditions_of(steps: Iterable[Step]) -> list[Where | WhereIn]:
+    """The steps by which a row may count nowhere."""
+    found: list[Where | WhereIn] = []
+    for step in steps:
+        match step:
+            case Where() | WhereIn():
+                found.append(step)
+            case Clamp() | ClampCategories() | Impute() | Resize():
+                pass  # the row stays, with the same or another value
+            case _:
+                raise unreachable(step)
+    return found
 
 
 def _clip(code: int, step: Clamp) -> int:

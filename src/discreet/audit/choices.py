@@ -66,11 +66,10 @@ def can_be_attacked(quote: Quote, one: Measured) -> bool:
 
 def choice_pairs(kernel: Kernel, quote: Quote) -> Iterator[ChoicePair]:
     """For every choice of the quote pairs with the heap at the low end, and with the heap at the high end."""
+    attacked = {place: one for place, one in enumerate(quote.measured) if can_be_attacked(quote, one)}
     columns = columns_of_plan(quote)
-    rows = candidates(quote, columns, _MOST_ROWS)
-    for place, one in enumerate(quote.measured):
-        if not can_be_attacked(quote, one):
-            continue
+    rows = candidates(replace(quote, measured=tuple(attacked.values())), columns, _MOST_ROWS) if attacked else []
+    for place, one in attacked.items():
         cell, known = _rows_by_code(effects(kernel, replace(quote, measured=(one,)), columns, rows), rows)
         if len(known) < 2:
             continue

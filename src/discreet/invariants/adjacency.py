@@ -21,7 +21,7 @@ from discreet.invariants.components import Component, Split, components_of, exis
 from discreet.invariants.description import Invariants
 from discreet.invariants.disclosure import disclosures, is_vacuous
 from discreet.invariants.general import crossing_bound, decomposable, graver_bound, product_bound
-from discreet.invariants.parts import LinearPart, OccupiedPart
+from discreet.invariants.parts import parted
 from discreet.invariants.totals import PublishedTotals
 from discreet.schema import Schema
 
@@ -134,7 +134,7 @@ def _piece(
         if existence is not None:
             return _partition(classes, existence.sets, rest=existence.rest, rows=rows)
     if _all_occupied(component):
-        attained = not any(isinstance(part, LinearPart) for part in component.parts)
+        attained = not parted(component.parts).linear
         return _Piece(2, attained, "the occupied cells of all its columns are published: exchange two rows", None)
     if lists:
         raise PlanError(
@@ -160,7 +160,7 @@ def _partition(classes: Classes, sets: int, *, rest: bool, rows: int | None) -> 
 
 def _all_occupied(component: Component) -> bool:
     """Whether the component publishes which of all its joint cells are occupied (A1)."""
-    lists = [part for part in component.parts if isinstance(part, OccupiedPart)]
+    lists = parted(component.parts).occupied
     return any(part.only is None and set(part.columns) == set(component.columns) for part in lists)
 
 

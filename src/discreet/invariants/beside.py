@@ -8,10 +8,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import unreachable
 from discreet.invariants.adjacency import SemiAdjacency, semi_adjacency
 from discreet.invariants.description import Invariants
 from discreet.invariants.levels import cell_index, domain_size, positions, shape_of
-from discreet.invariants.parts import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart
+from discreet.invariants.parts import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart, parted
 from discreet.invariants.totals import PublishedTotals
 from discreet.schema import Schema
 
@@ -55,10 +56,10 @@ def star_of(invariants: Invariants) -> Star | None:
 
     Totals that follow from finer ones are left out; without any totals the star is the public number of rows.
     """
-    parts = [part for part in invariants.parts if isinstance(part, TotalsPart)]
-    if any(isinstance(part, LinearPart) for part in invariants.parts) or any(part.only is not None for part in parts):
+    parts = parted(invariants.parts)
+    if parts.linear or any(part.only is not None for part in parts.totals):
         return None
-    sets = [frozenset(part.columns) for part in parts]
+    sets = [frozenset(part.columns) for part in parts.totals]
     largest = list(dict.fromkeys(one for one in sets if not any(one < other for other in sets)))
     if len(largest) <= 1:
         return Star(_ordered(invariants, largest[0]) if largest else (), ())
@@ -94,8 +95,8 @@ def atoms_of(beside: Beside, schema: Schema) -> Atoms | None:
     what remains (mathematics of laminar families).
     """
     invariants = beside.invariants
-    parts = [part for part in invariants.parts if isinstance(part, TotalsPart)]
-    if any(isinstance(part, LinearPart) for part in invariants.parts):
+    parts = parted(invariants.parts).totals
+    if parted(invariants.parts).linear:
         return None
     columns = invariants.columns
     groups = [_groups(part, columns, schema) for part in parts]
@@ -138,15 +139,20 @@ def alive_cells(beside: Beside, schema: Schema) -> NDArray[np.bool_]:
     alive = np.ones(domain_size(columns, schema), dtype=bool)
     for part in beside.invariants.parts:
         dead = np.zeros(domain_size(part.columns, schema), dtype=bool)
-        if isinstance(part, ImpossiblePart):
-            dead[[cell_index(cell, part.columns, schema) for cell in part.cells]] = True
-        elif isinstance(part, TotalsPart | OccupiedPart) and beside.totals is not None:
-            known = beside.totals.counts(part, schema) == 0
-            if part.only is None:
-                dead = known
-            else:
-                listed = [cell_index(cell, part.columns, schema) for cell in part.only]
-                dead[listed] = known[listed]
+        match part:
+            case ImpossiblePart(cells=cells):
+                dead[[cell_index(cell, part.columns, schema) for cell in cells]] = True
+            case TotalsPart() | OccupiedPart() if beside.totals is not None:
+                known = beside.totals.counts(part, schema) == 0
+                if part.only is None:
+                    dead = known
+                else:
+                    listed = [cell_index(cell, part.columns, schema) for cell in part.only]
+                    dead[listed] = known[listed]
+            case TotalsPart() | OccupiedPart() | LinearPart():
+                pass  # not published yet, or a sum, which is not read cell by cell: every cell may hold a record
+            case _:
+                raise unreachable(part)
         alive &= ~dead[positions(part.columns, columns, schema)]
     return alive.reshape(shape_of(columns, schema))
 
@@ -157,14 +163,25 @@ def equations_of(invariants: Invariants, schema: Schema) -> NDArray[np.int64]:
     cells = domain_size(columns, schema)
     rows = [np.ones(cells, dtype=np.int64)]
     for part in invariants.parts:
-        if isinstance(part, TotalsPart):
-            group = _groups(part, columns, schema)
-            rows += [(group == number).astype(np.int64) for number in np.unique(group[group >= 0])]
-        if isinstance(part, LinearPart):
-            place = positions(part.columns, columns, schema)
-            for row in part.rows:
-                coefficients = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
-                for cell, value in row:
-                    coefficients[cell_index(cell, part.columns, schema)] = value
-                rows.append(coefficients[place])
+        match part:
+            case TotalsPart():
+                group = _groups(part, columns, schema)
+                rows += [(group == number).astype(np.int64) for number in np.unique(group[group >= 0])]
+            case LinearPart():
+                rows += _sums(part, columns, schema)
+            case OccupiedPart() | ImpossiblePart():
+                pass  # not sums of rows; they say which cells can hold a record
+            case _:
+                raise unreachable(part)
     return np.stack(rows)
+
+
+def _sums(part: LinearPart, columns: tuple[str, ...], schema: Schema) -> list[NDArray[np.int64]]:
+    place = positions(part.columns, columns, schema)
+    found = []
+    for row in part.rows:
+        coefficients = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
+        for cell, value in row:
+            coefficients[cell_index(cell, part.columns, schema)] = value
+        found.append(coefficients[place])
+    return found

@@ -5,15 +5,16 @@ Whether a row may take a value depends on each component alone, so a(t) is put t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import PlanError
+from discreet.errors import PlanError, unreachable
 from discreet.invariants.description import Invariants
 from discreet.invariants.levels import cell_indices, domain_size, positions
-from discreet.invariants.parts import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart
+from discreet.invariants.parts import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart, parted
 from discreet.invariants.totals import PublishedTotals, cell_numbers
 from discreet.schema import Schema
 
@@ -110,8 +111,10 @@ def _empty(part: Part, schema: Schema, totals: PublishedTotals | None) -> NDArra
                 signs = {coefficient > 0 for _, coefficient in row}
                 if value == 0 and len(signs) == 1:
                     empty[cell_indices([cell for cell, _ in row], columns, schema)] = True
+        case TotalsPart() | OccupiedPart() | LinearPart():
+            pass  # not published yet
         case _:
-            pass
+            raise unreachable(part)
     return empty
 
 
@@ -129,14 +132,15 @@ def splits_of(
     found: list[Split] = []
     for part in component.parts:
         numbers = positions(part.columns, component.columns, schema)[possible]
-        if isinstance(part, TotalsPart):
-            found.append(_table_split(part, numbers, schema, totals, rows))
-        if isinstance(part, LinearPart):
-            values = (None,) * len(part.names) if totals is None else totals.value(part)
-            for name, row, value in zip(part.names, part.rows, values, strict=True):
-                coefficients = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
-                coefficients[cell_indices([cell for cell, _ in row], part.columns, schema)] = [weight for _, weight in row]
-                found.append(_sum_split(name, coefficients[numbers], value, rows))
+        match part:
+            case TotalsPart():
+                found.append(_table_split(part, numbers, schema, totals, rows))
+            case LinearPart():
+                found += _sum_splits(part, numbers, schema, totals, rows)
+            case OccupiedPart() | ImpossiblePart():
+                pass  # neither is a sum of rows: see `exists` and `possible_cells`
+            case _:
+                raise unreachable(part)
     return tuple(split for split in found if split.blocks > 1)
 
 
@@ -174,14 +178,23 @@ def _sum_split(name: str, coefficients: NDArray[np.int64], value: int | None, ro
     return Split(labels, 2, np.array([rows - more, more], dtype=np.int64))
 
 
+def _sum_splits(
+    part: LinearPart, numbers: NDArray[np.int64], schema: Schema, totals: PublishedTotals | None, rows: int | None
+) -> Iterator[Split]:
+    values = (None,) * len(part.names) if totals is None else totals.value(part)
+    for name, row, value in zip(part.names, part.rows, values, strict=True):
+        coefficients = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
+        coefficients[cell_indices([cell for cell, _ in row], part.columns, schema)] = [weight for _, weight in row]
+        yield _sum_split(name, coefficients[numbers], value, rows)
+
+
 def exists(component: Component, possible: NDArray[np.bool_], schema: Schema) -> tuple[NDArray[np.int64], ...]:
     """For each published list of occupied cells, the finest first, the number of its cell for each possible cell.
 
     Cells about which nothing is published have the number -1.
     """
-    parts = [part for part in component.parts if isinstance(part, OccupiedPart)]
     found = []
-    for part in sorted(parts, key=lambda part: -len(part.columns)):
+    for part in sorted(parted(component.parts).occupied, key=lambda part: -len(part.columns)):
         numbers = positions(part.columns, component.columns, schema)[possible]
         found.append(np.where(np.isin(numbers, cell_numbers(part, schema)), numbers, -1))
     return tuple(found)

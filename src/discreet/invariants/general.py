@@ -16,7 +16,7 @@ from discreet.errors import PlanError
 from discreet.invariants.classes import Classes
 from discreet.invariants.components import Component, Split
 from discreet.invariants.graver import MOST_CELLS, graver_basis
-from discreet.invariants.parts import ImpossiblePart, TotalsPart
+from discreet.invariants.parts import parted
 
 __all__ = ["crossing_bound", "decomposable", "graver_bound", "product_bound", "rank"]
 
@@ -31,8 +31,9 @@ def decomposable(component: Component) -> bool:
 
     Structural zeros are allowed within the columns of one table: they are totals of 0 there.
     """
-    tables = [set(part.columns) for part in component.parts if isinstance(part, TotalsPart) and part.only is None]
-    zeros = [set(part.columns) for part in component.parts if isinstance(part, ImpossiblePart)]
+    parts = parted(component.parts)
+    tables = [set(part.columns) for part in parts.totals if part.only is None]
+    zeros = [set(part.columns) for part in parts.impossible]
     if len(tables) + len(zeros) < len(component.parts) or not all(any(zero <= one for one in tables) for zero in zeros):
         return False
     # Graham's reduction: a table can be taken away when what it shares with the others lies in one of them.

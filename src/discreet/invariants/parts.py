@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from discreet.errors import unreachable
 from discreet.invariants.levels import Cell
 from discreet.plan import canonical
 
@@ -12,9 +14,11 @@ __all__ = [
     "LinearPart",
     "OccupiedPart",
     "Part",
+    "Parted",
     "TotalsPart",
     "cells_of",
     "part_json",
+    "parted",
     "well_formed",
 ]
 
@@ -58,11 +62,45 @@ class LinearPart:
 Part = TotalsPart | OccupiedPart | ImpossiblePart | LinearPart
 
 
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """Parts by their kind, each in the order in which they were given."""
+
+    totals: tuple[TotalsPart, ...]
+    occupied: tuple[OccupiedPart, ...]
+    impossible: tuple[ImpossiblePart, ...]
+    linear: tuple[LinearPart, ...]
+
+
+def parted(parts: Iterable[Part]) -> Parted:
+    """Every part under its kind: what is published and met by no rule about kinds would protect nobody."""
+    totals, occupied = list[TotalsPart](), list[OccupiedPart]()
+    impossible, linear = list[ImpossiblePart](), list[LinearPart]()
+    for part in parts:
+        match part:
+            case TotalsPart():
+                totals.append(part)
+            case OccupiedPart():
+                occupied.append(part)
+            case ImpossiblePart():
+                impossible.append(part)
+            case LinearPart():
+                linear.append(part)
+            case _:
+                raise unreachable(part)
+    return Parted(tuple(totals), tuple(occupied), tuple(impossible), tuple(linear))
+
+
 def cells_of(part: Part) -> tuple[Cell, ...]:
     """The cells that a part names."""
-    if isinstance(part, LinearPart):
-        return tuple(cell for row in part.rows for cell, _ in row)
-    return part.cells if isinstance(part, ImpossiblePart) else part.only or ()
+    match part:
+        case LinearPart():
+            return tuple(cell for row in part.rows for cell, _ in row)
+        case ImpossiblePart():
+            return part.cells
+        case TotalsPart() | OccupiedPart():
+            return part.only or ()
+    raise unreachable(part)
 
 
 def well_formed(part: Part) -> bool:
@@ -94,3 +132,4 @@ def part_json(part: Part) -> dict[str, object]:
                 for name, row in zip(part.names, part.rows, strict=True)
             }
             return {"part": "linear", "columns": columns, "coefficients": rows}
+    raise unreachable(part)

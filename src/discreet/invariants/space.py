@@ -15,19 +15,33 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ArgumentError, InternalError, PlanError, printed
+from discreet.errors import ArgumentError, InternalError, PlanError, printed, unreachable
 from discreet.exact import float_up, sqrt_up
 from discreet.invariants.beside import Beside, atoms_of, beside, star_of
 from discreet.invariants.description import Invariants
 from discreet.invariants.lattice import held_cells, joint_places, structure_of
 from discreet.invariants.parts import TotalsPart
-from discreet.invariants.structure import Blocks, Kernel, Structure, Tables
+from discreet.invariants.structure import Blocks, Kernel, Structure
+from discreet.invariants.structure import Tables as MarginTables
 from discreet.invariants.totals import PublishedTotals, read_totals
 from discreet.invariants.view import View, view_of
 from discreet.neighbours import ReplaceOne
 from discreet.plan import Plan
 from discreet.schema import Number, Schema
-from discreet.statistics import Count, Mean, Share, Statistic, Std, Sum, Variance, count
+from discreet.statistics import (
+    Count,
+    Histogram,
+    Mean,
+    Median,
+    Quantiles,
+    Share,
+    Statistic,
+    Std,
+    Sum,
+    Tables,
+    Variance,
+    count,
+)
 from discreet.steps import NumberFacts
 from discreet.table import Table
 
@@ -67,7 +81,7 @@ class Space:
     @property
     def determined(self) -> bool:
         """Whether the row counts of all cells follow from the totals in a way that is worked out here."""
-        return isinstance(self.structure, Blocks | Tables) and self.structure.determined
+        return isinstance(self.structure, Blocks | MarginTables) and self.structure.determined
 
     def says(self, columns: Iterable[str]) -> bool:
         """Whether some published table says how many rows have each combination of values of the columns."""
@@ -95,7 +109,7 @@ class Space:
         """The bounds for the row counts: as for the value 1, and less where the lattice is that of tables with margins."""
         general = self.of_values(1, 1, may_skip=may_skip)
         a = self.beside.adjacency.a
-        if isinstance(self.structure, Tables) and all(table.depth == 1 for table in self.structure.tables):
+        if isinstance(self.structure, MarginTables) and all(table.depth == 1 for table in self.structure.tables):
             return _smaller(general, _of_margins(self.structure, a))
         if isinstance(self.structure, Kernel):
             return _smaller(general, _of_kernel(self.structure, a))
@@ -165,19 +179,23 @@ def _plan_of(schema: Schema, query: object) -> Plan:
 
 def _largest(plan: Plan, space: Space) -> Span:
     """The largest bounds over the queries of a request; 0 for counts that the totals determine."""
-    spans = [Span(0, 0)]
-    for statistic in plan.statistics:
-        if isinstance(statistic.kind, Sum | Mean | Variance | Std):
-            spans.append(space.of_values(*_steps(plan, statistic), may_skip=True))
-        elif isinstance(statistic.kind, Count | Share) and statistic.column is None:
-            if not space.determined:
-                spans.append(space.of_counts(may_skip=space.structure is None))
-        elif isinstance(statistic.kind, Count):
-            spans.append(space.of_values(1, 1, may_skip=True))
-        else:
-            # A row counts in one bin, node or cell of a further table, and may move to another one where it is.
-            spans.append(space.of_moves((2, 2), (2, 2), (1, 1)))
+    spans = [_span(plan, space, statistic) for statistic in plan.statistics]
     return Span(max(span.l1 for span in spans), max(span.l2_squared for span in spans))
+
+
+def _span(plan: Plan, space: Space, statistic: Statistic) -> Span:
+    kind = statistic.kind
+    match kind:
+        case Sum() | Mean() | Variance() | Std():
+            return space.of_values(*_steps(plan, statistic), may_skip=True)
+        case Count() if statistic.column is not None:
+            return space.of_values(1, 1, may_skip=True)
+        case Count() | Share():
+            return Span(0, 0) if space.determined else space.of_counts(may_skip=space.structure is None)
+        case Median() | Quantiles() | Histogram() | Tables():
+            # A row counts in one bin, node or cell of a further table, and may move to another one where it is.
+            return space.of_moves((2, 2), (2, 2), (1, 1))
+    raise unreachable(kind)
 
 
 def _steps(plan: Plan, statistic: Statistic) -> tuple[int, int]:
@@ -209,7 +227,7 @@ def _smaller(first: Span, second: Span) -> Span:
     return Span(min(first.l1, second.l1), min(first.l2_squared, second.l2_squared))
 
 
-def _of_margins(structure: Tables, a: int) -> Span:
+def _of_margins(structure: MarginTables, a: int) -> Span:
     """P - N with equal margins, |P| = |N| = a, on tables of k axes: entries are at most u = a(k-1)/k.
 
     A cell that P holds u times has its level on each axis u times in N, and a cell of N shares at most k-1 of its levels.

@@ -8,13 +8,13 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import PlanError
-from discreet.groups import BinGroup, Group, group_labels
+from discreet.errors import PlanError, unreachable
+from discreet.groups import BinGroup, CategoryGroup, Group, group_labels
 from discreet.paths import NULL, CategoryPath, path_of
 from discreet.places import group_places, passes
 from discreet.plan import Plan, resize_of
 from discreet.schema import Category, Schema
-from discreet.steps import Impute, NumberFacts, TableFacts, Where, WhereIn, facts_of
+from discreet.steps import Impute, NumberFacts, TableFacts, conditions_of, facts_of
 
 __all__ = ["View", "counts_every_row", "is_complete", "level_count", "positions", "refuse_imputed", "view_of"]
 
@@ -84,7 +84,7 @@ def view_of(plan: Plan, columns: tuple[str, ...]) -> View | None:
             if group.column == name:
                 count = len(group_labels(group, facts))
                 place = group_places(group, facts, codes, count)
-        for step in _conditions(plan):
+        for step in conditions_of(plan.steps):
             if step.column == name:
                 place = np.where(passes(step, codes), place, -1)
         places[name], grouped[name] = place, count
@@ -95,7 +95,7 @@ def view_of(plan: Plan, columns: tuple[str, ...]) -> View | None:
 def counts_every_row(plan: Plan, but: tuple[str, ...] = ()) -> bool:
     """Whether every row counts in exactly one cell of the request, whatever its values; the columns `but` are left aside."""
     groups = all(is_complete(group, plan.facts) for group in plan.group_by if group.column not in but)
-    return groups and all(step.column in but for step in _conditions(plan))
+    return groups and all(step.column in but for step in conditions_of(plan.steps))
 
 
 def positions(view: View, *parts: tuple[str, ...]) -> NDArray[np.int64]:
@@ -112,10 +112,6 @@ def positions(view: View, *parts: tuple[str, ...]) -> NDArray[np.int64]:
     return grid.transpose(order + rest).reshape(*sizes, -1)
 
 
-def _conditions(plan: Plan) -> list[Where | WhereIn]:
-    return [step for step in plan.steps if isinstance(step, Where | WhereIn)]
-
-
 def _final_codes(plan: Plan, name: str) -> NDArray[np.int64]:
     """For each level of the column, null last, the code it has after the steps, or NULL."""
     path = path_of(name, plan.steps, facts_of(plan.schema, plan.neighbours))
@@ -128,6 +124,9 @@ def _final_codes(plan: Plan, name: str) -> NDArray[np.int64]:
 def is_complete(group: Group, facts: TableFacts) -> bool:
     """Whether every value of the column, and null where it can be null, is in one of the groups."""
     column = facts[group.column]
-    if isinstance(group, BinGroup):
-        return isinstance(column, NumberFacts) and group.edges[0] <= column.low and column.high < group.edges[-1]
-    return isinstance(column.column, Category)
+    match group:
+        case BinGroup(edges=edges):
+            return isinstance(column, NumberFacts) and edges[0] <= column.low and column.high < edges[-1]
+        case CategoryGroup():
+            return isinstance(column.column, Category)
+    raise unreachable(group)

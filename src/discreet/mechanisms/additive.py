@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError
-from discreet.mechanisms.lattice import LATTICE_LAWS, LatticeLaw
+from discreet.mechanisms.lattice import LATTICE_LAWS, LatticeLaw, PlainLaw
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
-from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
+from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
 from discreet.privacy import GDP, ZCDP, PureDP
 
 __all__ = ["add_noise", "add_noise_in_place", "law_for"]
 
 
-def law_for(sensitivity: Sensitivity, guarantee: PureDP | ZCDP | GDP) -> Law:
+def law_for(sensitivity: Sensitivity, guarantee: PureDP | ZCDP | GDP) -> PlainLaw:
     """The noise that gives `guarantee` for one row. Its scale is an exact rational.
 
     Raises:
@@ -41,7 +41,7 @@ def law_for(sensitivity: Sensitivity, guarantee: PureDP | ZCDP | GDP) -> Law:
     raise InternalError("a guarantee of 0 would need infinite noise")
 
 
-def add_noise(values: NDArray[Any], law: Law | LatticeLaw, bits: Bits) -> NDArray[Any]:
+def add_noise(values: NDArray[Any], law: PlainLaw | LatticeLaw, bits: Bits) -> NDArray[Any]:
     """`values` plus noise for every cell, empty or not, in integers that cannot overflow.
 
     The noise of cells is independent, or on the lattice that exact totals leave free. It is drawn before it meets a value,
@@ -54,7 +54,7 @@ def add_noise(values: NDArray[Any], law: Law | LatticeLaw, bits: Bits) -> NDArra
     return np.asarray(values.astype(np.object_) + noise.astype(np.object_))
 
 
-def add_noise_in_place(values: NDArray[Any], law: Law | LatticeLaw, bits: Bits, *, chunk: int) -> NDArray[Any]:
+def add_noise_in_place(values: NDArray[Any], law: PlainLaw | LatticeLaw, bits: Bits, *, chunk: int) -> NDArray[Any]:
     """`add_noise` for `chunk` cells at a time, in the memory of `values` wherever their type can hold the answers.
 
     Noise of independent cells has the same law however it is cut. That of a lattice is one draw.

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ArgumentError, InternalError
+from discreet.errors import ArgumentError, InternalError, unreachable
 from discreet.invariants.enumerate import differences
 from discreet.invariants.structure import Blocks, Kernel, Structure, Tables, margin_equations
 from discreet.mechanisms.selection import ExponentialQuantiles
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits, system_bits
-from discreet.noise.laws import Law
+from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
 from discreet.privacy import ZCDP, PureDP
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "LatticeGaussian",
     "LatticeLaw",
     "PairedLaplace",
+    "PlainLaw",
     "SumZeroLaplace",
     "keeps_totals",
     "lattice_laws",
@@ -45,13 +46,17 @@ MOST_SIGMA2 = Fraction(10**34)
 """What the samplers take; see `discreet.noise`."""
 
 
+PlainLaw = DiscreteLaplace | RoundedGaussian
+"""The laws of noise that is independent from cell to cell; a closed union, so that no function meets a law unprepared."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldCells:
     """Independent noise of one law for the cells that can hold a record; the others are 0 in every table, and stay 0."""
 
     cells: int
     held: NDArray[np.int64]
-    law: Law
+    law: PlainLaw
 
     def sample(self, bits: Bits) -> NDArray[Any]:
         """One draw for all cells of the request."""
@@ -150,20 +155,26 @@ class LatticeGaussian:
                 from discreet.noise.klein import lattice_gaussian
 
                 return _placed(structure.cells, order, lattice_gaussian(_lattice(structure), self.sigma2, 1, bits)[0])
+        raise unreachable(structure)
 
     def can_be_drawn(self) -> bool:
         """Whether the sampler takes these parameters: it refuses before it draws anything, so none is drawn to find out."""
         structure = self.structure
         try:
-            if isinstance(structure, Kernel):
-                from discreet.noise.klein import lattice_gaussian
+            match structure:
+                case Kernel():
+                    from discreet.noise.klein import lattice_gaussian
 
-                lattice_gaussian(_lattice(structure), self.sigma2, 0, system_bits())
-            elif isinstance(structure, Tables):
-                from discreet.noise.margin_gaussian import margins_gaussian
+                    lattice_gaussian(_lattice(structure), self.sigma2, 0, system_bits())
+                case Tables(tables=tables):
+                    from discreet.noise.margin_gaussian import margins_gaussian
 
-                for table in structure.tables:
-                    margins_gaussian(self.sigma2, table.shape, system_bits(), depth=table.depth, blocks=0)
+                    for table in tables:
+                        margins_gaussian(self.sigma2, table.shape, system_bits(), depth=table.depth, blocks=0)
+                case Blocks():
+                    pass  # blocks take every variance below the common limit
+                case _:
+                    raise unreachable(structure)
         except ArgumentError:
             return False
         return self.sigma2 * max(1, structure.size) <= MOST_SIGMA2
@@ -173,20 +184,23 @@ class LatticeGaussian:
         from discreet.noise.margin_laws import LatticeGaussianCell, margins_cell, sum_zero_cell
 
         structure = self.structure
-        if isinstance(structure, Blocks):
-            return _by_block(structure, lambda size: sum_zero_cell(self.sigma2, size).half_width(coverage))
         widths = np.zeros(structure.cells, dtype=np.int64)
-        if isinstance(structure, Tables):
-            for table in structure.tables:
-                widths[table.order.ravel()] = margins_cell(self.sigma2, table.shape, table.depth).half_width(coverage)
-            return widths
-        from discreet.noise.klein import cell_projections, distortion
+        match structure:
+            case Blocks():
+                return _by_block(structure, lambda size: sum_zero_cell(self.sigma2, size).half_width(coverage))
+            case Tables(tables=tables):
+                for table in tables:
+                    widths[table.order.ravel()] = margins_cell(self.sigma2, table.shape, table.depth).half_width(coverage)
+                return widths
+            case Kernel(order=order):
+                from discreet.noise.klein import cell_projections, distortion
 
-        lattice = _lattice(structure)
-        spoilt = distortion(lattice, self.sigma2)
-        for place, projected in zip(structure.order, cell_projections(lattice), strict=True):
-            widths[place] = LatticeGaussianCell(self.sigma2, projected, spoilt).half_width(coverage)
-        return widths
+                lattice = _lattice(structure)
+                spoilt = distortion(lattice, self.sigma2)
+                for place, projected in zip(order, cell_projections(lattice), strict=True):
+                    widths[place] = LatticeGaussianCell(self.sigma2, projected, spoilt).half_width(coverage)
+                return widths
+        raise unreachable(structure)
 
     def variance(self) -> float:
         """An upper bound of the mean variance of the cells: sigma2 times the rank over the number of cells."""
@@ -224,22 +238,30 @@ LatticeLaw = HeldCells | SumZeroLaplace | PairedLaplace | LatticeGaussian | KNor
 LATTICE_LAWS = (HeldCells, SumZeroLaplace, PairedLaplace, LatticeGaussian, KNormLaplace)
 
 
-def keeps_totals(law: Law | LatticeLaw | ExponentialQuantiles) -> bool:
+def keeps_totals(law: PlainLaw | LatticeLaw | ExponentialQuantiles) -> bool:
     """Whether noise of this law leaves everything that the totals say of the counts as it is."""
-    return isinstance(law, LATTICE_LAWS) and not isinstance(law, HeldCells)
+    match law:
+        case SumZeroLaplace() | PairedLaplace() | LatticeGaussian() | KNormLaplace():
+            return True
+        case HeldCells() | DiscreteLaplace() | RoundedGaussian() | ExponentialQuantiles():
+            return False
+    raise unreachable(law)
 
 
-def plain_law(law: Law | LatticeLaw | ExponentialQuantiles) -> Law:
+def plain_law(law: PlainLaw | LatticeLaw | ExponentialQuantiles) -> PlainLaw:
     """The law of independent noise.
 
     Raises:
         InternalError: noise on a lattice is not independent, and a choice adds none.
     """
-    if isinstance(law, HeldCells):
-        return law.law
-    if isinstance(law, (*LATTICE_LAWS, ExponentialQuantiles)):
-        raise InternalError("this noise is not independent from cell to cell")
-    return law
+    match law:
+        case DiscreteLaplace() | RoundedGaussian():
+            return law
+        case HeldCells(law=inner):
+            return inner
+        case SumZeroLaplace() | PairedLaplace() | LatticeGaussian() | KNormLaplace() | ExponentialQuantiles():
+            raise InternalError("this noise is not independent from cell to cell")
+    raise unreachable(law)
 
 
 def lattice_laws(structure: Structure, sensitivity: Sensitivity, guarantee: PureDP | ZCDP, a: int) -> Iterator[LatticeLaw]:
@@ -253,16 +275,28 @@ def lattice_laws(structure: Structure, sensitivity: Sensitivity, guarantee: Pure
         guarantee: pure or zero-concentrated; the lattice Gaussian has no GDP guarantee.
         a: the semi-adjacency.
     """
-    if isinstance(guarantee, ZCDP):
-        gaussian = LatticeGaussian(structure, Fraction(sensitivity.l2_squared) / (2 * guarantee.rho))
-        if gaussian.can_be_drawn():
-            yield gaussian
-    elif isinstance(structure, Blocks):
-        yield SumZeroLaplace(structure, Fraction(sensitivity.l1) / guarantee.epsilon)
-    elif isinstance(structure, Tables) and all(_is_paired(table.order) for table in structure.tables):
-        yield PairedLaplace(structure, Fraction(sensitivity.l1) / (2 * guarantee.epsilon))
-    elif structure.rank <= _MOST_HULL_RANK:
-        yield from _hull_law(structure, guarantee.epsilon, a)
+    match guarantee:
+        case ZCDP(rho=rho):
+            gaussian = LatticeGaussian(structure, Fraction(sensitivity.l2_squared) / (2 * rho))
+            if gaussian.can_be_drawn():
+                yield gaussian
+        case PureDP(epsilon=epsilon):
+            yield from _laplace_laws(structure, sensitivity, epsilon, a)
+        case _:
+            raise unreachable(guarantee)
+
+
+def _laplace_laws(structure: Structure, sensitivity: Sensitivity, epsilon: Fraction, a: int) -> Iterator[LatticeLaw]:
+    match structure:
+        case Blocks():
+            yield SumZeroLaplace(structure, Fraction(sensitivity.l1) / epsilon)
+        case Tables(tables=tables) if all(_is_paired(table.order) for table in tables):
+            yield PairedLaplace(structure, Fraction(sensitivity.l1) / (2 * epsilon))
+        case Tables() | Kernel():
+            if structure.rank <= _MOST_HULL_RANK:
+                yield from _hull_law(structure, epsilon, a)
+        case _:
+            raise unreachable(structure)
 
 
 def _hull_law(structure: Tables | Kernel, epsilon: Fraction, a: int) -> Iterator[KNormLaplace]:

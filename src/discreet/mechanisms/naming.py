@@ -1,17 +1,30 @@
-"""The laws of noise under their names: for people, and as canonical JSON values."""
+"""What every law of noise has: a name for people, canonical JSON values, half-widths."""
 
 from __future__ import annotations
 
-from discreet.errors import InternalError
+from fractions import Fraction
+from typing import Any
+
+from numpy.typing import NDArray
+
+from discreet.errors import InternalError, unreachable
 from discreet.exact import decimal_text, exact, text
 from discreet.invariants.structure import describe
-from discreet.mechanisms.lattice import HeldCells, KNormLaplace, LatticeGaussian, LatticeLaw, PairedLaplace, SumZeroLaplace
+from discreet.mechanisms.lattice import (
+    HeldCells,
+    KNormLaplace,
+    LatticeGaussian,
+    LatticeLaw,
+    PairedLaplace,
+    PlainLaw,
+    SumZeroLaplace,
+)
 from discreet.mechanisms.selection import ExponentialQuantiles
-from discreet.noise.laws import DiscreteLaplace, Law, RoundedGaussian
+from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
 
-__all__ = ["Noise", "law_json", "law_text"]
+__all__ = ["Noise", "half_widths", "law_json", "law_text"]
 
-Noise = Law | LatticeLaw | ExponentialQuantiles
+Noise = PlainLaw | LatticeLaw | ExponentialQuantiles
 """How the answers of one query are made public."""
 
 
@@ -41,4 +54,16 @@ def law_json(law: Noise) -> dict[str, str]:
             return {"noise": "K-norm of the hull", "epsilon": text(parameter), "lattice": describe(structure)}
         case ExponentialQuantiles(reach=parameter, at=at):
             return {"noise": "exponential mechanism", "range": text(parameter), "at": ", ".join(map(text, at))}
-    raise InternalError("a noise law without a name")
+    raise unreachable(law)
+
+
+def half_widths(law: Noise, level: Fraction) -> int | NDArray[Any]:
+    """A w with P(|noise of a cell| ≤ w) ≥ level: one for all cells, or one for each on a lattice."""
+    match law:
+        case DiscreteLaplace() | RoundedGaussian():
+            return law.half_width(level)
+        case HeldCells() | SumZeroLaplace() | PairedLaplace() | LatticeGaussian() | KNormLaplace():
+            return law.half_widths(level)
+        case ExponentialQuantiles():
+            raise InternalError("chosen quantiles have no additive noise")
+    raise unreachable(law)

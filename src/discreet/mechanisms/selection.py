@@ -22,10 +22,10 @@ from math import ceil, log
 
 import numpy as np
 
-from discreet.errors import ArgumentError, InternalError
+from discreet.errors import ArgumentError, InternalError, unreachable
 from discreet.mechanisms._runs import Integers, Node, Part, pieces_of, runs_of
 from discreet.mechanisms.sensitivity import Change, Sensitivity
-from discreet.neighbours import AddRemove, Neighbours
+from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.noise.bits import Bits
 from discreet.noise.exponential import Candidates, below_each, choose
 from discreet.privacy import GDP, ZCDP, PureDP
@@ -95,11 +95,14 @@ def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: N
     """
     levels = _levels(quantiles)
     alone = Sensitivity(levels, levels)
-    if isinstance(neighbours, AddRemove):
-        return Change(alone, alone, alone)
-    nothing = Sensitivity(0, 0)
-    within, across = Sensitivity(2 * levels, 4 * levels), Sensitivity(2 * levels, 2 * levels)
-    return Change(within, across if cells > 1 else nothing, alone if skipped else nothing)
+    match neighbours:
+        case AddRemove():
+            return Change(alone, alone, alone)
+        case ReplaceOne():
+            nothing = Sensitivity(0, 0)
+            within, across = Sensitivity(2 * levels, 4 * levels), Sensitivity(2 * levels, 2 * levels)
+            return Change(within, across if cells > 1 else nothing, alone if skipped else nothing)
+    raise unreachable(neighbours)
 
 
 def select(values: Integers, law: ExponentialQuantiles, bits: Bits) -> Integers:

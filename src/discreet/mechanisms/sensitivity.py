@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.neighbours import AddRemove, Neighbours
+from discreet.errors import unreachable
+from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 
 __all__ = ["Change", "Sensitivity", "change_of", "joint_factor", "worst"]
 
@@ -51,22 +52,27 @@ def change_of(
     """
     largest = max(abs(least), abs(most))
     alone = Sensitivity(at_once * largest, at_once * largest**2)
-    if isinstance(neighbours, AddRemove):
-        return Change(alone, alone, alone)
-    nothing = Sensitivity(0, 0)
-    twice = Sensitivity(2 * alone.l1, 2 * alone.l2_squared)
-    low, high = (min(least, 0), max(most, 0)) if nullable else (least, most)
-    # In the same coordinate f(x) becomes f(y); in two of them -f(x) and +f(y). At most all of `at_once` coordinates move.
-    width = high - low
-    same = Sensitivity(at_once * width, at_once * width**2)
-    within = same if parts == 1 else Sensitivity(max(same.l1, twice.l1), max(same.l2_squared, twice.l2_squared))
-    return Change(within, twice if cells > 1 else nothing, alone if skipped else nothing)
+    match neighbours:
+        case AddRemove():
+            return Change(alone, alone, alone)
+        case ReplaceOne():
+            low, high = (min(least, 0), max(most, 0)) if nullable else (least, most)
+            # In the same coordinate f(x) becomes f(y); in two of them -f(x) and +f(y). At most all of `at_once` move.
+            same = Sensitivity(at_once * (high - low), at_once * (high - low) ** 2)
+            nothing, twice = Sensitivity(0, 0), Sensitivity(2 * alone.l1, 2 * alone.l2_squared)
+            return Change(
+                same if parts == 1 else _larger(same, twice), twice if cells > 1 else nothing, alone if skipped else nothing
+            )
+    raise unreachable(neighbours)
+
+
+def _larger(one: Sensitivity, other: Sensitivity) -> Sensitivity:
+    return Sensitivity(max(one.l1, other.l1), max(one.l2_squared, other.l2_squared))
 
 
 def worst(change: Change) -> Sensitivity:
     """The sensitivity: the largest norms over all that the row can do. There is no parallel composition (soundness 11)."""
-    moves = (change.within, change.across, change.leaves)
-    return Sensitivity(max(one.l1 for one in moves), max(one.l2_squared for one in moves))
+    return _larger(_larger(change.within, change.across), change.leaves)
 
 
 def joint_factor(changes: Sequence[Change], shares: Sequence[Fraction], *, squared: bool) -> Fraction:

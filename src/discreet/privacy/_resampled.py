@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from discreet.errors import unreachable
 from discreet.exact import Amount, float_down, float_up
 from discreet.privacy import _gaussian, _slopes
 from discreet.privacy._arb import Ball, ball, enclose, lower_rational, upper
@@ -164,11 +165,16 @@ class Resampled:
         return first_below(lambda at: self.delta_at(Fraction(at)), target, 0.0, high)
 
     def _family(self) -> _slopes.Family:
-        if isinstance(self.inner, GDP):
-            return _slopes.Normal(self.inner.mu)
-        if isinstance(self.inner, PureDP | ApproxDP):
-            return _slopes.Chain(self.inner.epsilon, getattr(self.inner, "delta", Fraction(0)))
-        return _slopes.Steps(self.inner.scale, self.inner.sensitivity)
+        match self.inner:
+            case GDP(mu=mu):
+                return _slopes.Normal(mu)
+            case PureDP(epsilon=epsilon):
+                return _slopes.Chain(epsilon, Fraction(0))
+            case ApproxDP(epsilon=epsilon, delta=delta):
+                return _slopes.Chain(epsilon, delta)
+            case DiscreteLaplace(scale=scale, sensitivity=sensitivity):
+                return _slopes.Steps(scale, sensitivity)
+        raise unreachable(self.inner)
 
 
 def largest_mu(law: Law, target: ApproxDP, *, both: bool) -> Fraction:

@@ -16,7 +16,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TypeVar, overload
 
-from discreet.errors import ArgumentError
+from discreet.errors import ArgumentError, unreachable
 from discreet.exact import Amount, exact, text
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.privacy import _copies
@@ -127,9 +127,12 @@ class Resampling:
     @property
     def sampled(self) -> int | None:
         """How many original records are in the result: min(⌊pñ⌋, n) when ñ is public, None when it is not."""
-        if isinstance(self.neighbours, ReplaceOne):
-            return min(floor(self.proportion * self.neighbours.rows), self.rows)
-        return None
+        match self.neighbours:
+            case ReplaceOne(rows=size):
+                return min(floor(self.proportion * size), self.rows)
+            case AddRemove():
+                return None
+        raise unreachable(self.neighbours)
 
     @property
     def law(self) -> tuple[Fraction, ...]:
@@ -138,11 +141,13 @@ class Resampling:
         Hypergeometric when the size is public (Theorem R1), binomial when it is not (R2: n only thins it).
         """
         together = self.group * self.neighbours.rows_per_person
-        if isinstance(self.neighbours, ReplaceOne):
-            size = self.neighbours.rows
-            together = min(together, size)
-            return _copies.hypergeometric(self.copies * size, self.copies * together, self.sampled or 0)
-        return _copies.binomial(self.copies * together, self.rate)
+        match self.neighbours:
+            case ReplaceOne(rows=size):
+                together = min(together, size)
+                return _copies.hypergeometric(self.copies * size, self.copies * together, self.sampled or 0)
+            case AddRemove():
+                return _copies.binomial(self.copies * together, self.rate)
+        raise unreachable(self.neighbours)
 
     @property
     def most(self) -> int:
@@ -197,7 +202,7 @@ class Resampling:
         """
         if not isinstance(inner, GDP | PureDP | ApproxDP | DiscreteLaplace):
             raise ArgumentError(f"inner={type(inner).__name__}: must be GDP, PureDP, ApproxDP or DiscreteLaplace")
-        return Resampled(inner, self.law, both=isinstance(self.neighbours, AddRemove))
+        return Resampled(inner, self.law, both=self.sampled is None)
 
     def gaussian(self, target: ApproxDP) -> GDP:
         """The largest μ found whose Gaussian noise on the resized data gives `target` for the original data; verified."""
@@ -205,7 +210,7 @@ class Resampling:
             raise ArgumentError(f"target={type(target).__name__}: must be ApproxDP")
         from discreet.privacy._resampled import largest_mu
 
-        return GDP(largest_mu(self.law, target, both=isinstance(self.neighbours, AddRemove)))
+        return GDP(largest_mu(self.law, target, both=self.sampled is None))
 
     def renyi(self, inner: ZCDP, orders: Sequence[Amount]) -> RDP:
         """A Rényi curve, for the original data, of a ρ-zCDP mechanism on the resized data, rounded up.
@@ -215,7 +220,7 @@ class Resampling:
         """
         if not isinstance(inner, ZCDP):
             raise ArgumentError(f"inner={type(inner).__name__}: must be ZCDP")
-        public = isinstance(self.neighbours, ReplaceOne)
+        public = self.sampled is not None
         return RDP(
             [(order, _copies.renyi_up(self.law, inner.rho, exact(order, "order"), public=public)) for order in orders]
         )

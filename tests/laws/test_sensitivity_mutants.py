@@ -1,0 +1,147 @@
+"""Every way to forget a part of a sensitivity is noticed by the law over every query, or by that over persons and copies.
+
+Each mutant is the library with one line changed. The first one gave a quantile tree of d levels the noise of one, so that ε
+was d times the claim, and passed every test there was.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+import discreet as dp
+from discreet import allocate
+from discreet.mechanisms import selection
+from discreet.privacy.amplify import Resampling
+from discreet.queries import Dispersion
+
+from . import test_losses_of_persons as persons
+from . import test_sensitivity as requests
+from .every_query import cases, violations
+from .mutants import Mutant
+
+RELATIONS = [dp.AddRemove(), dp.ReplaceOne(rows=2)]
+
+OF_ROWS = {
+    "the levels of a tree are counted once": Mutant(
+        allocate,
+        "change_of",
+        "Sensitivity(at_once * largest, at_once * largest**2)",
+        "Sensitivity(largest, largest**2)",
+    ),
+    "replace-one is counted as add-remove": Mutant(allocate, "change_of", "match neighbours:", "match AddRemove():"),
+    "the smallest value counts": Mutant(allocate, "change_of", "largest = max(", "largest = min("),
+    "squares are not squared": Mutant(allocate, "change_of", "at_once * largest**2)", "at_once * largest)"),
+    "two cells count as one": Mutant(
+        allocate, "change_of", "2 * alone.l1, 2 * alone.l2_squared", "alone.l1, alone.l2_squared"
+    ),
+    "nulls are forgotten": Mutant(
+        allocate, "change_of", "(min(least, 0), max(most, 0)) if nullable else (least, most)", "(least, most)"
+    ),
+    "one coordinate is enough": Mutant(allocate, "change_of", "same if parts == 1 else _larger(same, twice)", "same"),
+    "nobody moves": Mutant(allocate, "change_of", "twice if cells > 1 else nothing", "nothing"),
+    "nobody leaves": Mutant(allocate, "change_of", "alone if skipped else nothing", "nothing"),
+    "a count reaches 0": Mutant(allocate, "reach", "return 1, 1", "return 0, 0"),
+    "the reach of a sum is one too small": Mutant(
+        allocate, "reach", "return _ends(query)", "return _ends(query)[0], _ends(query)[1] - 1"
+    ),
+    "the reach of a square is one too small": Mutant(
+        allocate, "reach", "max(low**2, high**2) -", "max(low**2, high**2) - 1 -"
+    ),
+    "the least square is one too large": Mutant(allocate, "reach", "return nearest**2 -", "return nearest**2 + 1 -"),
+    "only the lower end is squared": Mutant(allocate, "reach", "max(low**2, high**2)", "low**2"),
+    "the widths of a tree are forgotten": Mutant(allocate, "widths", "return query.tree.level_sizes", "return (1,)"),
+    "the widths of a table are forgotten": Mutant(allocate, "widths", "return (prod(query.sizes),)", "return (1,)"),
+    "no value is null": Mutant(allocate, "nullable", "return asked.facts[query.column].nullable", "return False"),
+    "every row is in some group": Mutant(
+        allocate, "nullable", "return not all(is_complete(group, asked.facts) for group in query.groups)", "return False"
+    ),
+    "a resized table has the relation of the source": Mutant(
+        allocate, "_change", "if rows is None else ReplaceOne(rows)", ""
+    ),
+    "there is one cell": Mutant(
+        allocate, "_change", "        cells=plan.layout.cells,\n        nullable", "        cells=1,\n        nullable"
+    ),
+    "every row counts": Mutant(allocate, "_change", "skipped=not counts_every_row(plan),", "skipped=False,"),
+    "every row is chosen from": Mutant(
+        allocate,
+        "_change",
+        "skipped = not counts_every_row(plan) or nullable(asked, query)",
+        "skipped = not counts_every_row(plan)",
+    ),
+    "conditions are forgotten": Mutant(allocate, "counts_every_row", "and all(", "or all("),
+    "squared distances of one row less": Mutant(Dispersion, "most", "(self.rows - 1)", "(self.rows - 2)"),
+    "squared distances are not squared": Mutant(Dispersion, "most", "self.width**2", "self.width"),
+    "all quantiles are one choice": Mutant(selection, "_levels", "quantiles.bit_length()", "1"),
+    "choices of a replaced row as of an added one": Mutant(
+        allocate, "quantiles_change", "match neighbours:", "match AddRemove():"
+    ),
+    "the range of a replaced row is not squared": Mutant(
+        allocate, "quantiles_change", "2 * levels, 4 * levels", "2 * levels, 2 * levels"
+    ),
+    "choices in two cells count as one": Mutant(
+        allocate, "quantiles_change", "Sensitivity(2 * levels, 2 * levels)", "alone"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_the_law_over_every_query_notices(name, monkeypatch):
+    OF_ROWS[name].plant(monkeypatch)
+    assert any(violations(case) for relation in RELATIONS for case in cases(relation, 3))
+
+
+OF_PERSONS = {
+    "rows per person are forgotten (ε)": Mutant(allocate, "row_targets", "epsilon / rows", "epsilon"),
+    "rows per person are not squared (ρ)": Mutant(allocate, "row_targets", "rho / rows**2", "rho / rows"),
+    "rows per person are forgotten (μ)": Mutant(allocate, "row_targets", "GDP(mu / rows)", "GDP(mu)"),
+    "copies are forgotten": Mutant(Resampling, "copies", "ceil(self.proportion)", "1"),
+    "copies are as many as the proportion says": Mutant(
+        Resampling, "copies", "ceil(self.proportion)", "max(1, int(self.proportion))"
+    ),
+    "rows per person are forgotten in a resize": Mutant(
+        Resampling, "law", "self.group * self.neighbours.rows_per_person", "self.group"
+    ),
+    "most copies are one less": Mutant(Resampling, "most", "len(self.law) - 1", "max(1, len(self.law) - 2)"),
+    "the most copies are not squared": Mutant(Resampling, "functional", "max(1, self.most) ** 2", "max(1, self.most)"),
+    "the rate of the sample is that of the table": Mutant(
+        Resampling, "rate", "self.proportion / self.copies", "self.proportion / 4"
+    ),
+    "a sample of known size is one row smaller": Mutant(Resampling, "law", "self.sampled or 0", "(self.sampled or 1) - 1"),
+}
+
+
+@pytest.mark.usefixtures("deep")
+@pytest.mark.parametrize("name", OF_PERSONS)
+def test_the_law_over_persons_and_copies_notices(name, monkeypatch):
+    OF_PERSONS[name].plant(monkeypatch)
+    assert any(too_much())
+
+
+deep = persons.deep
+
+
+def too_much():
+    """Whether a person loses more than the spend, one request after the other."""
+    for word in ("add-remove", "replace-one"):
+        yield from (one > 1 for one in persons.spent(word, 2))
+        yield from (one > 1 + 1e-12 for resize in persons.RESIZES for one in persons.resized_losses(resize, word, 2))
+
+
+OF_REQUESTS = {
+    "the worst move is staying": Mutant(
+        allocate, "worst", "_larger(_larger(change.within, change.across), change.leaves)", "change.within"
+    ),
+    "the worst move is moving": Mutant(
+        allocate, "worst", "_larger(_larger(change.within, change.across), change.leaves)", "change.across"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_REQUESTS)
+def test_the_law_over_requests_notices(name, monkeypatch):
+    OF_REQUESTS[name].plant(monkeypatch)
+    some = islice(requests.requests(requests.number(0, 7), dp.ReplaceOne(rows=2)), 0, None, 7)
+    with pytest.raises(AssertionError):
+        requests.check(some)
