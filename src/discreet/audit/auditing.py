@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -10,7 +10,8 @@ from typing import Any
 
 from discreet.allocate import quote
 from discreet.audit.attack import Aim, Found, attacked
-from discreet.audit.choices import can_be_attacked, choice_attack, choice_pairs
+from discreet.audit.choices import choice_pairs, is_choice
+from discreet.audit.choosing import MOST_ATTACKS, choice_attack, most_telling
 from discreet.audit.claims import Claim, claim_of, grid_of
 from discreet.audit.draws import KERNEL, Kernel
 from discreet.audit.pairs import neighbouring_tables
@@ -225,27 +226,33 @@ def audit_quote(
     Raises:
         PlanError: nothing of the request can be audited.
     """
-    audited, left_out = _known(quoted)
-    attackable = tuple(one for one in quoted.measured if one in audited.measured or can_be_attacked(quoted, one))
-    claim = claim_of(quoted, attackable)
+    choices = {number: choice_pairs(kernel, quoted, one) for number, one in enumerate(quoted.measured) if is_choice(one)}
+    audited, left_out = _known(quoted, {number for number, pairs in choices.items() if pairs})
+    claim = claim_of(quoted, (*audited.measured, *(quoted.measured[number] for number, pairs in choices.items() if pairs)))
     stream = system_bits() if bits is None else bits
-    choices = tuple(choice_pairs(kernel, quoted))
     pairs = neighbouring_tables(kernel, audited, stream) if audited.measured else []
-    if not pairs and not choices:
+    attacks = len(pairs) + sum(min(len(some), MOST_ATTACKS) for some in choices.values())
+    if not attacks:
         raise PlanError("no two data sets that the guarantee compares were found; nothing can be audited")
     delta = quoted.spend.delta if isinstance(quoted.spend, ApproxDP) else Fraction(0)
     delta = delta if isinstance(quoted.spend, PureDP | ApproxDP) else _DELTA
-    aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (2 * (len(pairs) + len(choices))))
+    aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (2 * attacks))
     found = [(pair.what, attacked(kernel, audited, pair, aim, stream)) for pair in pairs]
-    found += [(pair.what, choice_attack(kernel, quoted, pair, aim, stream)) for pair in choices]
-    attacks = tuple(_attack(what, both, aim) for what, both in found)
-    return _result(quoted, claim, aim, attacks, left_out, error)
+    for some in choices.values():
+        telling = most_telling(kernel, quoted, some, claim, aim, stream)
+        found += [(pair.what, choice_attack(kernel, quoted, pair, aim, stream)) for pair in telling]
+    return _result(quoted, claim, aim, tuple(_attack(what, both, aim) for what, both in found), left_out, error)
 
 
-def _known(quoted: Quote) -> tuple[Quote, tuple[str, ...]]:
-    """The quote for the queries with noise that an audit knows how to draw; what is left out in words."""
+def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
+    """The quote for the queries with noise that an audit knows how to draw; what is left out in words.
+
+    Args:
+        quoted: the quote.
+        choices: the places of the queries of quantiles for which there are tables to attack.
+    """
     measured = tuple(one for one in quoted.measured if isinstance(one.query, _QUERIES) and isinstance(one.law, _LAWS))
-    left = [one for one in quoted.measured if one not in measured and not can_be_attacked(quoted, one)]
+    left = [one for number, one in enumerate(quoted.measured) if one not in measured and number not in choices]
     said = tuple(f"not audited: {_named(one)}" for one in left)
     if len(left) == len(quoted.measured):
         raise PlanError(f"nothing of the request can be audited; {'; '.join(said)}")
