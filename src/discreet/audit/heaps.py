@@ -74,6 +74,8 @@ def shapes(law: ExponentialQuantiles, codes: int, records: int | None) -> Iterat
         for upper in (True, False):
             for base in (_FEW, 1):
                 yield from _chain(law, _side(tree, law, upper)[: codes - 1], upper=upper, depth=depth, base=base, records=records)
+        if records is not None and codes > 3:
+            yield from _fork(tree, law, depth=depth, records=records)
         for choice, sure in product(_telling(tree), (False, True) if len(tree) > 1 else (False,)):
             yield from _two(law, choice, depth=depth, sure=sure, records=records)
 
@@ -168,13 +170,25 @@ def _chain(  # noqa: PLR0913 (a shape has so many sides)
             yield Heaps(tuple(reversed(counts)), to=0, of=last - of, path=places)
 
 
+def _fork(tree: dict[int, _Choice], law: ExponentialQuantiles, *, depth: float, records: int) -> Iterator[Heaps]:
+    """The first choice and both of those after it, for a record that leaves one end of the data for the other."""
+    root, *after = sorted((one for one in tree.values() if len(one.path) < 3), key=lambda one: (len(one.path), one.place))
+    if len(after) < 2:
+        return
+    lower, upper = after
+    half = float(root.inner) * records + _inside(law, root, depth)
+    low = round(float(lower.inner) * half - _inside(law, lower, depth))
+    high = round(float(1 - upper.inner) * (records - half) - _inside(law, upper, depth))
+    counts = (low, round(half) - low, records - round(half) - high, high)
+    if min(counts) > 0:
+        yield Heaps(counts, to=3, of=0, path=(lower.place, root.place, upper.place))
+
+
 def _chained(law: ExponentialQuantiles, path: list[_Choice], upper: bool, depth: float, base: int) -> list[int]:  # noqa: FBT001, PLR0917
     """The heaps from the first choice to the last, and the records at the end."""
     heaps = [base]
     for choice in reversed(path):
         q = min(float(choice.inner if upper else 1 - choice.inner), 0.9)
         rest = sum(heaps)
-        heap = (_inside(law, choice, depth) + q * rest) / (1 - q)
-        # The choice before takes half of the lowest piece of the heap away.
-        heaps.append(ceil(heap if len(choice.path) == 1 else heap * 2 * _PIECES / (2 * _PIECES - 1)))
+        heaps.append(ceil((_inside(law, choice, depth) + q * rest) / (1 - q)))
     return heaps[::-1]
