@@ -10,6 +10,9 @@ from typing import Any
 
 from discreet.allocate import quote
 from discreet.audit.attack import Aim, Found, attacked
+from discreet.audit.canaries import canary_counts
+from discreet.audit.checks import Check, Counted, bounded, noise_counts
+from discreet.audit.choice_law import choice_counts
 from discreet.audit.choices import choice_pairs, is_choice
 from discreet.audit.choosing import MOST_ATTACKS, choice_attack, most_telling
 from discreet.audit.claims import Claim, claim_of, grid_of
@@ -92,6 +95,7 @@ class Audit:
         epsilon: the largest ε that was shown at `delta`; the true one is at least that.
         points: the profile, claimed and found.
         attacks: one for each pair of data sets.
+        checks: events of the noise, of choices, copies and imputed values: what was declared, and what was drawn.
         not_audited: what was left out, in words.
     """
 
@@ -103,12 +107,23 @@ class Audit:
     epsilon: float
     points: tuple[Point, ...]
     attacks: tuple[Attack, ...]
+    checks: tuple[Check, ...]
     not_audited: tuple[str, ...]
 
     @property
-    def refuted(self) -> bool:
-        """Whether the claim was shown to be false."""
+    def leaks(self) -> bool:
+        """Whether the claim was shown to be false: an observer can tell more."""
         return self.epsilon > self.claimed or any(point.refuted for point in self.points)
+
+    @property
+    def unlike(self) -> tuple[Check, ...]:
+        """The checks that show draws of another law than the declared one, of which the proofs speak."""
+        return tuple(check for check in self.checks if check.refuted)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether something was shown to be wrong: the claim, or the law of what was drawn."""
+        return self.leaks or bool(self.unlike)
 
     def to_json(self) -> dict[str, Any]:
         """The audit as JSON values."""
@@ -121,6 +136,10 @@ class Audit:
              "statistic": one.statistic}
             for one in self.attacks
         ]  # fmt: skip
+        checks = [
+            {"event": one.what, "runs": one.runs, "declared": one.declared, "at_least": one.low, "at_most": one.high}
+            for one in self.checks
+        ]
         return {
             "plan_digest": self.plan_digest,
             "spend": to_json(self.spend),
@@ -131,6 +150,8 @@ class Audit:
             "epsilon_found": self.epsilon,
             "profile": points,
             "attacks": attacks,
+            "laws_refuted": len(self.unlike),
+            "checks": checks,
             "not_audited": list(self.not_audited),
         }
 
@@ -236,12 +257,22 @@ def audit_quote(
         raise PlanError("no two data sets that the guarantee compares were found; nothing can be audited")
     delta = quoted.spend.delta if isinstance(quoted.spend, ApproxDP) else Fraction(0)
     delta = delta if isinstance(quoted.spend, PureDP | ApproxDP) else _DELTA
-    aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (2 * attacks))
+    # Half of the error is that of the attacks, in both directions; the other half that of the checks of laws.
+    aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (4 * attacks))
     found = [(pair.what, attacked(kernel, audited, pair, aim, stream)) for pair in pairs]
     for some in choices.values():
         telling = most_telling(kernel, quoted, some, claim, aim, stream)
         found += [(pair.what, choice_attack(kernel, quoted, pair, aim, stream)) for pair in telling]
-    return _result(quoted, claim, aim, tuple(_attack(what, both, aim) for what, both in found), left_out, error)
+    checks = bounded(list(_counts(kernel, quoted, audited, runs, stream)), float(error) / 2)
+    return _result(quoted, claim, aim, tuple(_attack(what, both, aim) for what, both in found), checks, left_out, error)
+
+
+def _counts(kernel: Kernel, quoted: Quote, audited: Quote, runs: int, bits: Bits) -> Iterator[Counted]:
+    """Events with a declared probability: of the noise, of the choices, and of what happens to rows before them."""
+    yield from noise_counts(kernel, audited, runs, bits)
+    for one in quoted.measured:
+        yield from choice_counts(kernel, quoted, one, runs, bits)
+    yield from canary_counts(kernel, quoted, runs, bits)
 
 
 def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
@@ -275,7 +306,8 @@ def _named_events(found: Found) -> Iterator[tuple[Any, str]]:
 
 
 def _result(  # noqa: PLR0917 (all parts of the result)
-    quoted: Quote, claim: Claim, aim: Aim, attacks: tuple[Attack, ...], left_out: tuple[str, ...], error: Fraction
+    quoted: Quote, claim: Claim, aim: Aim, attacks: tuple[Attack, ...], checks: tuple[Check, ...], left_out: tuple[str, ...],
+    error: Fraction,
 ) -> Audit:
     points = []
     for place, epsilon in enumerate(aim.epsilons):
@@ -290,5 +322,6 @@ def _result(  # noqa: PLR0917 (all parts of the result)
         epsilon=max(attack.epsilon for attack in attacks),
         points=tuple(points),
         attacks=attacks,
+        checks=checks,
         not_audited=left_out,
     )
