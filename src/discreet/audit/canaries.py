@@ -33,11 +33,14 @@ from discreet.table import Table as Steps
 
 __all__ = ["canary_counts", "count_law"]
 
-_LEAST_RUNS, _SHARE = 1500, 400
+_LEAST_RUNS, _SHARE = 1000, 400
 _MOST_COPIES = 16
 _MOST_ROWS = 4000
-_NULLS = 40
+_NULLS, _MANY_NULLS = 2, 50_000
+_KEPT = 22
 _LEAST_CHANCE = 1e-3
+_NEVER = 1e-14
+"""Less than the slack of a check: a number of successes that is left out of a law."""
 
 _Law = dict[int, Fraction]
 
@@ -74,9 +77,10 @@ def canary_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterat
     """How often so many rows have a value that canaries have, or draw, for one imputed column of each kind."""
     times = max(_LEAST_RUNS, runs // _SHARE)
     resize, public = resize_of(quote.plan), isinstance(quote.plan.neighbours, ReplaceOne)
-    for column in _columns(quote.plan):
+    for number, column in enumerate(_columns(quote.plan)):
+        yield from _imputed_at_once(kernel, quote.plan, column, bits)
         for small, drawn in _tables(resize, column, public=public):
-            probe = _probe(quote.plan, column, small)
+            probe = _probe(quote.plan, column, small) if drawn or not number else None  # one column shows the copies
             if probe is not None:
                 law = count_law(small.resize, small.rows, small.canaries, column.share, public=public, drawn=drawn)
                 yield from _counted(kernel, probe, column, small, law, drawn=drawn, runs=times, bits=bits)
@@ -126,26 +130,34 @@ def _tables(resize: Resize | None, column: _Column, *, public: bool) -> Iterator
     if resize.copies > _MOST_COPIES:
         return
     rows = _small_rows(resize)
-    if rows > _MOST_ROWS:
-        return
-    kept = int(resize.proportion * rows)
-    small = replace(resize, rows=max(1, kept if public else resize.copies * rows))
-    if column.known[0] is not None:
+    if rows <= _MOST_ROWS and column.known[0] is not None:
+        small = replace(resize, rows=max(1, int(resize.proportion * rows)) if public else resize.copies * rows)
         yield _Small(rows, 1, small), False
-        yield _Small(rows, rows // 2, small), False
-    two = replace(resize, rows=max(1, int(2 * resize.proportion) if public else 2 * resize.copies))
-    yield _Small(2, 1, two), True
-    if not public and column.known[0] is not None:
-        yield _Small(rows, 1, replace(resize, rows=max(1, kept // 2))), False
+        yield _half(resize, rows, public=public), False
+    # Of one row with a private number of copies the rest is filled in; with a public one two rows are needed to vary it.
+    alone = 2 if public else 1
+    yield _Small(alone, 1, replace(resize, rows=max(1, int(2 * resize.proportion) if public else resize.copies))), True
+
+
+def _half(resize: Resize, rows: int, *, public: bool) -> _Small:
+    """A table of which half of the rows are canaries; of a private number of copies so many are kept that half are dropped."""
+    if public:
+        return _Small(rows, rows // 2, replace(resize, rows=max(1, int(resize.proportion * rows))))
+    many = min(_MOST_ROWS, round(_KEPT / resize.proportion) + 1)
+    return _Small(many, many // 2, replace(resize, rows=_KEPT // 2))
 
 
 def _small_rows(resize: Resize) -> int:
-    """The least number of rows that gives a sample, and whose copies are far from a power of 2 in number."""
-    rows = 3
-    while resize.proportion * rows < 2 or 5 * resize.copies * rows > 4 << (resize.copies * rows - 1).bit_length():
-        rows += 1
-        if rows > _MOST_ROWS:
+    """The least number of rows that gives a sample, and whose copies are about two thirds of a power of 2 in number.
+
+    Uniform integers below such a number, drawn without drawing again what is too large, would favour half of them the most.
+    """
+    rows = 5
+    while rows <= _MOST_ROWS:
+        share = Fraction(resize.copies * rows, 1 << (resize.copies * rows - 1).bit_length())
+        if resize.proportion * rows >= 3 and Fraction(5, 8) <= share <= Fraction(3, 4):
             break
+        rows += 1
     return rows
 
 
@@ -163,6 +175,16 @@ def _probe(plan: Plan, column: _Column, small: _Small) -> Quote | None:
         return None
 
 
+def _imputed_at_once(kernel: Kernel, plan: Plan, column: _Column, bits: Bits) -> Iterator[Counted]:
+    """How many of very many nulls draw one of the values: each by itself, without a resize."""
+    small = _Small(_MANY_NULLS, _MANY_NULLS, None)
+    probe = _probe(plan, column, small)
+    if probe is not None:
+        answers = kernel.exact(probe, cubes_of(probe.plan, (column.name,), (((None,), _MANY_NULLS),)), bits)
+        hits, share = _inside(answers[0], probe.plan, column), float(column.share)
+        yield Counted(f"a null of '{column.name}' drawn among {_MANY_NULLS}", hits, _MANY_NULLS, (share, share))
+
+
 def _counted(  # noqa: PLR0913, PLR0917 (one run of the kernel)
     kernel: Kernel, probe: Quote, column: _Column, small: _Small, law: _Law, *, drawn: bool, runs: int, bits: Bits
 ) -> Iterator[Counted]:
@@ -171,14 +193,15 @@ def _counted(  # noqa: PLR0913, PLR0917 (one run of the kernel)
     cubes = cubes_of(probe.plan, (column.name,), tuple(item for item in table if item[1]))
     seen = [_inside(kernel.exact(probe, cubes, bits)[0], probe.plan, column) for _ in range(runs)]
     what = "imputed" if drawn else "copied"
+    words, upto = f"{small.canaries} of {small.rows} rows {what}, found with '{column.name}'", Fraction(0)
     for number, chance in sorted(law.items()):
         if chance >= _LEAST_CHANCE:
-            words = f"{small.canaries} of {small.rows} rows {what} and {number} rows found with '{column.name}'"
-            yield Counted(words, seen.count(number), runs, (float(chance), float(chance)))
-    yield Counted(
-        f"{small.canaries} of {small.rows} rows {what} and an impossible number of rows found with '{column.name}'",
-        sum(number not in law for number in seen), runs, (0.0, 0.0),
-    )  # fmt: skip
+            yield Counted(f"{words}: {number}", seen.count(number), runs, (float(chance), float(chance)))
+        upto += chance
+        if _LEAST_CHANCE <= upto <= 1 - _LEAST_CHANCE:
+            hits = sum(found <= number for found in seen)
+            yield Counted(f"{words}: at most {number}", hits, runs, (float(upto), float(upto)))
+    yield Counted(f"{words}: an impossible number", sum(found not in law for found in seen), runs, (0.0, 0.0))
 
 
 def _inside(answer: Sequence[object] | np.ndarray[tuple[int, ...], np.dtype[np.int64]], plan: Plan, column: _Column) -> int:
@@ -238,8 +261,9 @@ def _kept(resize: Resize, rows: int, canaries: int, *, public: bool) -> dict[tup
 
 
 def _binomial(trials: int, share: Fraction) -> _Law:
+    """Binomial(trials, share) without what next to never happens."""
     law = {k: comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(trials + 1)}
-    return {k: chance for k, chance in law.items() if chance}
+    return {k: chance for k, chance in law.items() if chance > _NEVER}
 
 
 def _hypergeometric(population: int, marked: int, drawn: int) -> _Law:

@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 
 from discreet.audit.bounds import above, below
 from discreet.audit.draws import Kernel, drawer, window_of
-from discreet.mechanisms.lattice import HeldCells
+from discreet.invariants.structure import Tables
+from discreet.mechanisms.lattice import HeldCells, KNormLaplace
 from discreet.noise.bits import Bits
+from discreet.noise.cones import k_norm
+from discreet.noise.k_norm import KNormCell
 from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.queries import Query, shown, widths
 from discreet.quotes import Measured, Quote
@@ -114,7 +117,12 @@ def _size(quote: Quote, one: Measured) -> int:
 
 def _first(one: Measured) -> NDArray[np.int64]:
     """The first cell that has noise."""
-    return one.law.held[:1] if isinstance(one.law, HeldCells) else np.zeros(1, dtype=np.int64)
+    if isinstance(one.law, HeldCells):
+        return one.law.held[:1]
+    if isinstance(one.law, KNormLaplace):
+        structure = one.law.structure
+        return (structure.tables[0].order.ravel() if isinstance(structure, Tables) else structure.order)[:1]
+    return np.zeros(1, dtype=np.int64)
 
 
 def _named(one: Measured) -> str:
@@ -126,11 +134,15 @@ def _one_cell(one: Measured, noise: _Floats) -> Iterator[Counted]:
     if len(moved):
         yield Counted(f"noise of {_named(one)} above 0 where it is not 0", int((moved > 0).sum()), len(moved), (0.5, 0.5))
     law = one.law.law if isinstance(one.law, HeldCells) else one.law
-    if not isinstance(law, _SCALAR):
-        return
-    for cut in sorted({law.quantile(level) for level in _LEVELS}):
-        hits = int((noise <= cut).sum())
-        yield Counted(f"noise of {_named(one)} at most {cut}", hits, len(noise), law.cdf(cut))
+    if isinstance(law, _SCALAR):
+        for cut in sorted({law.quantile(level) for level in _LEVELS}):
+            hits = int((noise <= cut).sum())
+            yield Counted(f"noise of {_named(one)} at most {cut}", hits, len(noise), law.cdf(cut))
+    if isinstance(law, KNormLaplace):
+        own = KNormCell(k_norm(law.points), law.epsilon, 0)
+        for width in sorted({own.half_width(level) for level in _LEVELS}):
+            hits = int((np.abs(noise) > width).sum())
+            yield Counted(f"noise of {_named(one)} beyond {width}", hits, len(noise), own.tail(width))
 
 
 def _two_cells(one: Measured, noise: _Floats) -> Iterator[Counted]:
