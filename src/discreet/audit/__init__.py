@@ -5,6 +5,7 @@ left out: they add no randomness), and holds what it can tell apart against the 
 """
 
 from discreet.audit.auditing import Attack, Audit, Point, audit, audit_quote
+from discreet.audit.checks import Check
 from discreet.audit.draws import Kernel
 
-__all__ = ["Attack", "Audit", "Kernel", "Point", "audit", "audit_quote"]
+__all__ = ["Attack", "Audit", "Check", "Kernel", "Point", "audit", "audit_quote"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -10,7 +10,11 @@ from typing import Any
 
 from discreet.allocate import quote
 from discreet.audit.attack import Aim, Found, attacked
-from discreet.audit.choices import can_be_attacked, choice_attack, choice_pairs
+from discreet.audit.canaries import canary_counts
+from discreet.audit.checks import Check, Counted, bounded, noise_counts
+from discreet.audit.choice_law import choice_counts
+from discreet.audit.choices import choice_pairs, is_choice
+from discreet.audit.choosing import MOST_ATTACKS, choice_attack, most_telling
 from discreet.audit.claims import Claim, claim_of, grid_of
 from discreet.audit.draws import KERNEL, Kernel
 from discreet.audit.pairs import neighbouring_tables
@@ -91,6 +95,7 @@ class Audit:
         epsilon: the largest ε that was shown at `delta`; the true one is at least that.
         points: the profile, claimed and found.
         attacks: one for each pair of data sets.
+        checks: events of the noise, of choices, copies and imputed values: what was declared, and what was drawn.
         not_audited: what was left out, in words.
     """
 
@@ -102,12 +107,23 @@ class Audit:
     epsilon: float
     points: tuple[Point, ...]
     attacks: tuple[Attack, ...]
+    checks: tuple[Check, ...]
     not_audited: tuple[str, ...]
 
     @property
-    def refuted(self) -> bool:
-        """Whether the claim was shown to be false."""
+    def leaks(self) -> bool:
+        """Whether the claim was shown to be false: an observer can tell more."""
         return self.epsilon > self.claimed or any(point.refuted for point in self.points)
+
+    @property
+    def unlike(self) -> tuple[Check, ...]:
+        """The checks that show draws of another law than the declared one, of which the proofs speak."""
+        return tuple(check for check in self.checks if check.refuted)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether something was shown to be wrong: the claim, or the law of what was drawn."""
+        return self.leaks or bool(self.unlike)
 
     def to_json(self) -> dict[str, Any]:
         """The audit as JSON values."""
@@ -120,6 +136,10 @@ class Audit:
              "statistic": one.statistic}
             for one in self.attacks
         ]  # fmt: skip
+        checks = [
+            {"event": one.what, "runs": one.runs, "declared": one.declared, "at_least": one.low, "at_most": one.high}
+            for one in self.checks
+        ]
         return {
             "plan_digest": self.plan_digest,
             "spend": to_json(self.spend),
@@ -130,6 +150,8 @@ class Audit:
             "epsilon_found": self.epsilon,
             "profile": points,
             "attacks": attacks,
+            "laws_refuted": len(self.unlike),
+            "checks": checks,
             "not_audited": list(self.not_audited),
         }
 
@@ -225,27 +247,43 @@ def audit_quote(
     Raises:
         PlanError: nothing of the request can be audited.
     """
-    audited, left_out = _known(quoted)
-    attackable = tuple(one for one in quoted.measured if one in audited.measured or can_be_attacked(quoted, one))
-    claim = claim_of(quoted, attackable)
+    choices = {number: choice_pairs(kernel, quoted, one) for number, one in enumerate(quoted.measured) if is_choice(one)}
+    audited, left_out = _known(quoted, {number for number, pairs in choices.items() if pairs})
+    claim = claim_of(quoted, (*audited.measured, *(quoted.measured[number] for number, pairs in choices.items() if pairs)))
     stream = system_bits() if bits is None else bits
-    choices = tuple(choice_pairs(kernel, quoted))
     pairs = neighbouring_tables(kernel, audited, stream) if audited.measured else []
-    if not pairs and not choices:
+    attacks = len(pairs) + sum(min(len(some), MOST_ATTACKS) for some in choices.values())
+    if not attacks:
         raise PlanError("no two data sets that the guarantee compares were found; nothing can be audited")
     delta = quoted.spend.delta if isinstance(quoted.spend, ApproxDP) else Fraction(0)
     delta = delta if isinstance(quoted.spend, PureDP | ApproxDP) else _DELTA
-    aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (2 * (len(pairs) + len(choices))))
+    # Half of the error is that of the attacks, in both directions; the other half that of the checks of laws.
+    aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (4 * attacks))
     found = [(pair.what, attacked(kernel, audited, pair, aim, stream)) for pair in pairs]
-    found += [(pair.what, choice_attack(kernel, quoted, pair, aim, stream)) for pair in choices]
-    attacks = tuple(_attack(what, both, aim) for what, both in found)
-    return _result(quoted, claim, aim, attacks, left_out, error)
+    for some in choices.values():
+        telling = most_telling(kernel, quoted, some, claim, aim, stream)
+        found += [(pair.what, choice_attack(kernel, quoted, pair, aim, stream)) for pair in telling]
+    checks = bounded(list(_counts(kernel, quoted, audited, runs, stream)), float(error) / 2)
+    return _result(quoted, claim, aim, tuple(_attack(what, both, aim) for what, both in found), checks, left_out, error)
 
 
-def _known(quoted: Quote) -> tuple[Quote, tuple[str, ...]]:
-    """The quote for the queries with noise that an audit knows how to draw; what is left out in words."""
+def _counts(kernel: Kernel, quoted: Quote, audited: Quote, runs: int, bits: Bits) -> Iterator[Counted]:
+    """Events with a declared probability: of the noise, of the choices, and of what happens to rows before them."""
+    yield from noise_counts(kernel, audited, runs, bits)
+    for one in quoted.measured:
+        yield from choice_counts(kernel, quoted, one, runs, bits)
+    yield from canary_counts(kernel, quoted, runs, bits)
+
+
+def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
+    """The quote for the queries with noise that an audit knows how to draw; what is left out in words.
+
+    Args:
+        quoted: the quote.
+        choices: the places of the queries of quantiles for which there are tables to attack.
+    """
     measured = tuple(one for one in quoted.measured if isinstance(one.query, _QUERIES) and isinstance(one.law, _LAWS))
-    left = [one for one in quoted.measured if one not in measured and not can_be_attacked(quoted, one)]
+    left = [one for number, one in enumerate(quoted.measured) if one not in measured and number not in choices]
     said = tuple(f"not audited: {_named(one)}" for one in left)
     if len(left) == len(quoted.measured):
         raise PlanError(f"nothing of the request can be audited; {'; '.join(said)}")
@@ -268,7 +306,8 @@ def _named_events(found: Found) -> Iterator[tuple[Any, str]]:
 
 
 def _result(  # noqa: PLR0917 (all parts of the result)
-    quoted: Quote, claim: Claim, aim: Aim, attacks: tuple[Attack, ...], left_out: tuple[str, ...], error: Fraction
+    quoted: Quote, claim: Claim, aim: Aim, attacks: tuple[Attack, ...], checks: tuple[Check, ...], left_out: tuple[str, ...],
+    error: Fraction,
 ) -> Audit:
     points = []
     for place, epsilon in enumerate(aim.epsilons):
@@ -283,5 +322,6 @@ def _result(  # noqa: PLR0917 (all parts of the result)
         epsilon=max(attack.epsilon for attack in attacks),
         points=tuple(points),
         attacks=attacks,
+        checks=checks,
         not_audited=left_out,
     )

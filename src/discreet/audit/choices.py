@@ -1,143 +1,225 @@
-"""Attacks on chosen quantiles: two tables between which the chance of the heap that wins changes the most.
+"""Tables in which one record changes the choice of quantiles the most: the heaps of `heaps`, made of rows of the plan.
 
-Nearly all records of a cell have one code at an end of the grid, the wanted rank lies just inside of that heap, and the
-other records have the code at the other end. One record more there makes the heap less likely by e^(range/2), and everything
-else more likely by as much: all of the range is seen, in how many of the chosen codes are those of the heap.
+They are true neighbours of the plan. After a resize a source is made whose sample has about the wanted heaps; beside exact totals as
+many rows change their value as semi-adjacent tables may differ by, and nothing that is published changes with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from math import ceil, log
+from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.attack import Aim, Found, best_found
-from discreet.audit.draws import NOTHING, Kernel
-from discreet.audit.tables import Row, Table, candidates, columns_of_plan, cubes_of, described, effects
+from discreet.audit.draws import Kernel
+from discreet.audit.heaps import Heaps, shapes
+from discreet.audit.pairs import fitting, possible, same_totals
+from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
 from discreet.errors import InternalError
 from discreet.mechanisms import ExponentialQuantiles
 from discreet.neighbours import ReplaceOne
-from discreet.noise.bits import Bits
 from discreet.plan import resize_of
 from discreet.queries import QuantileCodes
 from discreet.quotes import Measured, Quote
 
-__all__ = ["ChoicePair", "can_be_attacked", "choice_attack", "choice_pairs"]
+__all__ = ["ChoicePair", "choice_pairs", "is_choice"]
 
-_AT_ONCE = 1 << 17
 _MOST_ROWS = 400
-_OTHERS = 4
-_DEPTHS = (1.0, 0.5)  # half of it shows a choice that is sharper than declared
-_MOST = 1 << 30
 
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChoicePair:
-    """Two neighbouring tables for one choice.
+    """Two tables that the guarantee compares, for one query of quantiles.
 
     Args:
         what: how they differ, in words.
         measured: the query that is attacked.
-        first: what is chosen from in the first table: cells, codes and counts.
-        second: the same of the other one.
+        columns: what the codes of the rows are of.
+        first: a table.
+        second: the other one.
         cell: the cell that differs.
-        heap: the code that most records of that cell have.
+        codes: the codes of the heaps, ascending, from the lowest code of the query.
+        heap: the code that most records have.
+        path: the quantiles that can see the difference, as places among those that are asked.
     """
 
     what: str
     measured: Measured
-    first: Integers
-    second: Integers
+    columns: tuple[str, ...]
+    first: Table
+    second: Table
     cell: int
+    codes: Integers
     heap: int
+    path: tuple[int, ...]
 
 
-def can_be_attacked(quote: Quote, one: Measured) -> bool:
-    """Whether the measured query is a choice on a table as it is: neither resized nor beside exact totals."""
-    return isinstance(one.query, QuantileCodes) and resize_of(quote.plan) is None and quote.beside is None
+@dataclass(frozen=True, slots=True, eq=False)
+class _Room:
+    """Where heaps can be made.
+
+    Args:
+        cell: the cell.
+        rows: rows of that cell by their codes, otherwise alike.
+        free: other rows of the cell that a table has, whose code may be any: rows alike for each of them; None where a
+            table may have as many rows as it takes.
+        fixed: the rows outside of the cell.
+    """
+
+    cell: int
+    rows: dict[int, Row]
+    free: Counter[Row] | None
+    fixed: Counter[Row]
 
 
-def choice_pairs(kernel: Kernel, quote: Quote) -> Iterator[ChoicePair]:
-    """For every choice of the quote pairs with the heap at the low end, and with the heap at the high end."""
-    attacked = {place: one for place, one in enumerate(quote.measured) if can_be_attacked(quote, one)}
+def is_choice(one: Measured) -> bool:
+    """Whether quantiles are chosen."""
+    return isinstance(one.query, QuantileCodes)
+
+
+def choice_pairs(kernel: Kernel, quote: Quote, one: Measured) -> list[ChoicePair]:
+    """Tables worth trying for a choice; none where the public totals leave no code of any row to change."""
+    if not isinstance(one.law, ExponentialQuantiles) or not isinstance(one.query, QuantileCodes):
+        raise InternalError("only a choice can be attacked as one")
     columns = columns_of_plan(quote)
-    rows = candidates(replace(quote, measured=tuple(attacked.values())), columns, _MOST_ROWS) if attacked else []
-    for place, one in attacked.items():
-        cell, known = _rows_by_code(effects(kernel, replace(quote, measured=(one,)), columns, rows), rows)
-        if len(known) < 2:
-            continue
-        ends = (min(known), max(known)), (max(known), min(known))
-        for (heap, other), depth in product(ends, _DEPTHS):
-            tables = _tables(quote, one, known[heap], known[other], depth)
-            both = [cubes_of(quote.plan, columns, table) for table in tables]
-            first, second = (np.asarray(kernel.exact(quote, cubes, NOTHING)[place]) for cubes in both)
-            shown = [described(quote.plan, columns, known[code]) for code in (other, heap)]
-            yield ChoicePair(f"{shown[0]} more, beside many of {shown[1]}", one, first, second, cell, heap)
+    room = _room(kernel, quote, one, columns)
+    if room is None:
+        return []
+    size = _asked_rows(quote, room)
+    found = [
+        pair
+        for heaps in shapes(one.law, len(room.rows), size)
+        for pair in [_pair(quote, one, columns, room, heaps)]
+        if pair is not None and _is_allowed(quote, pair)
+    ]
+    return list({(pair.first, pair.second, pair.path): pair for pair in found}.values())
 
 
-def _rows_by_code(answers: Sequence[list[NDArray[Any]] | None], rows: Sequence[Row]) -> tuple[int, dict[int, Row]]:
-    """The cell of the first row that is in any, and for every code a row of that cell that has it."""
-    cell, found = -1, dict[int, Row]()
+def _room(kernel: Kernel, quote: Quote, one: Measured, columns: tuple[str, ...]) -> _Room | None:
+    rows = candidates(quote, columns, _MOST_ROWS)
+    if quote.beside is not None:
+        rows = possible(quote.beside, quote.plan.schema, columns, rows)
+    answers = effects(kernel, replace(quote, measured=(one,)), columns, rows)
+    column = columns.index(one.query.column) if isinstance(one.query, QuantileCodes) else 0
+    cell, known = _rows_by_code(answers, rows, column)
+    if len(known) < 2:
+        return None
+    if quote.beside is None or quote.beside.totals is None:
+        return _Room(cell, known, None, Counter())
+    first = known[min(known)]
+    moved = _moved(quote)
+    others = next(fitting(quote, columns, (first,) * moved, first, quote.beside), None)
+    if others is None:
+        return None
+    inside = effects(kernel, replace(quote, measured=(one,)), columns, list(others))
+    own = {row for row, found in zip(others, inside, strict=True) if found is not None and _cell_of(found) == cell}
+    free = Counter({row: times for row, times in others.items() if row in own})
+    free[first] += moved
+    return _Room(cell, known, free, Counter({row: times for row, times in others.items() if row not in own}))
+
+
+def _rows_by_code(
+    answers: Sequence[list[NDArray[Any]] | None], rows: Sequence[Row], column: int
+) -> tuple[int, dict[int, Row]]:
+    """The cell of the first row that is in any, and for every code a row that has it and is otherwise like the first."""
+    cell, alike, found = -1, (), dict[int, Row]()
     for answer, row in zip(answers, rows, strict=True):
-        if answer is not None and len(answer[0]) == 1:
-            own, code, _ = map(int, answer[0][0])
-            cell = own if cell < 0 else cell
-            if own == cell:
-                found.setdefault(code, row)
+        if answer is None or _cell_of(answer) < 0:
+            continue
+        rest: Row = (*row[:column], *row[column + 1 :])
+        if not found:
+            cell, alike = _cell_of(answer), rest
+        if rest == alike:
+            found.setdefault(int(answer[0][0][1]), row)
     return cell, found
 
 
-def _choice(one: Measured) -> tuple[QuantileCodes, ExponentialQuantiles]:
-    if not isinstance(one.query, QuantileCodes) or not isinstance(one.law, ExponentialQuantiles):
-        raise InternalError("only a choice can be attacked as one")
-    return one.query, one.law
+def _cell_of(answer: list[NDArray[Any]]) -> int:
+    return int(answer[0][0][0]) if len(answer[0]) == 1 else -1
 
 
-def _tables(quote: Quote, one: Measured, heap: Row, other: Row, depth: float) -> tuple[Table, Table]:
-    """At depth 1 the rank that is chosen first lies so far inside of the heap that other codes win one time in twenty."""
-    query, law = _choice(one)
-    q = float(query.at[len(query.at) // 2])
-    q = min(max(q, 1 - q), 0.9)
-    inside = depth * (log(query.size) + 3) * max(q, 1 - q) / float(law.reach)
-    moved, neighbours = quote.plan.neighbours.rows_per_person, quote.plan.neighbours
-    if isinstance(neighbours, ReplaceOne):
-        few = min(max(int((1 - q) * neighbours.rows - inside), 1), neighbours.rows - moved)
-        many = neighbours.rows - few
-        return ((heap, many), (other, few)), ((heap, max(many - moved, 0)), (other, few + min(moved, many)))
-    many = min(ceil((inside + q * _OTHERS) / (1 - q)), _MOST)
-    return ((heap, many), (other, _OTHERS)), ((heap, many), (other, _OTHERS + moved))
+def _moved(quote: Quote) -> int:
+    """How many rows may differ."""
+    return quote.plan.neighbours.rows_per_person if quote.beside is None else quote.beside.adjacency.a
 
 
-def choice_attack(kernel: Kernel, quote: Quote, pair: ChoicePair, aim: Aim, bits: Bits) -> tuple[Found, Found]:
-    """Both directions of a pair: by how many of the chosen codes are those of the heap."""
-    halves = []
-    for part in (aim.runs // 2, aim.runs - aim.runs // 2):
-        halves.append([_statistic(kernel, quote, pair, values, part, bits) for values in (pair.first, pair.second)])
-    (one, other), (again, other_again) = halves
-    names = ["chosen heap"]
-    forwards = best_found(names, one, other, again, other_again, aim)
-    return forwards, best_found(names, -other, -one, -other_again, -again, aim)
+def _asked_rows(quote: Quote, room: _Room) -> int | None:
+    """How many records of the cell the table that is asked has; None where they may be as many as it takes."""
+    resize = resize_of(quote.plan)
+    if resize is not None:
+        return resize.rows
+    if room.free is not None:
+        return room.free.total()
+    return quote.plan.neighbours.rows if isinstance(quote.plan.neighbours, ReplaceOne) else None
 
 
-def _statistic(  # noqa: PLR0917 (one run of the kernel)
-    kernel: Kernel, quote: Quote, pair: ChoicePair, values: Integers, runs: int, bits: Bits
-) -> NDArray[np.float64]:
-    """For every run how many of the codes that are chosen in the cell are those of the heap: shape (1, runs)."""
-    _, law = _choice(pair.measured)
-    own = values[values[:, 0] == pair.cell]
-    found = []
-    for start in range(0, runs, _AT_ONCE):
-        copies = min(_AT_ONCE, runs - start)
-        many = np.tile(own, (copies, 1))
-        many[:, 0] = np.repeat(np.arange(copies), len(own))
-        copied = replace(pair.measured, law=replace(law, cells=copies))
-        (chosen,) = kernel.noisy(replace(quote, measured=(copied,)), [many], bits)
-        found.append((np.asarray(chosen).reshape(copies, -1) == pair.heap).sum(axis=1))
-    return np.concatenate(found).astype(np.float64)[None, :]
+def _source_rows(quote: Quote, room: _Room, heaps: Heaps) -> int:
+    """How many records of the cell the source has."""
+    if room.free is not None:
+        return room.free.total()
+    if isinstance(quote.plan.neighbours, ReplaceOne):
+        return quote.plan.neighbours.rows
+    resize = resize_of(quote.plan)
+    return sum(heaps.counts) if resize is None else ceil(resize.rows / resize.proportion)
+
+
+def _pair(quote: Quote, one: Measured, columns: tuple[str, ...], room: _Room, heaps: Heaps) -> ChoicePair | None:
+    known = sorted(room.rows)
+    codes = [known[round(place * (len(known) - 1) / (len(heaps.counts) - 1))] for place in range(len(heaps.counts))]
+    counts = _scaled(heaps.counts, _source_rows(quote, room, heaps))
+    after, moved = list(counts), _moved(quote)
+    if isinstance(quote.plan.neighbours, ReplaceOne):
+        moved = min(moved, counts[heaps.of])
+        after[heaps.of] -= moved
+    after[heaps.to] += moved
+    if moved < 1 or len(set(codes)) < len(codes):
+        return None
+    first, second = (_table(one, columns, room, codes, numbers) for numbers in (counts, after))
+    to, of = (described(quote.plan, columns, room.rows[codes[place]]) for place in (heaps.to, heaps.of))
+    many = f"{moved} x " if moved > 1 else ""
+    change = f"{many}{of} replaced by {to}" if isinstance(quote.plan.neighbours, ReplaceOne) else f"{many}{to} more"
+    words = f"{change}, beside {' and '.join(map(str, counts))} records at {len(codes)} codes"
+    heap = codes[counts.index(max(counts))]
+    return ChoicePair(words, one, columns, first, second, room.cell, np.array(codes, dtype=np.int64), heap, heaps.path)
+
+
+def _scaled(counts: tuple[int, ...], total: int) -> list[int]:
+    """As many records in about the same proportions, none of them without any."""
+    if sum(counts) == total:
+        return list(counts)
+    found = [max(1, round(count * total / sum(counts))) for count in counts]
+    largest = found.index(max(found))
+    found[largest] += total - sum(found)
+    return found if found[largest] > 0 else [0] * len(counts)
+
+
+def _table(one: Measured, columns: tuple[str, ...], room: _Room, codes: list[int], counts: list[int]) -> Table:
+    """The rows of the cell with these codes, and those outside of it."""
+    found: Counter[Row] = Counter(room.fixed)
+    if room.free is None:
+        found.update({room.rows[code]: count for code, count in zip(codes, counts, strict=True) if count})
+        return tuple(sorted(found.items(), key=repr))
+    place = columns.index(one.query.column) if isinstance(one.query, QuantileCodes) else 0
+    left = list(counts)
+    for row, times in room.free.items():
+        for number, code in enumerate(codes):
+            taken = min(times, left[number])
+            if taken:
+                found[*row[:place], room.rows[code][place], *row[place + 1 :]] += taken
+            times -= taken
+            left[number] -= taken
+    return tuple(sorted(found.items(), key=repr))
+
+
+def _is_allowed(quote: Quote, pair: ChoicePair) -> bool:
+    """Whether the guarantee compares the two tables."""
+    if quote.beside is None:
+        return True
+    apart = (Counter(dict(pair.first)) - Counter(dict(pair.second))).total()
+    return apart <= quote.beside.adjacency.a and same_totals(quote.beside, quote.plan.schema, pair.columns, pair.first, pair.second)

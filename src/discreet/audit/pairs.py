@@ -33,7 +33,7 @@ from discreet.plan import resize_of
 from discreet.quotes import Noise, Quote
 from discreet.schema import Schema
 
-__all__ = ["Pair", "is_gaussian", "neighbouring_tables"]
+__all__ = ["Pair", "fitting", "is_gaussian", "neighbouring_tables", "possible", "same_totals"]
 
 _Choice = tuple[int, ...]
 _Effect = tuple[Row, list[NDArray[Any]]]
@@ -183,7 +183,7 @@ def _exchanges(kernel: Kernel, quote: Quote, columns: tuple[str, ...], beside: B
     """A few rows replaced by as many others, so that all totals stay what they are."""
     rows_there = quote.plan.neighbours.rows if isinstance(quote.plan.neighbours, ReplaceOne) else 1
     size = min(beside.adjacency.a, max(_MOST_BESIDE), rows_there)
-    rows = _possible(beside, quote.plan.schema, columns, candidates(quote, columns, _MOST_BESIDE[size]))
+    rows = possible(beside, quote.plan.schema, columns, candidates(quote, columns, _MOST_BESIDE[size]))
     known = _effects(kernel, quote, columns, rows)
     if not known:
         return
@@ -258,7 +258,7 @@ def _level(schema: Schema, name: str, code: int | None) -> int:
     return schema[name].size if code is None else code
 
 
-def _possible(beside: Beside, schema: Schema, columns: tuple[str, ...], rows: list[Row]) -> list[Row]:
+def possible(beside: Beside, schema: Schema, columns: tuple[str, ...], rows: list[Row]) -> list[Row]:
     """The rows that a table with these totals can have, as far as the public numbers say."""
     alive = alive_cells(beside, schema)
     places = [(name, columns.index(name)) for name in beside.invariants.columns]
@@ -297,7 +297,7 @@ def _pairs(quote: Quote, columns: tuple[str, ...], change: _Change) -> Iterator[
     for others in _surroundings(quote, columns, change, times):
         first, second = (tuple(sorted((others + part).items(), key=repr)) for part in (before, after))
         pair = Pair(words, columns, first, second, moves)
-        if quote.beside is None or _same_totals(quote.beside, plan.schema, pair):
+        if quote.beside is None or same_totals(quote.beside, plan.schema, columns, first, second):
             yield pair
 
 
@@ -312,7 +312,7 @@ def _surroundings(quote: Quote, columns: tuple[str, ...], change: _Change, times
                 yield Counter({row: rest})
             return
         if quote.beside.totals is not None:
-            yield from _fitting(quote, columns, change, quote.beside)
+            yield from fitting(quote, columns, change.before, change.around, quote.beside)
             return
         shown = list(dict.fromkeys([*change.before, *change.after]))
         every = Counter(shown if rest >= len(shown) else ())
@@ -323,33 +323,38 @@ def _surroundings(quote: Quote, columns: tuple[str, ...], change: _Change, times
     yield Counter() if resize is None else Counter({row: ceil(resize.rows / resize.proportion)})
 
 
-def _fitting(quote: Quote, columns: tuple[str, ...], change: _Change, beside: Beside) -> Iterator[Counter[Row]]:
-    """The other rows of a table that has the rows `before` and the published totals, where one is found."""
+def fitting(
+    quote: Quote, columns: tuple[str, ...], before: tuple[Row, ...], around: Row, beside: Beside
+) -> Iterator[Counter[Row]]:
+    """The other rows of a table that has the rows `before` and the published totals, where one is found.
+
+    In the columns that are not those of the totals they are like `around`.
+    """
     schema, names = quote.plan.schema, beside.invariants.columns
     shape = shape_of(names, schema)
     places = [columns.index(name) for name in names]
     least = np.zeros(shape, dtype=np.int64)
-    for row in change.before:
+    for row in before:
         least[tuple(_level(schema, name, row[place]) for name, place in zip(names, places, strict=True))] += 1
     found = fitted(beside, schema, least.ravel())
     if found is None:
         return
     others: Counter[Row] = Counter()
     for levels in np.argwhere(found.reshape(shape) > least).tolist():
-        codes = list(change.around)
+        codes = list(around)
         for name, place, level in zip(names, places, levels, strict=True):
             codes[place] = None if level == schema[name].size else level
         others[tuple(codes)] += int(found.reshape(shape)[tuple(levels)] - least[tuple(levels)])
     yield others
 
 
-def _same_totals(beside: Beside, schema: Schema, pair: Pair) -> bool:
+def same_totals(beside: Beside, schema: Schema, columns: tuple[str, ...], first: Table, second: Table) -> bool:
     """Whether both tables have the same published numbers, worked out as a release would."""
     names = beside.invariants.columns
     shape = shape_of(names, schema)
     published = []
-    for table in (pair.first, pair.second):
-        keys = [[_level(schema, name, row[pair.columns.index(name)]) for name in names] for row, _ in table]
+    for table in (first, second):
+        keys = [[_level(schema, name, row[columns.index(name)]) for name in names] for row, _ in table]
         counts = np.array([times for _, times in table], dtype=np.int64)
         published.append(totals_of_counts(beside.invariants, schema, (np.array(keys).reshape(-1, len(shape)), counts)))
     return published[0] == published[1] and beside.totals in (None, published[0])

@@ -1,0 +1,163 @@
+"""Whether what is drawn has the law that was declared: probabilities of events, counted and held against what they should be.
+
+The proofs speak of declared laws. A draw of another law can keep the guarantee by chance, or break it only on data that no
+attack thinks of, and is refuted here all the same. Every event is fixed by the quote, before anything is drawn; the bounds of its
+probability are those of Clopper and Pearson, as in an attack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.audit.bounds import above, below
+from discreet.audit.draws import Kernel, drawer, window_of
+from discreet.invariants.structure import Tables
+from discreet.mechanisms.lattice import HeldCells, KNormLaplace
+from discreet.noise.bits import Bits
+from discreet.noise.cones import k_norm
+from discreet.noise.k_norm import KNormCell
+from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.queries import Query, shown, widths
+from discreet.quotes import Measured, Quote
+
+__all__ = ["Check", "Counted", "bounded", "noise_counts"]
+
+_SCALAR = (DiscreteLaplace, DiscreteGaussian, RoundedGaussian)
+_LEVELS = tuple(map(Fraction, ("0.02", "0.2", "0.5", "0.8", "0.98")))
+_ROUNDING = 1e-9
+"""More than the rounding errors of a probability that was worked out in double precision."""
+_MOST_RUNS = 200_000
+_SLOWER = 100
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How often an event was seen, and its probability by the declared law: between two doubles."""
+
+    what: str
+    hits: int
+    runs: int
+    declared: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The probability of an event: what was declared, and bounds of what it is.
+
+    Args:
+        what: the event, in words.
+        declared: its probability by the declared law.
+        low: a lower bound of its probability where it was drawn.
+        high: an upper bound.
+        runs: how often it was drawn.
+    """
+
+    what: str
+    declared: float
+    low: float
+    high: float
+    runs: int
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the draws were shown to have another law."""
+        return not self.low - _ROUNDING <= self.declared <= self.high + _ROUNDING
+
+
+def bounded(counted: Sequence[Counted], error: float) -> tuple[Check, ...]:
+    """Bounds that all hold together, but for a chance of `error`."""
+    each = error / max(1, 2 * len(counted))
+    found = []
+    for one in counted:
+        low = float(below(np.array([one.hits]), one.runs, each)[0])
+        high = float(above(np.array([one.hits]), one.runs, each)[0])
+        # Of the two ends of the declared probability the one that is nearer to what was seen: towards no refutation.
+        nearest = min(max((low + high) / 2, one.declared[0]), one.declared[1])
+        found.append(Check(one.what, nearest, low, high, one.runs))
+    return tuple(found)
+
+
+def noise_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterator[Counted]:
+    """Events of the noise of each query: quantiles and signs of one cell, and two cells at once.
+
+    Args:
+        kernel: what draws.
+        quote: queries with noise, none with choices.
+        runs: how often the kernel runs for an attack.
+        bits: where the randomness comes from.
+    """
+    if not quote.measured:
+        return
+    sizes = [_size(quote, one) for one in quote.measured]
+    windows = [window_of(one.law, _first(one), size) for one, size in zip(quote.measured, sizes, strict=True)]
+    draw = drawer(kernel, quote, windows, min(runs, _MOST_RUNS))
+    times = min(runs, _MOST_RUNS) if draw.copies else max(2, runs // _SLOWER)
+    nothing = [np.zeros(size, dtype=np.int64) for size in sizes]
+    drawn = np.concatenate(list(draw.repeated(nothing, times, bits)))
+    ends = np.cumsum([len(window) for window in windows])
+    columns = []
+    for one, window, end in zip(quote.measured, windows, ends.tolist(), strict=True):
+        place = int(np.flatnonzero(window == _first(one)[0])[0]) + end - len(window)
+        columns.append((one, drawn[:, place]))
+        yield from _one_cell(one, drawn[:, place])
+        yield from _two_cells(one, drawn[:, end - len(window) : end])
+    yield from _two_queries(columns)
+
+
+def _size(quote: Quote, one: Measured) -> int:
+    return quote.plan.layout.cells * sum(widths(one.query)) if isinstance(one.query, Query) else quote.plan.layout.cells
+
+
+def _first(one: Measured) -> NDArray[np.int64]:
+    """The first cell that has noise."""
+    if isinstance(one.law, HeldCells):
+        return one.law.held[:1]
+    if isinstance(one.law, KNormLaplace):
+        structure = one.law.structure
+        return (structure.tables[0].order.ravel() if isinstance(structure, Tables) else structure.order)[:1]
+    return np.zeros(1, dtype=np.int64)
+
+
+def _named(one: Measured) -> str:
+    return shown(one.query) if isinstance(one.query, Query) else type(one.query).__name__
+
+
+def _one_cell(one: Measured, noise: _Floats) -> Iterator[Counted]:
+    moved = noise[noise != 0]
+    if len(moved):
+        yield Counted(f"noise of {_named(one)} above 0 where it is not 0", int((moved > 0).sum()), len(moved), (0.5, 0.5))
+    law = one.law.law if isinstance(one.law, HeldCells) else one.law
+    if isinstance(law, _SCALAR):
+        for cut in sorted({law.quantile(level) for level in _LEVELS}):
+            hits = int((noise <= cut).sum())
+            yield Counted(f"noise of {_named(one)} at most {cut}", hits, len(noise), law.cdf(cut))
+    if isinstance(law, KNormLaplace):
+        own = KNormCell(k_norm(law.points), law.epsilon, 0)
+        for width in sorted({own.half_width(level) for level in _LEVELS}):
+            hits = int((np.abs(noise) > width).sum())
+            yield Counted(f"noise of {_named(one)} beyond {width}", hits, len(noise), own.tail(width))
+
+
+def _two_cells(one: Measured, noise: _Floats) -> Iterator[Counted]:
+    """Of independent noise two cells are below 1 at once as often as the product of both chances says."""
+    if isinstance(one.law, _SCALAR) and noise.shape[1] > 1:
+        chance = one.law.cdf(0)
+        hits = int(((noise[:, 0] <= 0) & (noise[:, 1] <= 0)).sum())
+        yield Counted(f"noise of {_named(one)} at most 0 in two cells", hits, len(noise), (chance[0] ** 2, chance[1] ** 2))
+
+
+def _two_queries(columns: Sequence[tuple[Measured, _Floats]]) -> Iterator[Counted]:
+    """The same for the noise of each query and the next."""
+    for (one, noise), (other, beside) in zip(columns[:-1], columns[1:], strict=True):
+        if isinstance(one.law, _SCALAR) and isinstance(other.law, _SCALAR):
+            (low, high), (least, most) = one.law.cdf(0), other.law.cdf(0)
+            hits = int(((noise <= 0) & (beside <= 0)).sum())
+            what = f"noise of {_named(one)} and of {_named(other)} at most 0"
+            yield Counted(what, hits, len(noise), (low * least, high * most))
