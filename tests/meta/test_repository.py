@@ -66,7 +66,7 @@ def test_no_inexact_randomness_is_reachable(path):
         if isinstance(node, ast.Attribute) and node.attr == "random":
             assert not (isinstance(node.value, ast.Name) and node.value.id == "np")
         if isinstance(node, ast.Attribute) and node.attr == "urandom":
-            assert path.parent.name in {"noise", "ledger"}
+            assert path.parent.name in {"noise", "ledger"} or path.name == "processes.py"  # which marks a process with it
 
 
 def test_releases_differ_when_other_generators_are_constant(monkeypatch):
