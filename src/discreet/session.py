@@ -31,6 +31,7 @@ from discreet.spend import (
     Spend,
     amount_text,
     budget_down,
+    charge_of,
     check_names,
     check_room,
     checked_budget,
@@ -217,7 +218,6 @@ class Session:
 
         if error is None:
             return check_large(quote(request, self._spend(spend), self._beside()))
-
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
         return check_large(quote_for(request, error, self._budget, self._beside()))
@@ -357,7 +357,7 @@ class Session:
         from discreet.ledger import Reservation
         from discreet.publish import details_json
 
-        return Reservation(order.name, coordinates(quoted.spend), order.request.digest, snapshot, details_json(quoted))
+        return Reservation(order.name, charge_of(quoted.spend, self._left()), order.request.digest, snapshot, details_json(quoted))
 
     def _answered(
         self, order: Order, quoted: Quote, sequence: int, draft: Path | None, *, snapshot: str

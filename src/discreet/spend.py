@@ -22,6 +22,7 @@ __all__ = [
     "Spend",
     "amount_text",
     "budget_down",
+    "charge_of",
     "check_names",
     "check_room",
     "checked_budget",
@@ -134,8 +135,17 @@ def report_delta_of(value: Amount) -> Fraction:
 
 
 def budget_down(budget: Budget, left: tuple[Fraction, ...]) -> Budget:
-    """The measure of what is left in additive coordinates; for GDP the root is rounded down, so that it fits."""
+    """An amount of the budget's measure with these additive coordinates; for GDP the root is rounded down, so that it fits."""
     return GDP(sqrt_down(left[0])) if isinstance(budget, GDP) else from_coordinates(type(budget), left)
+
+
+def charge_of(spend: Budget, left: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    """What the ledger is charged for a spend: its coordinates, or all that is left where that rounds down to the spend.
+
+    A root that was rounded down would leave a remainder that buys nothing: whoever spends all that remains leaves 0. The
+    charge is never below the coordinates of the spend, because its root was rounded down.
+    """
+    return left if budget_down(spend, left) == spend else coordinates(spend)
 
 
 def in_words(dataset: str, budget: Budget, refused: BudgetExceeded) -> BudgetExceeded:
