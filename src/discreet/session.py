@@ -36,6 +36,7 @@ from discreet.spend import (
     check_room,
     checked_budget,
     checked_name,
+    checked_order,
     declaration_json,
     in_words,
     report_delta_of,
@@ -255,10 +256,7 @@ class Session:
         Raises:
             DiscreetError: as `release`, before anything is spent.
         """
-        orders = list(orders)
-        for order in orders:
-            if not isinstance(order, Order):
-                raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
+        orders = [checked_order(order) for order in orders]
         snapshot = self._engine.snapshot()
         stored = [self._stored(order, snapshot) for order in orders]
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
@@ -328,7 +326,7 @@ class Session:
     def _stored(self, order: Order, snapshot: str) -> Release | None:
         """The committed release of the same name, request, spend and source, if the ledger has it."""
         self._check_request(order.request)
-        name = checked_name(order.name, "name")
+        name = order.name
         found = self._ledger.stored(self._identity, name)
         if found is None or found.state != "committed":
             return None  # a name that is taken otherwise is refused by the reservation
@@ -357,7 +355,9 @@ class Session:
         from discreet.ledger import Reservation
         from discreet.publish import details_json
 
-        return Reservation(order.name, charge_of(quoted.spend, self._left()), order.request.digest, snapshot, details_json(quoted))
+        return Reservation(
+            order.name, charge_of(quoted.spend, self._left()), order.request.digest, snapshot, details_json(quoted)
+        )
 
     def _answered(
         self, order: Order, quoted: Quote, sequence: int, draft: Path | None, *, snapshot: str
