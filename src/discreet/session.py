@@ -32,11 +32,12 @@ from discreet.spend import (
     Spend,
     amount_text,
     budget_down,
+    charge_of,
     check_names,
     check_room,
     checked_budget,
     checked_name,
-    checked_orders,
+    checked_order,
     declaration_json,
     in_words,
     report_delta_of,
@@ -219,7 +220,6 @@ class Session:
 
         if error is None:
             return check_large(quote(request, self._spend(spend), self._beside()))
-
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
         return check_large(quote_for(request, error, self._budget, self._beside()))
@@ -257,7 +257,7 @@ class Session:
         Raises:
             DiscreetError: as `release`, before anything is spent.
         """
-        orders = checked_orders(orders)
+        orders = [checked_order(order) for order in orders]
         stored = [self._stored(order) for order in orders]
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
         if not fresh:
@@ -329,7 +329,7 @@ class Session:
     def _stored(self, order: Order) -> Release | None:
         """What the ledger has for the order. To compare the source too would be a free test of its rows (soundness 17)."""
         self._check_request(order.request)
-        name = checked_name(order.name, "name")
+        name = order.name
         found = self._ledger.stored(self._identity, name)
         if found is None or found.state != "committed" or found.plan_digest != order.request.digest:
             return None  # a name that is taken otherwise is refused by the reservation
@@ -356,7 +356,9 @@ class Session:
         from discreet.ledger import Reservation
         from discreet.publish import details_json
 
-        return Reservation(order.name, coordinates(quoted.spend), order.request.digest, snapshot, details_json(quoted))
+        return Reservation(
+            order.name, charge_of(quoted.spend, self._left()), order.request.digest, snapshot, details_json(quoted)
+        )
 
     def _answered(
         self, order: Order, quoted: Quote, sequence: int, draft: Path | None, *, snapshot: str

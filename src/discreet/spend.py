@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, printed
 from discreet.exact import Amount, decimal_up, exact, sqrt_down, text
 from discreet.invariants import Invariants
+from discreet.names import one_form
 from discreet.neighbours import Neighbours
 from discreet.plan import Plan, canonical
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
@@ -22,11 +23,12 @@ __all__ = [
     "Spend",
     "amount_text",
     "budget_down",
+    "charge_of",
     "check_names",
     "check_room",
     "checked_budget",
     "checked_name",
-    "checked_orders",
+    "checked_order",
     "declaration_json",
     "in_words",
     "number_text",
@@ -98,28 +100,27 @@ def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Invaria
 
 
 def checked_name(name: object, what: str) -> str:
-    """The name itself: of a data set or a release.
+    """The name of a data set or a release, in the form in which names are compared: Unicode's NFC.
 
     Raises:
         ArgumentError: no text, empty, longer than 200 characters, unprintable, or with blanks at its ends.
     """
-    if not isinstance(name, str) or not name or name != name.strip() or not name.isprintable() or len(name) > 200:
+    kept = one_form(name) if isinstance(name, str) else ""
+    if not kept or kept != kept.strip() or not kept.isprintable() or len(kept) > 200:
         rule = "must be printable text of 1 to 200 characters, without blanks at its ends"
         raise ArgumentError(f"{what}={printed(name)}: {rule}")
-    return name
+    return kept
 
 
-def checked_orders(orders: Sequence[Order]) -> list[Order]:
-    """The orders.
+def checked_order(order: object) -> Order:
+    """The order, with its name in the form in which names are compared.
 
     Raises:
-        ArgumentError: one of them is something else.
+        ArgumentError: no order, or no usable name.
     """
-    found = list(orders)
-    for order in found:
-        if not isinstance(order, Order):
-            raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
-    return found
+    if not isinstance(order, Order):
+        raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
+    return replace(order, name=checked_name(order.name, "name"))
 
 
 def check_names(orders: Sequence[Order]) -> None:
@@ -148,8 +149,17 @@ def report_delta_of(value: Amount) -> Fraction:
 
 
 def budget_down(budget: Budget, left: tuple[Fraction, ...]) -> Budget:
-    """The measure of what is left in additive coordinates; for GDP the root is rounded down, so that it fits."""
+    """The measure with these additive coordinates; for GDP the root is rounded down, so that it fits."""
     return GDP(sqrt_down(left[0])) if isinstance(budget, GDP) else from_coordinates(type(budget), left)
+
+
+def charge_of(spend: Budget, left: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    """What the ledger is charged for a spend: its coordinates, or all that is left where that rounds down to the spend.
+
+    A root that was rounded down would leave a remainder that buys nothing: whoever spends all that remains leaves 0. The
+    charge is never below the coordinates of the spend, because its root was rounded down.
+    """
+    return left if budget_down(spend, left) == spend else coordinates(spend)
 
 
 def in_words(dataset: str, budget: Budget, refused: BudgetExceeded) -> BudgetExceeded:

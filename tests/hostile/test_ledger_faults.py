@@ -199,6 +199,21 @@ def test_a_fork_while_other_threads_are_spending(tmp_path: Path) -> None:
         assert {f"child {number}" for number in range(8)} <= {entry.name for entry in ledger.entries("wages")}
 
 
+def test_a_ledger_in_memory_is_refused_in_a_child_that_has_the_id_of_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getpid", lambda: 4711)
+    with Ledger.open(":memory:") as ledger:
+
+        def child() -> int:
+            try:
+                ledger.reserve(identity(), [asks("b")])
+            except LedgerError:
+                return REFUSED
+            return WON
+
+        assert inside(child) == REFUSED
+        ledger.reserve(identity(), [asks("b")])
+
+
 def test_a_ledger_in_memory_is_refused_after_a_fork(tmp_path: Path) -> None:
     with Ledger.open(":memory:") as ledger:
         ledger.reserve(identity(), [asks("a")])

@@ -66,7 +66,18 @@ def test_no_inexact_randomness_is_reachable(path):
         if isinstance(node, ast.Attribute) and node.attr == "random":
             assert not (isinstance(node.value, ast.Name) and node.value.id == "np")
         if isinstance(node, ast.Attribute) and node.attr == "urandom":
-            assert path.parent.name in {"noise", "ledger"}
+            assert path.parent.name in {"noise", "ledger"} or path.name == "processes.py"  # which marks a process with it
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
+def test_one_file_sets_the_precision_of_enclosures(path):
+    """python-flint has one precision for all threads; `discreet.precision` says how it is set and put back."""
+    if path.name == "precision.py":
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute):
+            assert node.attr not in {"workprec", "workdps", "extraprec", "extradps", "dps"}
+            assert not (node.attr == "prec" and isinstance(node.ctx, ast.Store))
 
 
 def test_releases_differ_when_other_generators_are_constant(monkeypatch):

@@ -286,6 +286,20 @@ def test_a_spend_of_all_that_remains_is_given_back_too(folder: Path) -> None:
     assert "charge ρ = 0;" in done("quote", "plan.toml")
 
 
+def test_a_spend_of_all_that_remains_leaves_nothing_where_roots_are_rounded(folder: Path) -> None:
+    edit(folder, 'measure = "zcdp"\nrho = 0.5', 'measure = "gdp"\nmu = 0.5')
+    done("release", "plan.toml", "--out", "out")
+    edit(folder, '"Hours by gender"', '"All the rest"')
+    edit(folder, "spend = 0.1\n", "")
+    assert ", afterwards μ = 0. " in done("quote", "plan.toml")
+    done("release", "plan.toml", "--out", "rest")
+    assert "given back" in done("release", "plan.toml", "--out", "rest")
+    again = json.loads(done("quote", "plan.toml", "--json"))
+    assert (again["charge"], again["remaining"]) == (["0"], ["0"])
+    stored = json.loads((folder / "rest" / "release.json").read_text(encoding="utf-8"))
+    assert again["releases"][0]["spend"] == stored["guarantee"]["measure"]
+
+
 def test_errors_in_place_of_a_spend_are_met_for_the_least(folder: Path) -> None:
     edit(folder, "spend = 0.1\n", "error = { count = 20, hours = 1.5 }\n" + SECOND)
     quoted = json.loads(done("quote", "plan.toml", "--json"))["releases"][0]

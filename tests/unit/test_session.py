@@ -18,7 +18,7 @@ from discreet import datasets
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.ledger import Ledger
-from discreet.spend import Order
+from discreet.spend import Order, budget_down, charge_of
 
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 100))
 FRAME = pl.DataFrame({"g": ["x", "y", None, "z"] * 25, "v": [*range(99), None]})
@@ -90,7 +90,7 @@ def test_leaving_a_session_closes_its_source_and_its_ledger(monkeypatch):
     assert closed == [type(one._engine), type(one._ledger)]
 
 
-@pytest.mark.parametrize("budget", [dp.PureDP("0.3"), dp.ZCDP("0.3"), dp.ApproxDP("0.3", "1e-9")])
+@pytest.mark.parametrize("budget", [dp.PureDP("0.3"), dp.ZCDP("0.3"), dp.ApproxDP("0.3", "1e-9"), dp.GDP("0.3")])
 def test_none_spends_all_that_remains_exactly(budget):
     with session(budget=budget) as one:
         one.release(means(one), spend="0.1", name="a")
@@ -100,11 +100,30 @@ def test_none_spends_all_that_remains_exactly(budget):
             one.release(means(one), name="c")
 
 
-def test_none_spends_nearly_all_where_roots_are_rounded():
+@pytest.mark.parametrize("spend", [None, "remaining"])
+def test_where_the_root_of_what_remains_is_rounded_down_the_rest_is_charged_with_it(spend):
     with session(budget=dp.GDP("0.3")) as one:
         one.release(means(one), spend="0.1", name="a")
-        one.release(means(one), name="b")
-        assert 0 <= one.remaining.mu < Fraction(1, 10**10)
+        left = one.remaining
+        release = one.release(means(one), spend=left if spend else None, name="b")
+        assert release.guarantee.measure == left
+        assert left.mu**2 < Fraction(8, 100)  # √0.08 is no rational: the noise is for a little less than is charged
+        assert (one.remaining, one.spent) == (dp.GDP(0), dp.GDP("0.3"))
+        assert one._ledger.remaining("d") == (0,)
+        again = one.release(means(one), spend=left if spend else None, name="b")
+        assert again.digest == release.digest
+
+
+@pytest.mark.parametrize("left", [Fraction(8, 100), Fraction(9, 100), Fraction(10), Fraction(1, 3**50), Fraction(1, 10**60)])
+def test_a_charge_is_never_below_its_spend_and_never_above_what_is_left(left):
+    all_of_it = budget_down(dp.GDP(1), (left,))
+    assert charge_of(all_of_it, (left,)) == (left,)
+    assert all_of_it.mu**2 <= left
+    for other in (all_of_it.mu / 2, all_of_it.mu * (1 - Fraction(1, 10**40)), all_of_it.mu * 2):
+        assert charge_of(dp.GDP(other), (left,)) == (other**2,)
+    # What is left changed after the quote was made: the charge is that of the quote, and may be refused.
+    assert charge_of(all_of_it, (left / 2,)) == (all_of_it.mu**2,)
+    assert charge_of(dp.ZCDP(left), (left,)) == (left,)
 
 
 def test_ten_tenths_fit_and_not_a_hair_more():

@@ -185,7 +185,7 @@ def _imputed_at_once(kernel: Kernel, plan: Plan, column: _Column, bits: Bits) ->
         yield Counted(f"a null of '{column.name}' drawn among {_MANY_NULLS}", hits, _MANY_NULLS, (share, share))
 
 
-def _counted(  # noqa: PLR0913, PLR0917 (one run of the kernel)
+def _counted(
     kernel: Kernel, probe: Quote, column: _Column, small: _Small, law: _Law, *, drawn: bool, runs: int, bits: Bits
 ) -> Iterator[Counted]:
     canary = None if drawn else column.known[0]
@@ -218,9 +218,7 @@ def _inside(answer: Sequence[object] | np.ndarray[tuple[int, ...], np.dtype[np.i
 # The law ----------------------------------------------------------------------------------------------------------------
 
 
-def count_law(
-    resize: Resize | None, rows: int, canaries: int, share: Fraction, *, public: bool, drawn: bool
-) -> _Law:
+def count_law(resize: Resize | None, rows: int, canaries: int, share: Fraction, *, public: bool, drawn: bool) -> _Law:
     """The probability that so many rows of the resized table have the value that is looked for, exactly.
 
     Of the rows that fill it up each has it with the probability `share`. All copies of a canary have it or, where it is

@@ -222,4 +222,6 @@ def _is_allowed(quote: Quote, pair: ChoicePair) -> bool:
     if quote.beside is None:
         return True
     apart = (Counter(dict(pair.first)) - Counter(dict(pair.second))).total()
-    return apart <= quote.beside.adjacency.a and same_totals(quote.beside, quote.plan.schema, pair.columns, pair.first, pair.second)
+    return apart <= quote.beside.adjacency.a and same_totals(
+        quote.beside, quote.plan.schema, pair.columns, pair.first, pair.second
+    )

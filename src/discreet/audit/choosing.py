@@ -83,9 +83,7 @@ def _is_constant(kernel: Kernel, quote: Quote, pair: ChoicePair, bits: Bits) -> 
     return all(_answers(kernel, asked, pair, table, bits)[0] for table in (pair.first, pair.second))
 
 
-def _answers(
-    kernel: Kernel, quote: Quote, pair: ChoicePair, table: Table, bits: Bits
-) -> tuple[bool, Iterator[Integers]]:
+def _answers(kernel: Kernel, quote: Quote, pair: ChoicePair, table: Table, bits: Bits) -> tuple[bool, Iterator[Integers]]:
     """Whether every run chooses from the same records, and what each of them chooses from: codes and counts of the cell."""
     cubes = cubes_of(quote.plan, pair.columns, table)
 

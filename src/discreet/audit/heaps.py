@@ -73,7 +73,9 @@ def shapes(law: ExponentialQuantiles, codes: int, records: int | None) -> Iterat
     for depth in _DEPTHS:
         for upper in (True, False):
             for base in (_FEW, 1):
-                yield from _chain(law, _side(tree, law, upper)[: codes - 1], upper=upper, depth=depth, base=base, records=records)
+                yield from _chain(
+                    law, _side(tree, law, upper)[: codes - 1], upper=upper, depth=depth, base=base, records=records
+                )
         if records is not None and codes > 3:
             yield from _fork(tree, law, depth=depth, records=records)
         for choice, sure in product(_telling(tree), (False, True) if len(tree) > 1 else (False,)):
@@ -115,9 +117,7 @@ def _kept_away(law: ExponentialQuantiles) -> float:
     return 2 * log(law.size) / float(law.reach)
 
 
-def _two(
-    law: ExponentialQuantiles, choice: _Choice, *, depth: float, sure: bool, records: int | None
-) -> Iterator[Heaps]:
+def _two(law: ExponentialQuantiles, choice: _Choice, *, depth: float, sure: bool, records: int | None) -> Iterator[Heaps]:
     """Two heaps, with the wanted rank just inside of the larger one."""
     for upper in (True, False) if choice.upper is None else (choice.upper,):
         q = float(law.at[choice.place] if upper else 1 - law.at[choice.place])
@@ -144,7 +144,7 @@ def _free(law: ExponentialQuantiles, q: float, inside: float, *, sure: bool) -> 
     return ceil((inside + q * others) / (1 - q)), others
 
 
-def _chain(  # noqa: PLR0913 (a shape has so many sides)
+def _chain(
     law: ExponentialQuantiles, path: list[_Choice], *, upper: bool, depth: float, base: int, records: int | None
 ) -> Iterator[Heaps]:
     """A heap for each choice of the path, and a few records at the end of it."""
@@ -184,7 +184,7 @@ def _fork(tree: dict[int, _Choice], law: ExponentialQuantiles, *, depth: float, 
         yield Heaps(counts, to=3, of=0, path=(lower.place, root.place, upper.place))
 
 
-def _chained(law: ExponentialQuantiles, path: list[_Choice], upper: bool, depth: float, base: int) -> list[int]:  # noqa: FBT001, PLR0917
+def _chained(law: ExponentialQuantiles, path: list[_Choice], upper: bool, depth: float, base: int) -> list[int]:  # noqa: FBT001
     """The heaps from the first choice to the last, and the records at the end."""
     heaps = [base]
     for choice in reversed(path):

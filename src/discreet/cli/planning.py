@@ -14,11 +14,12 @@ from discreet.engines import NO_LIMITS, Limits, Progress
 from discreet.errors import BudgetExceeded
 from discreet.exact import text
 from discreet.ledger import Entry, Ledger
+from discreet.names import one_form, spellings
 from discreet.planfile import PlanFile, load_plan
 from discreet.privacy import Budget, coordinates, from_coordinates, to_json
 from discreet.quotes import Quote
 from discreet.session import Session
-from discreet.spend import amount_text
+from discreet.spend import amount_text, budget_down, charge_of
 
 __all__ = ["Standing", "checked_plan", "opened", "planner_page", "quoted", "quoted_plan", "standing"]
 
@@ -51,7 +52,9 @@ class Standing:
     def paid_otherwise(self, plan: PlanFile, name: str, quote: Quote) -> bool:
         """Whether the ledger has a release of this name for another spend than the one that the plan asks for now."""
         open_spend = any(order.name == name and order.spend is None and order.error is None for order in plan.orders)
-        return name in self.reserved and not open_spend and self.reserved[name].charge != coordinates(quote.spend)
+        return (
+            name in self.reserved and not open_spend and budget_down(plan.budget, self.reserved[name].charge) != quote.spend
+        )
 
 
 def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
@@ -82,10 +85,11 @@ def standing(plan: PlanFile) -> Standing:
     """
     with Ledger.open(plan.ledger) as ledger:
         head = ledger.head_sequence()
-        if plan.dataset not in ledger.datasets():
+        if not spellings(plan.dataset, ledger.datasets()):
             return Standing(head, coordinates(plan.budget), {}, frozenset(), declared=False)
         entries = ledger.entries(plan.dataset)
-        reserved = {entry.name: entry for entry in entries if entry.kind == "reserve"}
+        begun = [entry for entry in entries if entry.kind == "reserve"]
+        reserved = {one_form(entry.name): entry for entry in begun} | {entry.name: entry for entry in begun}
         committed = frozenset(entry.reservation for entry in entries if entry.kind == "commit")
         return Standing(head, ledger.remaining(plan.dataset), reserved, committed, declared=True)
 
@@ -183,7 +187,7 @@ def _quotes(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
             spend = order.spend
             if spend is None and order.error is None and now.gives_back(order.name, order.request.digest):
                 # It was given all that remained then, and is given back for that.
-                spend = from_coordinates(type(plan.budget), now.reserved[order.name].charge)
+                spend = budget_down(plan.budget, now.reserved[order.name].charge)
             quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
     return quotes, now
 
@@ -193,7 +197,7 @@ def _charge(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Amoun
     total = (Fraction(0),) * len(coordinates(plan.budget))
     for name, quote in quotes.items():
         if not now.gives_back(name, quote.plan.digest) or now.paid_otherwise(plan, name, quote):
-            total = tuple(map(add, total, coordinates(quote.spend)))
+            total = tuple(map(add, total, charge_of(quote.spend, now.remaining)))
     return total
 
 

@@ -20,6 +20,7 @@ from discreet.cli.planning import Standing, opened, standing
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed
 from discreet.limits import is_large
+from discreet.names import one_form
 from discreet.planfile import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.release import Release, guarantee_json
@@ -160,7 +161,7 @@ def _check_folder(folder: Path, dataset: str, name: str) -> None:
         return
     try:
         there = Release.load(folder)
-        same = (there.dataset, there.name) == (dataset, name)
+        same = (one_form(there.dataset), one_form(there.name)) == (dataset, name)
     except (ArgumentError, KeyError):
         same = False
     if not same:

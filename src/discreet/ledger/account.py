@@ -10,7 +10,7 @@ from typing import Self
 
 from discreet.errors import ArgumentError, did_you_mean
 from discreet.ledger.amounts import Amounts
-from discreet.ledger.book import Account, Book, Standing, standing
+from discreet.ledger.book import Account, Book, Standing, account_of, number_of, standing
 from discreet.ledger.drafts import beginning, concluding, keyed_hash
 from discreet.ledger.reading import damaged_beside, read, stored_release
 from discreet.ledger.records import (
@@ -219,7 +219,7 @@ class Ledger:
         require_identity(identity)
         with self._reading() as (book, transaction):
             same_identity(book, identity)
-            account = book.accounts.get(identity.dataset)
+            account = account_of(book, identity.dataset)
             attempt = standing(book, account.published) if account else None
             if attempt is None or transaction is None:
                 return None
@@ -232,8 +232,8 @@ class Ledger:
 
     @staticmethod
     def _release(book: Book, identity: Identity, name: str) -> Standing | None:
-        account = book.accounts.get(identity.dataset)
-        return standing(book, account.releases.get(name, 0)) if account else None
+        account = account_of(book, identity.dataset)
+        return standing(book, number_of(account, name)) if account else None
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
@@ -265,17 +265,16 @@ class Ledger:
         """
         with self._reading() as (book, _):
             same_identity(book, identity)
-            account = book.accounts.get(identity.dataset)
+            account = account_of(book, identity.dataset)
             return book.digest, identity.budget if account is None else account.remaining
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """The entries of `dataset`, or of all data sets, in order."""
         with self._reading() as (book, transaction):
-            if dataset is not None:
-                self._account(book, dataset)
+            stored = None if dataset is None else self._account(book, dataset).identity.dataset
             rows = transaction.entries(0) if transaction else ()
             entries = (entry_from(body, digest) for _, body, digest in rows)
-            return tuple(entry for entry in entries if dataset is None or entry.dataset == dataset)
+            return tuple(entry for entry in entries if stored is None or entry.dataset == stored)
 
     def head(self) -> str:
         """The digest of the last entry, which stands for the whole ledger so far; empty while there is no file."""
@@ -315,7 +314,7 @@ class Ledger:
             return Verification(book.sequence, book.digest, spent, broken, problem or transaction.integrity())
 
     def _account(self, book: Book, dataset: str) -> Account:
-        account = book.accounts.get(dataset)
+        account = account_of(book, dataset)
         if account is None:
             raise self._store.error(f"has no data set '{dataset}'{did_you_mean(dataset, book.accounts)}")
         return account

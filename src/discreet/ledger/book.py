@@ -21,8 +21,21 @@ from discreet.ledger.records import (
     lists_invariants,
     require_identity,
 )
+from discreet.names import spellings
 
-__all__ = ["Account", "Book", "Row", "Standing", "dataset_details", "follow", "follow_all", "fresh_account", "standing"]
+__all__ = [
+    "Account",
+    "Book",
+    "Row",
+    "Standing",
+    "account_of",
+    "dataset_details",
+    "follow",
+    "follow_all",
+    "fresh_account",
+    "number_of",
+    "standing",
+]
 
 Row = tuple[int, str, str]
 """Sequence number, body and digest of an entry, as they are on disk."""
@@ -224,6 +237,21 @@ _MEANINGS: dict[str, Callable[[Book, int, dict[str, Any]], None]] = {
     "commit": _commit,
     "fail": _fail,
 }
+
+
+def account_of(book: Book, dataset: str) -> Account | None:
+    """The account of a data set, however its name was written; None if there is none, or if several have that name."""
+    exactly = book.accounts.get(dataset)
+    if exactly is not None:
+        return exactly
+    stored = spellings(dataset, book.accounts)
+    return book.accounts[stored[0]] if len(stored) == 1 else None
+
+
+def number_of(account: Account, name: str) -> int:
+    """The number of the reservation of a release, however its name was written; 0 for none."""
+    exactly = account.releases.get(name, 0)
+    return exactly or next((account.releases[stored] for stored in spellings(name, account.releases)), 0)
 
 
 def dataset_details(identity: Identity) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from discreet.ledger.book import Book, Standing, dataset_details
+from discreet.ledger.book import Book, Standing, account_of, dataset_details
 from discreet.ledger.records import Entry, Identity, Publication, Reservation, entry_body, entry_digest
 
 __all__ = ["beginning", "concluding", "keyed_hash", "sha256"]
@@ -21,11 +21,13 @@ def beginning(
 ) -> tuple[tuple[Entry, bytes | str | None], ...]:
     """The entries that begin what is asked, after one that declares the data set if it is new; each with its snapshot."""
     drafts: list[tuple[Entry, bytes | str | None]] = []
-    if identity.dataset not in book.accounts:
-        drafts.append((_draft(identity.dataset, "dataset", details=dataset_details(identity)), None))
+    account = account_of(book, identity.dataset)
+    dataset = identity.dataset if account is None else account.identity.dataset  # all entries have one spelling of it
+    if account is None:
+        drafts.append((_draft(dataset, "dataset", details=dataset_details(identity)), None))
     for one in asked:
         kind, charge = ("reserve", one.charge) if isinstance(one, Reservation) else ("publish", ())
-        draft = _draft(identity.dataset, kind, details=one.details)
+        draft = _draft(dataset, kind, details=one.details)
         drafts.append((replace(draft, name=one.name, charge=charge, plan_digest=one.plan_digest), one.snapshot))
     sequence, previous = book.sequence, book.digest
     chained = []

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError
 from discreet.ledger.amounts import Amounts, fits, is_short, plus, shown
-from discreet.ledger.book import Account, Book, fresh_account
+from discreet.ledger.book import Account, Book, account_of, fresh_account, number_of
 from discreet.ledger.records import Identity, Reservation, canonical
+from discreet.names import one_form, spellings
 
 __all__ = ["require_room", "require_totals_owed", "same_identity"]
 
@@ -26,13 +28,29 @@ def same_identity(book: Book, identity: Identity) -> None:
     Raises:
         LedgerError: otherwise, naming the parts that differ.
     """
-    account = book.accounts.get(identity.dataset)
-    if account is not None and account.identity != identity:
+    _require_one_name(book, identity.dataset)
+    account = account_of(book, identity.dataset)
+    if account is not None and account.identity != replace(identity, dataset=account.identity.dataset):
         raise LedgerError(
             f"dataset='{identity.dataset}' was declared otherwise in this ledger: "
             f"{_differences(account.identity, identity)}. What the first release declared is frozen, because it says "
             "what the budget protects: declare the same again or, for other persons or other data, choose another "
             "data set name (and add up what both reveal)"
+        )
+
+
+def _require_one_name(book: Book, dataset: str) -> None:
+    """At most one data set has this name: a ledger that is older than the comparison of names may hold two budgets.
+
+    Which of them is that of the persons cannot be told, so nothing more is spent from either.
+    """
+    stored = spellings(dataset, book.accounts)
+    if len(stored) > 1:
+        raise LedgerError(
+            f"dataset='{dataset}': this ledger holds {len(stored)} data sets of that name, written "
+            f"{' and '.join(map(ascii, stored))}, and names are compared after Unicode normalisation (NFC): which budget is "
+            "meant cannot be told, so nothing more is spent from them. `discreet ledger show` has their releases; choose "
+            "another data set name, and add up what all of them reveal"
         )
 
 
@@ -131,16 +149,15 @@ def require_totals_owed(book: Book, identity: Identity) -> None:
 
 def _account(book: Book, identity: Identity) -> Account:
     same_identity(book, identity)
-    return book.accounts.get(identity.dataset) or fresh_account(identity)
+    return account_of(book, identity.dataset) or fresh_account(identity)
 
 
 def _require_fresh_names(book: Book, account: Account, reservations: Sequence[Reservation]) -> None:
-    asked = Counter(reservation.name for reservation in reservations)
+    asked = Counter(one_form(reservation.name) for reservation in reservations)
     for name, times in asked.items():
         if times > 1:
             raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
-        if name in account.releases:
-            number = account.releases[name]
+        if number := number_of(account, name):
             state = book.concluded[number][1] if number in book.concluded else "reserved"
             raise LedgerError(
                 f"name='{name}': used in data set '{account.identity.dataset}' by reservation {number}, "

@@ -21,6 +21,7 @@ from discreet.durable import synced
 from discreet.errors import LedgerError
 from discreet.ledger.layouts import LAYOUTS, Layout
 from discreet.ledger.records import Entry, canonical, entry_body
+from discreet.processes import this_process
 
 __all__ = ["Store", "Transaction"]
 
@@ -124,7 +125,7 @@ class Store:
 
     def __init__(self, path: str | Path, patience: float) -> None:
         self._patience = patience
-        self._owner = os.getpid()
+        self._owner = this_process()
         self._memory = _in_memory() if str(path) == ":memory:" else None
         try:
             self.path = Path(path) if self._memory else Path(path).resolve()
@@ -215,7 +216,7 @@ class Store:
         if self.closed:
             raise self.error("was closed; open it again")
         if self._memory:
-            if self._owner != os.getpid():
+            if self._owner != this_process():
                 raise self.error("belongs to the process that opened it; use a file to share a budget between processes")
             yield self._memory
             return
@@ -269,7 +270,7 @@ class Store:
     def close(self) -> None:
         """Nothing can be read or written any more."""
         self.closed = True
-        if self._memory and self._owner == os.getpid():
+        if self._memory and self._owner == this_process():
             self._memory.close()
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.exact import float_down, float_up
+from discreet.precision import with_precision
 
 __all__ = ["Ball", "ball", "enclosure", "sign"]
 
@@ -30,27 +31,28 @@ def enclosure(real: Callable[[], Ball], *, at_most: float = math.inf, bits: int 
 
     The working precision starts at `bits` and is raised until x is known to about 60 bits.
     """
-    from flint import ctx
 
-    while True:
-        with ctx.workprec(bits):
-            x = real()
-            if x.rel_accuracy_bits() >= 60 or bits > 20_000:
-                return max(0.0, float_down(_dyadic(x.lower()))), min(at_most, float_up(_dyadic(x.upper())))
+    def ends() -> tuple[Fraction, Fraction] | None:
+        x = real()
+        if x.rel_accuracy_bits() >= 60 or bits > 20_000:
+            return _dyadic(x.lower()), _dyadic(x.upper())
+        return None
+
+    while (found := with_precision(bits, ends)) is None:
         bits *= 2
+    return max(0.0, float_down(found[0])), min(at_most, float_up(found[1]))
 
 
 def sign(real: Callable[[], Ball], *, bits: int = 80, most: int = 20_000) -> int:
     """1 or -1, the certified sign of the number that `real()` encloses; 0 if `most` bits do not show it."""
-    from flint import ctx
+
+    def shown() -> int:
+        x = real()
+        return int(x > 0) - int(x < 0)
 
     while bits <= most:
-        with ctx.workprec(bits):
-            x = real()
-            if x > 0:
-                return 1
-            if x < 0:
-                return -1
+        if found := with_precision(bits, shown):
+            return found
         bits *= 2
     return 0
 

@@ -5,7 +5,8 @@ after every MiB, so a key recovered from memory says nothing about what was draw
 indistinguishable from true randomness is the one computational assumption under every guarantee of this library.
 
 Nothing is shared: every `system_bits()` is a fresh stream. A stream may be used by several threads; a forked child
-draws from a new key; a stream cannot be pickled or copied, because a copy would repeat the original's bits.
+draws from a new key, however it was forked; a stream cannot be pickled or copied, because a copy would repeat the
+original's bits.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
+from discreet.processes import this_process
 
 __all__ = ["Bits", "system_bits"]
 
@@ -129,10 +131,13 @@ class _Keystream:
         return bytes(out)
 
     def fill(self, view: memoryview) -> None:
-        keyed = self._keyed
-        if keyed.process != _process():
-            keyed = self._keyed = _Keyed()
-        keyed.fill(view)
+        while True:
+            keyed = self._keyed
+            if keyed.process != _process():
+                keyed = self._keyed = _Keyed()
+            keyed.fill(view)
+            if keyed.process == _process():
+                return  # otherwise a fork while the view was being filled made this the child: nothing of it is used
 
 
 class _Keyed:
@@ -141,7 +146,7 @@ class _Keyed:
     __slots__ = ("_left", "_lock", "_stream", "process")
 
     def __init__(self) -> None:
-        self.process = _process()
+        self.process = _process()  # before the key is drawn: a child of a fork in between does not use it
         self._lock = threading.Lock()
         seed = os.urandom(_KEY_BYTES + _COUNTER_BYTES)
         if len(seed) != _KEY_BYTES + _COUNTER_BYTES:
@@ -175,6 +180,6 @@ class _Keyed:
         view[direct:] = self._stream.update(_ZEROS[: len(view) - direct])
 
 
-def _process() -> tuple[int, int]:
-    """Who draws. The parent's id tells a process from an ancestor whose id the system gave out a second time."""
-    return os.getpid(), os.getppid()
+def _process() -> tuple[tuple[bytes, int], int]:
+    """Who draws. The parent's id stands in where no mark can be cleared: a fork outside Python, on an old kernel."""
+    return this_process(), os.getppid()

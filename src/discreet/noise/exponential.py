@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from discreet.noise._arb import Ball, ball
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits
+from discreet.precision import with_precision
 
 __all__ = ["Candidates", "below_each", "choose"]
 
@@ -116,9 +117,10 @@ def _certified(above: NDArray[Any], many: NDArray[np.int64], rate: Fraction, dra
     uniform, sums = LazyUniform(bits, value=drawn, known=64), dict[int, list[Ball]]()
 
     def part(upto: int) -> Ball:
-        if ctx.prec not in sums:
-            sums[ctx.prec] = _sums(above, many, rate)
-        return sums[ctx.prec][upto] / sums[ctx.prec][-1]
+        precision = ctx.prec
+        if precision not in sums:
+            sums[precision] = with_precision(precision, lambda: _sums(above, many, rate))
+        return sums[precision][upto] / sums[precision][-1]
 
     low, high = 0, len(many) - 1
     while low < high:

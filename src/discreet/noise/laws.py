@@ -23,6 +23,7 @@ from discreet.noise._arb import Ball, ball, enclosure, sign
 from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, capped, positive
 from discreet.noise._theta import gaussian_sum, gaussian_tail_sum, rough_erfc, rough_gaussian_tails
 from discreet.noise.bits import Bits
+from discreet.precision import with_precision
 
 __all__ = [
     "DiscreteGaussian",
@@ -351,13 +352,12 @@ def smallest(enough: Callable[[int], bool], guess: int) -> int:
 
 def _nearest(real: Callable[[], Ball]) -> int:
     """An integer near the number `real()` encloses."""
-    from flint import ctx
 
-    with ctx.workprec(160):
+    def below() -> int:
         x = real()
-        if not x.is_finite():
-            return 0
-        return int(x.mid().floor().unique_fmpz())
+        return int(x.mid().floor().unique_fmpz()) if x.is_finite() else 0
+
+    return with_precision(160, below)
 
 
 def checked_coverage(coverage: Amount) -> Fraction:

@@ -22,6 +22,7 @@ from discreet.exact import Amount
 from discreet.noise._arb import Ball, ball, enclosure, sign
 from discreet.noise._parameters import MOST_SCALE, checked_size, positive
 from discreet.noise.laws import DiscreteLaplace, checked_coverage, checked_probability, smallest
+from discreet.precision import with_precision
 
 __all__ = ["SumZeroLaplaceCell"]
 
@@ -104,16 +105,17 @@ def _first(law: SumZeroLaplaceCell, beyond: Fraction) -> int:
 
 def _descended(law: SumZeroLaplaceCell, beyond: Fraction, k: int) -> int:
     """A k near the first with P(v₁ > k) ≤ beyond: Newton's method on the logarithm, which is concave, from the right."""
-    from flint import ctx
 
-    with ctx.workprec(256):
-        for _ in range(60):
-            here, further = (_at_least(law, k + i).log() for i in (1, 2))
-            step = (ball(beyond).log() - here) / (here - further)
-            whole = int(step.mid().floor().unique_fmpz()) if step.is_finite() else 0
-            if not 0 < whole <= k:
-                break
-            k -= whole
+    def step() -> int:
+        here, further = (_at_least(law, k + i).log() for i in (1, 2))
+        length = (ball(beyond).log() - here) / (here - further)
+        return int(length.mid().floor().unique_fmpz()) if length.is_finite() else 0
+
+    for _ in range(60):
+        whole = with_precision(256, step)
+        if not 0 < whole <= k:
+            break
+        k -= whole
     return k
 
 
@@ -127,9 +129,9 @@ def _at_least(law: SumZeroLaplaceCell, k: int) -> Ball:
 
 
 @lru_cache(maxsize=64)
-def _whole_weight(law: SumZeroLaplaceCell, _precision: int) -> Ball:
-    """U(0) + U(1), at the working precision, which is an argument only for the cache to tell balls apart by it."""
-    return _weight_from(law, 0) + _weight_from(law, 1)
+def _whole_weight(law: SumZeroLaplaceCell, precision: int) -> Ball:
+    """U(0) + U(1) at that precision, which the cache remembers with it."""
+    return with_precision(precision, lambda: _weight_from(law, 0) + _weight_from(law, 1))
 
 
 def _weight_from(law: SumZeroLaplaceCell, k: int) -> Ball:

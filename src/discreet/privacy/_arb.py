@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.errors import InternalError
 from discreet.exact import float_up
+from discreet.precision import ORDINARY_BITS, with_precision
 
 Ball = Any  # flint.arb has no types
 
@@ -42,15 +43,12 @@ def enclose(compute: Callable[[], Ball], relative_bits: int = 64, bits: int = 12
     Raises:
         InternalError: when 2**14 bits do not suffice, which only an exact zero can cause.
     """
-    from flint import ctx
-
     while bits <= _MAX_BITS:
-        with ctx.workprec(bits):
-            result = compute()
-            if result.is_exact() or (result.is_finite() and result.rel_accuracy_bits() >= relative_bits):
-                return result
-            if result < _TINY:
-                return result
+        result = with_precision(bits, compute)
+        if result.is_exact() or (result.is_finite() and result.rel_accuracy_bits() >= relative_bits):
+            return result
+        if result < _TINY:
+            return result
         bits *= 2
     raise InternalError("an enclosure did not become tight enough; please report the arguments")
 
@@ -63,9 +61,14 @@ def _rational(value: Ball) -> Fraction | None:
     return Fraction(mantissa) * Fraction(2) ** exponent
 
 
+def _top(value: Ball) -> Ball:
+    """The upper end of a ball, rounded up to the ordinary precision, whatever precision the caller of discreet has set."""
+    return with_precision(ORDINARY_BITS, value.upper)
+
+
 def upper(value: Ball) -> float:
     """A double that is at least every point of the (finite) ball."""
-    top = value.upper()
+    top = _top(value)
     exact = _rational(top)
     if exact is not None:
         return float_up(exact)
@@ -76,19 +79,19 @@ def upper(value: Ball) -> float:
 
 def lower(value: Ball) -> float:
     """A double that is at most every point of the (finite) ball."""
-    return -upper(-value)
+    return -upper(with_precision(ORDINARY_BITS, lambda: -value))
 
 
 def upper_rational(value: Ball, bits: int = 64) -> Fraction:
     """A rational with a mantissa of `bits` bits that is at least every point of the (finite, positive) ball."""
-    mantissa, exponent = (int(part) for part in value.upper().man_exp())
+    mantissa, exponent = (int(part) for part in _top(value).man_exp())
     excess = max(0, mantissa.bit_length() - bits)
     return Fraction(-(-mantissa >> excess)) * Fraction(2) ** (exponent + excess)
 
 
 def lower_rational(value: Ball, bits: int = 64) -> Fraction:
     """A rational with a mantissa of `bits` bits that is at most every point of the (finite, positive) ball."""
-    mantissa, exponent = (int(part) for part in value.lower().man_exp())
+    mantissa, exponent = (int(part) for part in with_precision(ORDINARY_BITS, value.lower).man_exp())
     excess = max(0, mantissa.bit_length() - bits)
     return Fraction(mantissa >> excess) * Fraction(2) ** (exponent + excess)
 

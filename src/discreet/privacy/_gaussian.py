@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from math import inf, isfinite, log, nextafter, pi, sqrt
 
+from discreet.precision import ORDINARY_BITS, with_precision
 from discreet.privacy import _zcdp
 from discreet.privacy._arb import Ball, ball, circle, enclose, upper
 
@@ -123,7 +125,7 @@ def _newton(step: Callable[[float], float], start: float, inside: Callable[[floa
     for _ in range(_STEPS):
         if not inside(at):
             break
-        change = step(at)
+        change = with_precision(ORDINARY_BITS, partial(step, at))
         at += change
         if not abs(change) > 1e-15 * abs(at):
             break

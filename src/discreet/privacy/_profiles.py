@@ -10,6 +10,7 @@ import math
 from fractions import Fraction
 
 from discreet.exact import decimal_up, float_up
+from discreet.precision import with_precision
 from discreet.privacy._arb import ball, enclose, upper, upper_rational
 from discreet.privacy._digits import shown_up
 
@@ -29,19 +30,18 @@ def approx_delta(epsilon: Fraction, delta: Fraction, at: Fraction) -> float:
 
 def approx_epsilon(epsilon: Fraction, delta: Fraction, at: Fraction) -> float:
     """The smallest ε' such that every (ε, δ)-DP mechanism is (ε', at)-DP, rounded up; ∞ when at < δ."""
-    from flint import ctx
-
     if at < delta:
         return math.inf
     if at == delta:
         return shown_up(float_up(epsilon), epsilon)
-    with ctx.workprec(_BITS):
-        share = ball((at - delta) / (1 - delta))
-        # ε' = ε + log(1 − q(1 + e^(−ε))), increasing in the argument of the logarithm: its upper end is the safe one.
-        inside = (1 - share * (1 + ball(-epsilon).exp())).upper()
-        if not inside > 0:
-            return 0.0
-        return shown_up(min(max(0.0, upper(ball(epsilon) + inside.log())), float_up(epsilon)))
+    result = with_precision(_BITS, lambda: _epsilon_left(epsilon, (at - delta) / (1 - delta)))
+    return shown_up(min(max(0.0, result), float_up(epsilon)))
+
+
+def _epsilon_left(epsilon: Fraction, share: Fraction) -> float:
+    """ε + log(1 − share·(1 + e^(−ε))), rounded up: the argument of the logarithm is, and the logarithm increases."""
+    inside = (1 - ball(share) * (1 + ball(-epsilon).exp())).upper()
+    return upper(ball(epsilon) + inside.log()) if inside > 0 else 0.0
 
 
 def group_factor(epsilon: Fraction, a: int) -> Fraction:

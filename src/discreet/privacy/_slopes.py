@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, log
 
+from discreet.precision import ORDINARY_BITS, with_precision
 from discreet.privacy import _gaussian
 from discreet.privacy._arb import Ball, ball, enclose, upper
 
@@ -90,7 +91,7 @@ class Steps:
         """The slopes that lower Σ w_k δ_k(α_k) fastest."""
         if ks[-1] * self.sensitivity > _MOST_LOSS * self.scale or log_total > _MOST_LOSS:
             return _EQUAL
-        return _fill({k: self._masses(k) for k in ks}, law, log_total)
+        return _fill(with_precision(ORDINARY_BITS, lambda: {k: self._masses(k) for k in ks}), law, log_total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ class Chain:
         """The slopes that lower Σ w_k δ_k(α_k) fastest."""
         if ks[-1] * self.epsilon > _MOST_LOSS or log_total > _MOST_LOSS:
             return _EQUAL
-        return _fill({k: self._pieces(k)[1] for k in ks}, law, log_total)
+        return _fill(with_precision(ORDINARY_BITS, lambda: {k: self._pieces(k)[1] for k in ks}), law, log_total)
 
 
 Family = Normal | Steps | Chain

@@ -1,15 +1,19 @@
 """The stream of random bits: exact uniforms, fork, threads, spawn, and an operating system without entropy."""
 
 import copy
+import ctypes
+import mmap
 import multiprocessing
 import os
 import pickle
 import threading
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from discreet import processes
 from discreet.errors import ArgumentError
 from discreet.noise.bits import Bits, system_bits
 
@@ -147,6 +151,158 @@ def test_a_forked_child_draws_other_bits() -> None:
     os.close(sending)
     assert len(theirs) == 32
     assert theirs != mine
+
+
+def drawn_in_child(bits: Bits, fork: Callable[[], int], then: Callable[[], bytes] | None = None) -> bytes:
+    """What a child reads from a stream that its parent has drawn from, or what `then` gives in the child."""
+    receiving, sending = os.pipe()
+    child = fork()
+    if child == 0:  # pragma: no cover - measured in the parent
+        try:
+            os.write(sending, bits.read(32) if then is None else then())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    os.close(sending)
+    with os.fdopen(receiving, "rb") as pipe:
+        return pipe.read()
+
+
+def fork_outside_python() -> int:
+    """As another library forks: the functions of os.register_at_fork are not called."""
+    return int(ctypes.PyDLL(None).fork())
+
+
+def kernel_clears_pages() -> bool:
+    page = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        page.madvise(18)
+    except OSError:
+        return False
+    return True
+
+
+@pytest.fixture
+def ids_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every process has the ids that the first one had."""
+    monkeypatch.setattr(os, "getpid", lambda: 4711)
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+
+
+@pytest.mark.usefixtures("ids_used_again")
+def test_a_child_that_has_the_ids_of_its_parent_draws_other_bits() -> None:
+    bits = system_bits()
+    bits.read(8)
+    theirs = drawn_in_child(bits, fork)
+    assert len(theirs) == 32
+    assert theirs != bits.read(32)
+
+
+@pytest.mark.usefixtures("ids_used_again")
+def test_a_grandchild_that_has_the_ids_of_all_its_ancestors_draws_other_bits() -> None:
+    bits = system_bits()
+    bits.read(8)
+
+    def child() -> bytes:
+        theirs = drawn_in_child(bits, fork)  # before and after the child draws: with its page cleared, and with a new mark
+        return theirs + bits.read(32) + drawn_in_child(bits, fork)
+
+    drawn = drawn_in_child(bits, fork, child) + bits.read(32)
+    assert len(drawn) == 4 * 32
+    assert len({drawn[start : start + 32] for start in range(0, 4 * 32, 32)}) == 4
+
+
+@pytest.mark.usefixtures("ids_used_again")
+@pytest.mark.skipif(not kernel_clears_pages(), reason="this kernel does not clear memory in children")
+def test_a_child_that_was_forked_outside_python_draws_other_bits() -> None:
+    bits = system_bits()
+    bits.read(8)
+    theirs = drawn_in_child(bits, fork_outside_python)
+    assert len(theirs) == 32
+    assert theirs != bits.read(32)
+
+
+def test_a_child_is_told_by_its_ids_where_nothing_clears_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_PAGE", bytearray(b"\1" + bytes(4095)))
+    bits = system_bits()
+    bits.read(8)
+    theirs = drawn_in_child(bits, fork_outside_python)
+    assert len(theirs) == 32
+    assert theirs != bits.read(32)
+
+
+@pytest.mark.usefixtures("ids_used_again")
+def test_python_clears_the_mark_of_a_child_where_the_kernel_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_PAGE", bytearray(b"\1" + bytes(4095)))
+    bits = system_bits()
+    bits.read(8)
+    theirs = drawn_in_child(bits, fork)
+    assert len(theirs) == 32
+    assert theirs != bits.read(32)
+
+
+@pytest.mark.usefixtures("ids_used_again")
+def test_a_fork_in_the_middle_of_a_read_leaves_the_child_nothing_of_it() -> None:
+    bits = system_bits()
+    keyed = bits._read.__self__._keyed  # type: ignore[attr-defined]
+
+    class Forking:
+        """The cipher, except that a handler of a signal forks after the first block."""
+
+        child: int | None = None
+
+        def __init__(self, stream: object) -> None:
+            self.stream = stream
+
+        def update_into(self, *arguments: object) -> object:
+            return self.stream.update_into(*arguments)  # type: ignore[attr-defined]
+
+        def update(self, *arguments: object) -> object:
+            if Forking.child is None:
+                Forking.child = fork()
+            return self.stream.update(*arguments)  # type: ignore[attr-defined]
+
+    receiving, sending = os.pipe()
+    keyed._stream = Forking(keyed._stream)
+    drawn = bits.read(64)
+    if Forking.child == 0:  # pragma: no cover - measured in the parent
+        os.write(sending, drawn)
+        os._exit(0)
+    assert Forking.child is not None
+    os.waitpid(Forking.child, 0)
+    os.close(sending)
+    with os.fdopen(receiving, "rb") as pipe:
+        theirs = pipe.read()
+    assert len(theirs) == 64
+    assert not {theirs[:32], theirs[32:]} & {drawn[:32], drawn[32:]}
+
+
+def test_the_mark_of_a_process_stays_and_needs_random_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert processes.this_process() == processes.this_process()
+    monkeypatch.setattr(processes, "_PAGE", bytearray(4096))
+    monkeypatch.setattr(os, "urandom", lambda _count: b"few")
+    with pytest.raises(OSError, match="operating system"):
+        processes.this_process()
+
+
+def draw_into(bits: Bits, sending: object) -> None:
+    sending.send_bytes(bits.read(32))  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("ids_used_again")
+def test_children_of_multiprocessing_draw_other_bits() -> None:
+    bits, context = system_bits(), multiprocessing.get_context("fork")
+    bits.read(8)
+    drawn = []
+    for _ in range(2):
+        receiving, sending = context.Pipe(duplex=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process = context.Process(target=draw_into, args=(bits, sending))
+            process.start()
+        drawn.append(receiving.recv_bytes())
+        process.join()
+    assert len({*drawn, bits.read(32)}) == 3
 
 
 def test_a_forked_child_never_waits_for_a_lock_of_its_parent() -> None:

@@ -1,0 +1,53 @@
+"""Which process this is: an identity that no other process shares, whatever ids the system gives out again.
+
+A process id is not enough, because a system uses it again. So the process also carries a random mark in a page of memory
+of its own. Linux (4.14 and later) clears that page in every child, however the child was forked; elsewhere Python
+clears it after `os.fork`. A process that finds its page cleared draws a new mark. A copy of a whole machine or of a
+stopped process (a snapshot that is started twice) has the same mark, and nothing in it can notice.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from contextlib import suppress
+
+__all__ = ["this_process"]
+
+_MARK_BYTES = 24
+_SET = b"\1"  # before the mark: a cleared page is told from one whose mark happens to be zero
+_WIPE_ON_FORK = 18  # MADV_WIPEONFORK of Linux; Python has no name for it
+
+
+def this_process() -> tuple[bytes, int]:
+    """The mark of this process and its id: equal while nothing was forked, different in every child.
+
+    Raises:
+        OSError: if the operating system gives no random bytes for a new mark.
+    """
+    if _PAGE[:1] != _SET:
+        mark = os.urandom(_MARK_BYTES)
+        if len(mark) != _MARK_BYTES:
+            raise OSError("the operating system's source of random bits gave too few bytes")
+        _PAGE[: 1 + _MARK_BYTES] = _SET + mark
+    return _PAGE[1 : 1 + _MARK_BYTES], os.getpid()
+
+
+def _private_page() -> mmap.mmap:
+    """A cleared page that is not shared with children and that the kernel clears in them, where it can."""
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, mmap.PAGESIZE)  # a system without fork
+    page = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with suppress(OSError, AttributeError):  # an old kernel, or one that is not Linux: `_forget` stays
+        page.madvise(_WIPE_ON_FORK)
+    return page
+
+
+def _forget() -> None:
+    _PAGE[:1] = b"\0"
+
+
+# The one thing here that lasts: memory of this process, which its children must not inherit.
+_PAGE = _private_page()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
