@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from discreet.durable import synced
+from discreet.durable import in_draft, synced
 from discreet.errors import LedgerError
 from discreet.ledger.layouts import LAYOUTS, Layout
+from discreet.ledger.one_file import JOURNAL, mount_problem, name_problem, rights_problem
 from discreet.ledger.records import Entry, canonical, entry_body
 
 __all__ = ["Store", "Transaction"]
@@ -133,12 +134,14 @@ class Store:
                 f"ledger={str(path)!r}: is no usable path ({type(error).__name__}); check its spelling"
             ) from None
         self.closed = False
+        if not self._memory:
+            self._require(mount_problem(self.path))
 
     def exists(self) -> bool:
         """Whether there is a ledger file. Looks at its name only.
 
         Raises:
-            LedgerError: the folder is missing or unreadable, or the path is not that of a regular, non-empty file.
+            LedgerError: the folder is missing or unreadable, or the path is not that of a regular, non-empty file of one name.
         """
         if self._memory:
             return True
@@ -147,32 +150,27 @@ class Store:
                 raise self.error(
                     f"cannot be: the folder '{self.path.parent}' does not exist; create it, or correct the path"
                 )
-            if not self.path.exists():
-                journal = self.path.with_name(self.path.name + "-journal")
-                if journal.exists() and not self.path.exists():  # looked at again: it may have been created just now
-                    raise self.error(f"is gone, but its journal '{journal.name}' is there: restore the ledger beside it")
+            try:
+                self._require(name_problem(self.path))
+            except FileNotFoundError:
+                journal = self.path.with_name(self.path.name + JOURNAL)
+                if os.path.lexists(journal) and not os.path.lexists(self.path):  # looked at again: it may be there by now
+                    raise self.error(
+                        f"is gone, but its journal '{journal.name}' is there: restore the ledger beside it"
+                    ) from None
                 return False
-            if not self.path.is_file():
-                raise self.error("is not a file; give the path of a ledger file")
-            if self.path.stat().st_size == 0:
-                raise self.error(
-                    "is empty, and a ledger never is: restore the newest copy, or give another path if it never was one"
-                )
         return True
 
     def create(self) -> None:
         """There is a ledger file without entries, complete and durable; one that another process made is left alone."""
-        temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.new")
         with _GATE, self._translated():
-            try:
+            with in_draft(self.path.parent) as draft:
                 # 0600: the file holds the key of the snapshot hashes.
-                os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-                with closing(_connect(temporary, self._patience)) as connection:
+                os.close(os.open(draft / "ledger", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+                with closing(_connect(draft / "ledger", self._patience)) as connection:
                     _fill(connection)
                 with suppress(FileExistsError):
-                    os.link(temporary, self.path)  # atomic, and never replaces a ledger
-            finally:
-                temporary.unlink(missing_ok=True)
+                    os.link(draft / "ledger", self.path)  # atomic, and never replaces a ledger
             synced(self.path.parent)
 
     @contextmanager
@@ -202,6 +200,8 @@ class Store:
         with _GATE, self._translated(), self._connection() as connection:
             connection.execute(begin)
             try:
+                if not self._memory:  # again: waiting for another process takes up to half a minute
+                    self._require(name_problem(self.path))
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -244,7 +244,13 @@ class Store:
         altered = statements != set(layout.schema) or pragmas["auto_vacuum"] != 0
         if altered or pragmas["journal_mode"] not in ("delete", "memory"):  # the second in memory, never of a file
             raise self.error("was altered or is damaged (its tables are not those of a ledger): restore the newest copy")
+        if not self._memory:
+            self._require(rights_problem(self.path))
         return layout
+
+    def _require(self, problem: str) -> None:
+        if problem:
+            raise self.error(problem)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
