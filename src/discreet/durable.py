@@ -2,8 +2,8 @@
 
 Whatever is made stands in a draft first: a hidden folder beside its place, which the process that made it keeps locked. The
 lock is one of the system on the folder itself. It ends with its process, however that ends, and no later process that is
-given the same number holds it: so a draft that nobody has locked is one of the dead, and the next who writes there removes it.
-Where folders cannot be locked, nothing is known to be dead, and nothing is removed.
+given the same number holds it. So a draft that nobody has locked is one of the dead, and the next who writes there removes
+it. Where folders cannot be locked, nothing is known to be dead, and nothing is removed.
 """
 
 from __future__ import annotations
@@ -45,12 +45,17 @@ _TRIED = "x" * 80 + ".parquet"  # in its draft as long a path as any that will b
 _UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS}
 
 
-@dataclass(frozen=True, eq=False)
+class _Held:
+    """Whoever has it keeps a draft locked."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Draft:
-    """A folder for what is not finished. It is this process's own until `let_go` is called or nobody has the draft any more."""
+    """A folder for what is not finished, locked until `let_go` is called or nobody has the draft any more."""
 
     path: Path
     let_go: Callable[[], object]
+    held: _Held
 
 
 # Drafts -------------------------------------------------------------------------------------------------------------------
@@ -77,12 +82,9 @@ def draft_in(folder: Path, prefix: str = PREFIX) -> Draft:
 
 
 def _kept(path: Path, descriptor: int | None) -> Draft:
-    if descriptor is None:
-        return Draft(path, lambda: None)
-    closing: list[Callable[[], object]] = []
-    draft = Draft(path, lambda: closing[0]())
-    closing.append(weakref.finalize(draft, os.close, descriptor))  # closes once, whoever asks first
-    return draft
+    held = _Held()
+    finalizer = (os.close, descriptor) if descriptor is not None else (int,)
+    return Draft(path, weakref.finalize(held, *finalizer), held)  # which closes once, whoever asks first
 
 
 def _locked(path: Path) -> int | None:
@@ -97,8 +99,7 @@ def _locked(path: Path) -> int | None:
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(os.fstat(descriptor), os.lstat(path)):
-            raise FileNotFoundError(errno.ENOENT, "was replaced", str(path))
+        os.lstat(path)  # names are random: if it is there, it is this one
     except (BlockingIOError, FileNotFoundError):
         os.close(descriptor)
         raise
@@ -137,16 +138,16 @@ def abandoned(folder: Path, prefix: str = PREFIX) -> Iterator[Draft]:
     """
     name = re.compile(re.escape(prefix) + rf"[0-9a-f]{{{2 * _BYTES}}}")
     try:
-        found = sorted(one for one in os.listdir(folder) if name.fullmatch(one))
+        found = sorted(path for path in folder.iterdir() if name.fullmatch(path.name))
     except OSError:
         return
-    for one in found:
+    for path in found:
         try:
-            descriptor = _locked(folder / one)
+            descriptor = _locked(path)
         except OSError:
             continue
         if descriptor is not None:
-            draft = _kept(folder / one, descriptor)
+            draft = _kept(path, descriptor)
             try:
                 yield draft
             finally:

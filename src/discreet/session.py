@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.displays import one_line
+from discreet.durable import Draft, discarded
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
 from discreet.exact import Amount
@@ -20,7 +21,6 @@ from discreet.invariants import Invariants
 from discreet.invariants.checking import checked_invariants
 from discreet.large_files import check_folders, drafts_for, given_back, put_in_place
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.parts import discarded
 from discreet.plan import Plan
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.release import Release, RowEstimate
@@ -268,7 +268,7 @@ class Session:
             self.publish_totals()
         quotes = [self._quoted(order) for order in fresh]
         reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
-        with drafts_for(fresh) as drafts:
+        with drafts_for(fresh, self._ledger) as drafts:
             sequences = self._reserved(reservations) if reservations else ()
         reserved = zip(fresh, quotes, sequences, drafts, strict=True)
         answers = iter([self._answered(*one, snapshot=snapshot) for one in reserved])
@@ -360,7 +360,7 @@ class Session:
         return Reservation(order.name, coordinates(quoted.spend), order.request.digest, snapshot, details_json(quoted))
 
     def _answered(
-        self, order: Order, quoted: Quote, sequence: int, draft: Path | None, *, snapshot: str
+        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str
     ) -> Release | ReleaseFailed:
         """The committed release, or the constant failure. Whatever happens in here, the charge stands."""
         release = None
@@ -382,7 +382,7 @@ class Session:
         # Outside the except block the failure carries no traceback into frames that hold private numbers.
         return ReleaseFailed() if release is None else put_in_place(release, draft, order)
 
-    def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Path | None) -> Release:
+    def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Draft | None) -> Release:
         from discreet.evaluate import scanned
         from discreet.exact_totals import require_totals
         from discreet.large import carried_out

@@ -6,7 +6,6 @@ out says that the charge stands, with exit code 4 unless all is done.
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -17,8 +16,11 @@ from discreet.cli.exits import FAILED, leave
 from discreet.cli.numbers import MOST_ROWS, number_grid
 from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, opened, standing
+from discreet.durable import replaced
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed
+from discreet.given_paths import given_path, require_writable, stands
+from discreet.large_files import document_in
 from discreet.limits import is_large
 from discreet.planfile import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
@@ -40,6 +42,7 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
         DiscreetError: refused; nothing was spent.
         typer.Exit: 4, something failed after the charge.
     """
+    given_path(out, "--out")
     plan = load_plan(path)
     plan = plan if name is None else replace(plan, orders=renamed(plan.orders, name))
     folders = folders_for(plan.orders, out)
@@ -93,8 +96,8 @@ def consistent_folder(folder: Path, statistic: str | None) -> Answer:
     for place in _release_folders(folder, "consistent"):
         table = consistent(Release.load(place), statistic)
         try:
-            table.write_csv(place / "consistent.csv")
-            table.write_parquet(place / "consistent.parquet")
+            replaced(place / "consistent.csv", table.write_csv)
+            replaced(place / "consistent.parquet", table.write_parquet)
         except OSError as wrong:
             raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
         written.append(place / "consistent.csv")
@@ -106,7 +109,9 @@ def _written_files(paths: Sequence[Path]) -> Answer:
 
 
 def _release_folders(folder: Path, command: str) -> list[Path]:
-    found = [folder] if (folder / "release.json").exists() else sorted(path.parent for path in folder.glob("*/release.json"))
+    given_path(folder, command)
+    alone = stands(folder / "release.json", command)
+    found = [folder] if alone else sorted(path.parent for path in folder.glob("*/release.json"))
     if not found:
         raise ArgumentError(f"{command} '{folder}': no release.json there; give the folder that `discreet release` wrote")
     return found
@@ -150,20 +155,10 @@ def _slug(name: str) -> str:
 
 
 def _check_folder(folder: Path, dataset: str, name: str) -> None:
-    """`folder` can be written, as far as can be told without writing, and holds no other release."""
-    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists() or path.is_symlink())
-    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        raise ArgumentError(
-            f"--out: '{folder}' cannot be written, because '{existing}' is no folder that can be; choose another"
-        )
-    if not (folder / "release.json").exists():
-        return
-    try:
-        there = Release.load(folder)
-        same = (there.dataset, there.name) == (dataset, name)
-    except (ArgumentError, KeyError):
-        same = False
-    if not same:
+    """`folder` can be written, which was tried, and holds no other release."""
+    require_writable(folder, "--out")
+    there = document_in(folder, "--out")
+    if there is not None and (there.dataset, there.name) != (dataset, name):
         raise ArgumentError(f"--out: '{folder}' holds another release, which is not overwritten; choose another folder")
 
 

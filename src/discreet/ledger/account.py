@@ -169,8 +169,8 @@ class Ledger:
         if not written:
             return error
         return self._store.error(
-            f"reported a failure after {what} was written, which stands: `discreet ledger show` lists it. Check the disk, and "
-            "go on under another name (a release needs its own charge)"
+            f"reported a failure after {what} was written, which stands: `discreet ledger show` lists it. Check the disk, "
+            "and go on under another name (a release needs its own charge)"
         )
 
     # After -----------------------------------------------------------------------------------------------------------

@@ -68,13 +68,14 @@ def _journal_problem(path: Path) -> str:
 
 def rights_problem(path: Path) -> str:
     """What is wrong with the rights to a ledger file, which holds the key of the hashes of its sources."""
-    if os.name == "nt" or not os.stat(path).st_mode & _OTHERS:
+    if os.name == "nt" or not path.stat().st_mode & _OTHERS:
         return ""
-    return f"can be read or written by others than its owner: run `chmod 600 {shlex.quote(str(path))}`, then try again; nothing was written"
+    remedy = f"chmod 600 {shlex.quote(str(path))}"
+    return f"can be read or written by others than its owner: run `{remedy}`, then try again; nothing was written"
 
 
 def mount_problem(path: Path) -> str:
-    """What is wrong when the file itself is a mount, as containers mount single files: its journal is not beside the file."""
+    """What is wrong when the file itself is a mount, as containers mount single files; its journal is not beside it."""
     if not sys.platform.startswith("linux"):
         return ""
     try:

@@ -141,7 +141,8 @@ class Store:
         """Whether there is a ledger file. Looks at its name only.
 
         Raises:
-            LedgerError: the folder is missing or unreadable, or the path is not that of a regular, non-empty file of one name.
+            LedgerError: the folder is missing or unreadable, or the path is not that of a regular, non-empty file with one
+                name.
         """
         if self._memory:
             return True
