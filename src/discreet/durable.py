@@ -11,7 +11,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import shutil
 import sys
 import weakref
@@ -68,7 +67,7 @@ def draft_in(folder: Path, prefix: str = PREFIX) -> Draft:
         OSError: `folder` is missing or cannot be written.
     """
     while True:
-        path = folder / f"{prefix}{secrets.token_hex(_BYTES)}"
+        path = folder / f"{prefix}{os.urandom(_BYTES).hex()}"
         path.mkdir(mode=0o700)
         try:
             descriptor = _locked(path)
@@ -202,21 +201,39 @@ def _written(path: Path, write: Callable[[Path], object]) -> Path:
     return path
 
 
+def made(folder: Path) -> list[Path]:
+    """The folder is there, with those above it; gives the ones that were made, the innermost first.
+
+    Raises:
+        OSError: one cannot be made, and none was.
+    """
+    missing = [place for place in (folder, *folder.parents) if not os.path.lexists(place)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        _removed(missing)
+        raise
+    return missing
+
+
+def _removed(folders: list[Path]) -> None:
+    for place in folders:
+        with suppress(OSError):
+            place.rmdir()
+
+
 def tried(folder: Path) -> None:
     """Files can be written into `folder`: one was, and is gone again, with all the folders that were made for it.
 
     Raises:
         OSError: they cannot.
     """
-    made = [place for place in (folder, *folder.parents) if not os.path.lexists(place)]
+    fresh = made(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         with in_draft(folder) as draft:
             _written(draft / _TRIED, lambda path: path.write_bytes(b"\0" * 4096))
     finally:
-        with suppress(OSError):
-            for place in made:
-                place.rmdir()
+        _removed(fresh)
 
 
 def synced(folder: Path) -> None:

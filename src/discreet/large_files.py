@@ -89,13 +89,13 @@ def document_in(folder: Path, argument: str) -> Release | None:
     place = folder / DOCUMENT
     try:
         mode = os.lstat(place).st_mode
-        if stat.S_ISDIR(mode):
-            raise ArgumentError(f"{argument}='{folder}': has a folder '{DOCUMENT}', which is not replaced; move it away")
         payload = place.read_bytes() if stat.S_ISREG(mode) else b""
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as wrong:
         raise ArgumentError(f"{argument}='{folder}': its '{DOCUMENT}' cannot be read ({reason(wrong)})") from None
+    if stat.S_ISDIR(mode):
+        raise ArgumentError(f"{argument}='{folder}': has a folder '{DOCUMENT}', which is not replaced; move it away")
     try:
         return Release(payload)
     except ArgumentError:

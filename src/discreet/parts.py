@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.durable import Draft, discarded, draft_in, synced
+from discreet.durable import Draft, discarded, draft_in, made, synced
 from discreet.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def draft_folder(folder: Path) -> Draft:
     Raises:
         OSError: `folder` cannot be made or written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    made(folder)
     return draft_in(folder, DRAFT)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
 from discreet.displays import one_line, release_card
-from discreet.durable import replaced
+from discreet.durable import made, replaced
 from discreet.errors import ArgumentError, printed
 from discreet.exact import decimal_up, exact, text
 from discreet.given_paths import content_of, given_path, reason, shown_path
@@ -252,7 +252,7 @@ class Release:
         frames = all_frames(self.document, collected(self.scan().head(0))) if parts else self.tables
         files = named_files({name: frame for name, frame in frames.items() if name != TABLE or not parts})
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            made(place)
             if parts and problem_of(parts, place / TABLE):
                 copied(parts, self._place() / TABLE, place)
             replaced(place / "release.json", lambda path: path.write_bytes(self.payload))

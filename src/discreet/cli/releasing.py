@@ -18,7 +18,7 @@ from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, opened, standing
 from discreet.durable import replaced
 from discreet.engines import Limits
-from discreet.errors import ArgumentError, LedgerError, ReleaseFailed
+from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed
 from discreet.given_paths import given_path, require_writable, stands
 from discreet.large_files import document_in
 from discreet.limits import is_large
@@ -50,9 +50,10 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
     for order, folder in zip(plan.orders, folders, strict=True):
         _check_folder(folder, plan.dataset, order.name)
     spinner = Spinner(f"releasing {', '.join(order.name for order in plan.orders)}")
-    with opened(plan, limits, lambda stage: spinner.tell(_STAGES[stage])) as session:
-        before = standing(plan)
-        try:
+    before: Standing | None = None
+    try:
+        with opened(plan, limits, lambda stage: spinner.tell(_STAGES[stage])) as session:
+            before = standing(plan)
             with spinner:
                 answers = session.release_all(plan.orders)
                 problems = [_written(answer, folder) for answer, folder in zip(answers, folders, strict=True)]
@@ -62,12 +63,11 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
                 if isinstance(answer, Release) and not problem
             ]
             unshown = _shown(_told(done, before, session.remaining, plan.budget), as_json=as_json)
-        except BaseException as stop:
-            charged = _charged(plan, before)
-            if not charged:
-                raise
-            word = "interrupted" if isinstance(stop, KeyboardInterrupt) else "failed"
-            leave(f"{word} after {_quoted(charged)} was charged; the charge stands and the ledger says so", FAILED)
+    except BaseException as stop:
+        said = "" if before is None else _after(plan, before, stop)
+        if not said:
+            raise
+        leave(said, FAILED)
     failed = [f"'{order.name}': {problem}" for order, problem in zip(plan.orders, problems, strict=True) if problem]
     failed += [f"{_quoted([answer.name for answer, _ in done])}: {unshown}"] if unshown and done else []
     if failed:
@@ -155,8 +155,14 @@ def _slug(name: str) -> str:
 
 
 def _check_folder(folder: Path, dataset: str, name: str) -> None:
-    """`folder` can be written, which was tried, and holds no other release."""
+    """`folder` can be written, which was tried, and holds no other release, and no folder where a file has to stand."""
     require_writable(folder, "--out")
+    for file in _FILES.split(", "):
+        place = folder / file
+        if place.is_dir() and not place.is_symlink():
+            raise ArgumentError(
+                f"--out: '{place}' is in the way of what is written there; move it, or choose another folder"
+            )
     there = document_in(folder, "--out")
     if there is not None and (there.dataset, there.name) != (dataset, name):
         raise ArgumentError(f"--out: '{folder}' holds another release, which is not overwritten; choose another folder")
@@ -196,13 +202,21 @@ def _files_in(folder: Path) -> list[str]:
     return [path.name for path in sorted(folder.iterdir()) if path.is_file()]
 
 
-def _charged(plan: PlanFile, before: Standing) -> list[str]:
-    """The releases of the plan that were reserved since `before`; all of them when the ledger cannot tell."""
+def _after(plan: PlanFile, before: Standing, stop: BaseException) -> str:
+    """What to say of a command that `stop` has ended; empty when nothing was charged."""
+    word = "interrupted" if isinstance(stop, KeyboardInterrupt) else "failed"
     try:
         reserved = standing(plan).reserved
-    except LedgerError:
-        return [order.name for order in plan.orders]
-    return [order.name for order in plan.orders if order.name in reserved and reserved[order.name].sequence > before.head]
+    except (LedgerError, OSError, KeyboardInterrupt):
+        why = f" ({stop})" if isinstance(stop, DiscreetError) else ""
+        asked = _quoted([order.name for order in plan.orders])
+        return (
+            f"{word}{why}: {asked} may have been charged, and the ledger cannot be read just now. "
+            "`discreet ledger show` tells when it can be; what it lists stands"
+        )
+    names = [order.name for order in plan.orders if order.name in reserved]
+    charged = [name for name in names if reserved[name].sequence > before.head]
+    return f"{word} after {_quoted(charged)} was charged; the charge stands and the ledger says so" if charged else ""
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -140,7 +140,7 @@ class Ledger:
         if not self._store.exists():
             with self._reading() as (book, _):
                 require(book)  # a refusal creates no file
-            self._store.create()
+        self._store.create()
         entries: tuple[tuple[Entry, bytes | str | None], ...] = ()
         try:
             with self._writing() as (book, transaction):

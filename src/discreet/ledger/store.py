@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from discreet.durable import in_draft, synced
+from discreet.durable import in_draft, swept, synced
 from discreet.errors import LedgerError
 from discreet.ledger.layouts import LAYOUTS, Layout
 from discreet.ledger.one_file import JOURNAL, mount_problem, name_problem, rights_problem
@@ -84,8 +84,8 @@ class Transaction:
         """The keyed hash of the source of an attempt; empty when there is none."""
         return self._blob("SELECT mac FROM snapshots WHERE sequence = ?", sequence)
 
-    def payloads(self) -> Iterator[tuple[int, bytes]]:
-        """Number and bytes of all stored releases, in order."""
+    def payloads(self) -> Iterator[tuple[int, object]]:
+        """Number and bytes of all stored releases, in order; of a damaged file anything."""
         yield from self._connection.execute("SELECT sequence, payload FROM payloads ORDER BY sequence")
 
     def hashed(self) -> list[int]:
@@ -163,8 +163,16 @@ class Store:
         return True
 
     def create(self) -> None:
-        """There is a ledger file without entries, complete and durable; one that another process made is left alone."""
+        """There is a ledger file, complete and durable, and no draft of a process that died while it made one.
+
+        A new one has no entries. One that is there is left alone, whoever made it.
+        """
+        if self._memory:
+            return
         with _GATE, self._translated():
+            if os.path.lexists(self.path):
+                swept(self.path.parent)
+                return
             with in_draft(self.path.parent) as draft:
                 # 0600: the file holds the key of the snapshot hashes.
                 os.close(os.open(draft / "ledger", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
