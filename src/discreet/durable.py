@@ -37,9 +37,9 @@ __all__ = [
 ]
 
 PREFIX = ".discreet-"
-"""How the names of drafts begin, and eight random bytes follow."""
+"""How the names of drafts begin."""
 
-_BYTES = 8
+_SUFFIX = ".draft"  # those that discreet 0.1.0 left have none, and no lock that would tell whether they are needed
 _TRIED = "x" * 80 + ".parquet"  # in its draft as long a path as any that will be written
 _UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS}
 
@@ -66,9 +66,10 @@ def draft_in(folder: Path, prefix: str = PREFIX) -> Draft:
     Raises:
         OSError: `folder` is missing or cannot be written.
     """
+    import tempfile
+
     while True:
-        path = folder / f"{prefix}{os.urandom(_BYTES).hex()}"
-        path.mkdir(mode=0o700)
+        path = Path(tempfile.mkdtemp(_SUFFIX, prefix, folder))
         try:
             descriptor = _locked(path)
         except (BlockingIOError, FileNotFoundError):
@@ -135,7 +136,7 @@ def abandoned(folder: Path, prefix: str = PREFIX) -> Iterator[Draft]:
 
     None where `folder` cannot be read. What bears such a name without being a folder is not looked at.
     """
-    name = re.compile(re.escape(prefix) + rf"[0-9a-f]{{{2 * _BYTES}}}")
+    name = re.compile(re.escape(prefix) + "[a-z0-9_]{8}" + re.escape(_SUFFIX))
     try:
         found = sorted(path for path in folder.iterdir() if name.fullmatch(path.name))
     except OSError:

@@ -237,14 +237,15 @@ def test_a_draft_that_nobody_has_any_more_is_unlocked(tmp_path: Path) -> None:
 
 
 def test_only_drafts_are_removed(tmp_path: Path) -> None:
-    name = "0123456789abcdef"
+    name = "0123abc_"
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "file").touch()
-    (tmp_path / f"{PREFIX}{name}").symlink_to("elsewhere")
-    (tmp_path / f"{PREFIX}{name[::-1]}").write_bytes(b"a file")
+    (tmp_path / f"{PREFIX}{name}.draft").symlink_to("elsewhere")
+    (tmp_path / f"{PREFIX}{name[::-1]}.draft").write_bytes(b"a file")
     (tmp_path / f"{PREFIX}mine").mkdir()
-    (tmp_path / f"{PREFIX}{name}.bak").mkdir()
-    os.mkfifo(tmp_path / f"{PREFIX}{'f' * 16}")
+    (tmp_path / f"{PREFIX}{name}").mkdir()
+    (tmp_path / f"{PREFIX}{name}.draft.bak").mkdir()
+    os.mkfifo(tmp_path / f"{PREFIX}{'f' * 8}.draft")
     before = sorted(tmp_path.rglob("*"))
     swept(tmp_path)
     swept(tmp_path / "missing")
