@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shlex
 import shutil
 import signal
@@ -15,7 +16,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from discreet.cli import app
 from discreet.errors import LedgerError
 from discreet.ledger import Identity, Ledger, Reservation
 from discreet.ledger.store import Store, Transaction
@@ -171,6 +174,19 @@ def test_a_planted_journal_is_refused(tmp_path: Path, kind: str) -> None:
         Ledger.open(path)
 
 
+def test_a_path_that_is_too_long_for_the_journal_or_for_sqlite_is_refused_and_nothing_is_created(tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*["d" * 100] * 6)
+    deep.mkdir(parents=True)
+    for path, problem in (
+        (tmp_path / ("n" * 250), "File name too long"),
+        (deep / "a.db", "too long for SQLite; give a shorter"),
+    ):
+        with pytest.raises(LedgerError, match=problem):
+            reserved(path)
+        assert not any(one.is_file() for one in path.parent.iterdir())
+    assert reserved(tmp_path / ("n" * 247))
+
+
 # Rights -----------------------------------------------------------------------------------------------------------------
 
 
@@ -315,3 +331,91 @@ def test_a_totals_attempt_is_not_called_a_charge(tmp_path: Path, monkeypatch: py
     failing(monkeypatch, done=True)
     with pytest.raises(LedgerError, match="after the attempt was written"):
         ledger.publish(who, Publication("totals", "plan", b"source"))
+
+
+# A damaged file through the command line -----------------------------------------------------------------------------------
+
+
+def damaged(content: bytes, dice: random.Random) -> bytes:
+    """The file with one kind of damage: bits, a hole, noise, a cut, pages exchanged, more behind."""
+    data, place = bytearray(content), dice.randrange(len(content))
+    kind = dice.randrange(6)
+    if kind == 0:
+        for _ in range(dice.choice([1, 2, 30])):
+            bit = dice.randrange(len(data) * 8)
+            data[bit // 8] ^= 1 << bit % 8
+    elif kind == 1:
+        data[place : place + 2000] = bytes(len(data[place : place + 2000]))
+    elif kind == 2:
+        data[place : place + 200] = dice.randbytes(len(data[place : place + 200]))
+    elif kind == 3:
+        del data[place:]
+    elif kind == 4:
+        one, other = dice.sample(range(len(data) // 4096), 2)
+        first = slice(one * 4096, one * 4096 + 4096)
+        second = slice(other * 4096, other * 4096 + 4096)
+        data[first], data[second] = data[second], data[first]
+    else:
+        data[place % 100] = dice.randrange(256)
+        data += dice.randbytes(5000)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("trials", [range(60), pytest.param(range(60, 3000), marks=pytest.mark.slow)])
+def test_no_damaged_file_ends_a_command_in_a_traceback(tmp_path: Path, trials: range) -> None:
+    path = tmp_path / "a.db"
+    with Ledger.open(path) as ledger:
+        for number in range(6):
+            (sequence,) = ledger.reserve(WHO, [asks(f"{number}")])
+            ledger.commit(sequence, b"payload %d " % number * 300)
+    content = path.read_bytes()
+    codes = set()
+    for seed in trials:
+        path.write_bytes(damaged(content, random.Random(seed)))  # noqa: S311 - reproducible
+        path.with_name("a.db-journal").unlink(missing_ok=True)
+        for command in ("verify", "show", "export"):
+            result = CliRunner().invoke(app, ["ledger", command, str(path)])
+            assert result.exit_code in {0, 2}, (seed, command, result.exception)
+            assert isinstance(result.exception, SystemExit | None), (seed, command, result.exception)
+            codes.add((command, result.exit_code))
+    assert len(codes) == 6, "some are harmless, some are found"
+
+
+@pytest.mark.parametrize("value", ["NULL", "5", "'text'", "1.5"])
+def test_release_bytes_of_another_type_are_found_and_named(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "a.db"
+    with Ledger.open(path) as ledger:
+        ledger.commit(ledger.reserve(WHO, [asks("a")])[0], b"payload")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        tables = connection.execute("SELECT name, sql FROM sqlite_master").fetchall()
+        (schema,) = (sql for name, sql in tables if name == "payloads")
+        for name, sql in tables:
+            if "TRIGGER" in sql:
+                connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE name = 'payloads'")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE payloads SET payload = {value}")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'payloads'", (schema,))
+        for _, sql in tables:
+            if "TRIGGER" in sql:
+                connection.execute(sql)
+    result = CliRunner().invoke(app, ["ledger", "verify", str(path)])
+    assert result.exit_code == 2, result.exception
+    assert "damaged at entry 3: entry 3 has damaged release bytes" in result.stderr
+
+
+def test_files_that_are_no_ledgers_are_told_in_one_sentence(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "schema.db")) as connection, connection:
+        connection.execute("CREATE TABLE head (genesis, sequence, digest)")
+    (tmp_path / "text.db").write_text("text " * 3000, encoding="utf-8")
+    (tmp_path / "empty.db").touch()
+    with (tmp_path / "sparse.db").open("wb") as file:
+        file.truncate(1 << 40)
+    (tmp_path / "folder.db").mkdir()
+    for path in tmp_path.iterdir():
+        path.chmod(0o600 if path.is_file() else 0o700)
+        for command in ("verify", "show", "export"):
+            result = CliRunner().invoke(app, ["ledger", command, str(path)])
+            assert (result.exit_code, result.stderr.count("\n")) == (2, 1), (path.name, command, result.exception)

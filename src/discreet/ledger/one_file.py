@@ -16,7 +16,7 @@ from pathlib import Path
 
 from discreet.durable import PREFIX
 
-__all__ = ["JOURNAL", "mount_problem", "name_problem", "rights_problem"]
+__all__ = ["JOURNAL", "journal_stands", "mount_problem", "name_problem", "rights_problem"]
 
 JOURNAL = "-journal"
 
@@ -64,6 +64,19 @@ def _journal_problem(path: Path) -> str:
     if not stat.S_ISREG(seen.st_mode) or seen.st_nlink > 1:
         return f"has a journal '{journal.name}' that is a link or no file: only SQLite may write there; restore both"
     return ""
+
+
+def journal_stands(path: Path) -> bool:
+    """Whether there is anything where the journal of a ledger is, or would be.
+
+    Raises:
+        OSError: that cannot be told, or there can be none, because its name is too long.
+    """
+    try:
+        os.lstat(path.with_name(path.name + JOURNAL))
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def rights_problem(path: Path) -> str:

@@ -20,13 +20,14 @@ from pathlib import Path
 from discreet.durable import in_draft, swept, synced
 from discreet.errors import LedgerError
 from discreet.ledger.layouts import LAYOUTS, Layout
-from discreet.ledger.one_file import JOURNAL, mount_problem, name_problem, rights_problem
+from discreet.ledger.one_file import JOURNAL, journal_stands, mount_problem, name_problem, rights_problem
 from discreet.ledger.records import Entry, canonical, entry_body
 
 __all__ = ["Store", "Transaction"]
 
 _APPLICATION = int.from_bytes(b"dscr", "big")
 _KEY_BYTES = 32
+_LONG = 490  # 512 with a zero and the name of the journal
 
 # What SQLite's result codes mean for a curator, and the next step.
 _MEANINGS = {
@@ -154,10 +155,9 @@ class Store:
             try:
                 self._require(name_problem(self.path))
             except FileNotFoundError:
-                journal = self.path.with_name(self.path.name + JOURNAL)
-                if os.path.lexists(journal) and not os.path.lexists(self.path):  # looked at again: it may be there by now
+                if journal_stands(self.path) and not os.path.lexists(self.path):  # again: it may be there by now
                     raise self.error(
-                        f"is gone, but its journal '{journal.name}' is there: restore the ledger beside it"
+                        f"is gone, but its journal '{self.path.name}{JOURNAL}' is there: restore the ledger beside it"
                     ) from None
                 return False
         return True
@@ -268,6 +268,10 @@ class Store:
             yield
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", -1) & 0xFF
+            if code == sqlite3.SQLITE_CANTOPEN and len(bytes(self.path)) > _LONG:
+                raise self.error(
+                    f"has a path of more than {_LONG} bytes, too long for SQLite; give a shorter one"
+                ) from error
             raise self.error(_MEANINGS.get(code, _OTHERWISE)) from error
         except UnicodeError as error:  # a message of SQLite that quotes damaged bytes
             raise self.error(_MEANINGS[sqlite3.SQLITE_CORRUPT]) from error
