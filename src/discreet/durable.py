@@ -1,35 +1,251 @@
-"""Files and folders that stand whole or not at all."""
+"""Files and folders that stand whole or not at all, durably, and the drafts in which they are made.
+
+Whatever is made stands in a draft first: a hidden folder beside its place, which the process that made it keeps locked. The
+lock is one of the system on the folder itself. It ends with its process, however that ends, and no later process that is
+given the same number holds it. So a draft that nobody has locked is one of the dead, and the next who writes there removes
+it. Where folders cannot be locked, nothing is known to be dead, and nothing is removed.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Callable
+import re
+import shutil
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["replaced", "synced"]
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = [
+    "PREFIX",
+    "Draft",
+    "abandoned",
+    "created",
+    "discarded",
+    "draft_in",
+    "in_draft",
+    "replaced",
+    "swept",
+    "synced",
+    "tried",
+]
+
+PREFIX = ".discreet-"
+"""How the names of drafts begin."""
+
+_SUFFIX = ".draft"  # those that discreet 0.1.0 left have none, and no lock that would tell whether they are needed
+_TRIED = "x" * 80 + ".parquet"  # in its draft as long a path as any that will be written
+_UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS}
+
+
+class _Held:
+    """Whoever has it keeps a draft locked."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """A folder for what is not finished, locked until `let_go` is called or nobody has the draft any more."""
+
+    path: Path
+    let_go: Callable[[], object]
+    held: _Held
+
+
+# Drafts -------------------------------------------------------------------------------------------------------------------
+
+
+def draft_in(folder: Path, prefix: str = PREFIX) -> Draft:
+    """A new, empty folder of mode 0700 inside `folder`, locked by this process.
+
+    Raises:
+        OSError: `folder` is missing or cannot be written.
+    """
+    import tempfile
+
+    while True:
+        path = Path(tempfile.mkdtemp(_SUFFIX, prefix, folder))
+        try:
+            descriptor = _locked(path)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # it was taken for an abandoned one in the instant in which it was not locked yet
+        except BaseException:
+            with suppress(OSError):
+                path.rmdir()
+            raise
+        return _kept(path, descriptor)
+
+
+def _kept(path: Path, descriptor: int | None) -> Draft:
+    held = _Held()
+    finalizer = (os.close, descriptor) if descriptor is not None else (int,)
+    return Draft(path, weakref.finalize(held, *finalizer), held)  # which closes once, whoever asks first
+
+
+def _locked(path: Path) -> int | None:
+    """A descriptor that holds the lock of the folder `path`; None where folders cannot be locked.
+
+    Raises:
+        BlockingIOError: another has locked it.
+        FileNotFoundError: it is gone.
+    """
+    if sys.platform == "win32":
+        return None
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.lstat(path)  # names are random: if it is there, it is this one
+    except (BlockingIOError, FileNotFoundError):
+        os.close(descriptor)
+        raise
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def discarded(draft: Draft | None) -> None:
+    """The draft is gone, if there is one and it can be removed, and its lock in any case."""
+    if draft is not None:
+        shutil.rmtree(draft.path, ignore_errors=True)
+        draft.let_go()
+
+
+@contextmanager
+def in_draft(folder: Path) -> Iterator[Path]:
+    """A folder inside `folder` for what is moved out of it when it is finished; it is gone afterwards.
+
+    Raises:
+        OSError: as `draft_in`.
+    """
+    swept(folder)
+    draft = draft_in(folder)
+    try:
+        yield draft.path
+    finally:
+        discarded(draft)
+
+
+def abandoned(folder: Path, prefix: str = PREFIX) -> Iterator[Draft]:
+    """The drafts in `folder` whose process has died, each locked while it is looked at; to be discarded or let go.
+
+    None where `folder` cannot be read. What bears such a name without being a folder is not looked at.
+    """
+    name = re.compile(re.escape(prefix) + "[a-z0-9_]{8}" + re.escape(_SUFFIX))
+    try:
+        found = sorted(path for path in folder.iterdir() if name.fullmatch(path.name))
+    except OSError:
+        return
+    for path in found:
+        try:
+            descriptor = _locked(path)
+        except OSError:
+            continue
+        if descriptor is not None:
+            draft = _kept(path, descriptor)
+            try:
+                yield draft
+            finally:
+                draft.let_go()
+
+
+def swept(folder: Path, prefix: str = PREFIX) -> None:
+    """The drafts of dead processes in `folder` are gone, as far as they can be removed."""
+    for draft in abandoned(folder, prefix):
+        discarded(draft)
+
+
+# What is made in them -----------------------------------------------------------------------------------------------------
 
 
 def replaced(path: Path, write: Callable[[Path], object]) -> None:
-    """`write` fills a temporary file beside `path`, which then takes its place in one step."""
-    import tempfile
+    """What `write` puts into a file stands at `path`, durably, in one step. A link at `path` is replaced, never followed.
 
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
+    Raises:
+        OSError: the folder cannot be written, or a folder stands at `path`.
+    """
+    with in_draft(path.parent) as draft:
+        _written(draft / "whole", write).replace(path)
+    synced(path.parent)
+
+
+def created(path: Path, write: Callable[[Path], object]) -> None:
+    """As `replaced`, where nothing stands yet.
+
+    Raises:
+        FileExistsError: something does, be it a link that leads nowhere.
+        OSError: the folder cannot be written.
+    """
+    with in_draft(path.parent) as draft:
+        whole = _written(draft / "whole", write)
+        try:
+            os.link(whole, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links
+            if os.path.lexists(path):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+            whole.rename(path)
+    synced(path.parent)
+
+
+def _written(path: Path, write: Callable[[Path], object]) -> Path:
+    write(path)
+    path.chmod(0o644)
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+    return path
+
+
+def made(folder: Path) -> list[Path]:
+    """The folder is there, with those above it; gives the ones that were made, the innermost first.
+
+    Raises:
+        OSError: one cannot be made, and none was.
+    """
+    missing = [place for place in (folder, *folder.parents) if not os.path.lexists(place)]
     try:
-        write(Path(temporary))
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        _removed(missing)
         raise
+    return missing
+
+
+def _removed(folders: list[Path]) -> None:
+    for place in folders:
+        with suppress(OSError):
+            place.rmdir()
+
+
+def tried(folder: Path) -> None:
+    """Files can be written into `folder`: one was, and is gone again, with all the folders that were made for it.
+
+    Raises:
+        OSError: they cannot.
+    """
+    fresh = made(folder)
+    try:
+        with in_draft(folder) as draft:
+            _written(draft / _TRIED, lambda path: path.write_bytes(b"\0" * 4096))
+    finally:
+        _removed(fresh)
 
 
 def synced(folder: Path) -> None:
-    """The names in `folder` are on disk; a system that cannot open folders does this by itself."""
+    """The names in `folder` are on disk; a system that cannot open or sync folders does this by itself."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
     finally:
         os.close(descriptor)

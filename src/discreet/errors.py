@@ -113,9 +113,9 @@ class ReleaseFailed(DiscreetError):
         "are declared impossible, unchanged while it was read), then try again."
     )
     UNPLACED = (
-        "the release is charged and computed, but its files could not be put in their place. Nothing is lost: they are in "
-        "a hidden folder inside the one that was given. See that this can be written and holds no other table, then "
-        "release again with the same name, request, spend and folder, at no charge."
+        "the release is charged and computed, but its files could not all be put in their place for good. Nothing is lost: "
+        "they are in the folder that was given, some in a hidden one inside it. See that this can be written and holds no "
+        "other table, then release again with the same name, request, spend and folder, at no charge."
     )
 
     def __init__(self, text: str = TEXT) -> None:

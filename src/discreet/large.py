@@ -15,12 +15,12 @@ import numpy as np
 
 from discreet.assemble import estimated_part
 from discreet.cube import Cube
-from discreet.durable import synced
+from discreet.durable import Draft, synced
 from discreet.errors import InternalError, PlanError
 from discreet.evaluate import exact_answers, noisy_in_place
 from discreet.limits import MOST_WHOLE_CELLS, is_large
 from discreet.noise.bits import Bits
-from discreet.parts import Part, table_json, write_part
+from discreet.parts import Part, completed, table_json, write_part
 from discreet.plan import Plan
 from discreet.publish import described, publish
 from discreet.quotes import Quote, expected_error
@@ -34,9 +34,13 @@ PART_ROWS = 1 << 19
 """The rows of a file, but the last one's: some MB each, and the memory that writing one needs."""
 
 
-def carried_out(quote: Quote, cubes: Iterable[Cube], bits: Bits, *, draft: Path | None, **told: Any) -> Release:
+def carried_out(quote: Quote, cubes: Iterable[Cube], bits: Bits, *, draft: Draft | None, **told: Any) -> Release:
     """The release of a quote on its cubes; its table in its document, or in a draft folder if there is one."""
-    return publish(quote, cubes, bits, **told) if draft is None else publish_large(quote, cubes, bits, **told, draft=draft)
+    if draft is None:
+        return publish(quote, cubes, bits, **told)
+    release = publish_large(quote, cubes, bits, **told, draft=draft.path)
+    completed(draft.path, release.payload)
+    return release
 
 
 def publish_large(

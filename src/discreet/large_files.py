@@ -7,22 +7,25 @@ and committed, and what was committed is found and put in its place when it is a
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
-from discreet.durable import replaced
+from discreet.durable import Draft, abandoned, discarded, replaced
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed, printed
+from discreet.given_paths import given_path, reason, require_writable
 from discreet.limits import MOST_WHOLE_CELLS, is_large
-from discreet.parts import TABLE, discarded, draft_folder, drafts_in, placed, problem_of
-from discreet.release import Release
+from discreet.parts import DOCUMENT, DRAFT, TABLE, draft_folder, drafts_in, placed, problem_of
+from discreet.release import FORMAT, Release
 from discreet.spend import Order
 
-__all__ = ["check_folders", "drafts_for", "given_back", "put_in_place"]
-
-_DOCUMENT = "release.json"
+__all__ = ["check_folders", "document_in", "drafts_for", "given_back", "put_in_place"]
 
 
 def check_folders(orders: Sequence[Order]) -> None:
@@ -31,15 +34,15 @@ def check_folders(orders: Sequence[Order]) -> None:
     Raises:
         ArgumentError: a folder is missing, or given for nothing, cannot be written, holds a release, or has too little room.
     """
-    taken: list[Path] = []
+    taken: set[Path] = set()
     for order in orders:
         folder = _folder_of(order)
         if folder is None:
             continue
-        if folder.absolute() in taken:
-            raise ArgumentError(f"to='{folder}': two releases of one command have the same folder; give each its own")
-        taken.append(folder.absolute())
         _check_folder(order, folder)
+        if folder.resolve() in taken:
+            raise ArgumentError(f"to='{folder}': two releases of one command have the same folder; give each its own")
+        taken.add(folder.resolve())
 
 
 def _folder_of(order: Order) -> Path | None:
@@ -57,22 +60,16 @@ def _folder_of(order: Order) -> Path | None:
             f"release '{order.name}': has {cells} rows, more than {MOST_WHOLE_CELLS}, and is written to files; say "
             "where with to=folder"
         )
-    if not isinstance(order.to, str | Path) or "\0" in str(order.to):
-        raise ArgumentError(f"to={printed(order.to)}: must be the path of a folder")
-    return Path(order.to)
+    return given_path(order.to, "to")
 
 
 def _check_folder(order: Order, folder: Path) -> None:
-    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists() or path.is_symlink())
-    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        raise ArgumentError(
-            f"to='{folder}': cannot be written, because '{existing}' is no folder that can be; choose another"
-        )
-    if (folder / _DOCUMENT).exists() or (folder / TABLE).exists():
+    require_writable(folder, "to")
+    if document_in(folder, "to") is not None or os.path.lexists(folder / TABLE):
         raise ArgumentError(f"to='{folder}': holds another release, which is not overwritten; choose another folder")
     plan = order.request
     most = plan.layout.cells * (24 * len(plan.statistics) + 4 * len(plan.group_by))
-    free = shutil.disk_usage(existing).free
+    free = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
     if free < most:
         raise ArgumentError(
             f"to='{folder}': has room for {free // 10**6} MB, and the table may need {most // 10**6} MB; free some, or "
@@ -80,19 +77,69 @@ def _check_folder(order: Order, folder: Path) -> None:
         )
 
 
-@contextmanager
-def drafts_for(orders: Sequence[Order]) -> Iterator[list[Path | None]]:
-    """A draft folder for each large release, so that a folder that cannot be written is known before anything is spent.
+def document_in(folder: Path, argument: str) -> Release | None:
+    """The release whose document stands in `folder`. None where there is none that discreet has finished writing.
 
-    They are gone again when what is done inside raises.
+    A document that was cut off or changed is none, and neither is a link, a pipe or whatever else bears its name: a document
+    that is written later takes its place.
 
     Raises:
-        ArgumentError: one cannot be made.
+        ArgumentError: a folder bears its name, or it was written by a newer discreet, or cannot be read.
     """
-    drafts: list[Path | None] = []
+    place = folder / DOCUMENT
+    try:
+        mode = os.lstat(place).st_mode
+        payload = place.read_bytes() if stat.S_ISREG(mode) else b""
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as wrong:
+        raise ArgumentError(f"{argument}='{folder}': its '{DOCUMENT}' cannot be read ({reason(wrong)})") from None
+    if stat.S_ISDIR(mode):
+        raise ArgumentError(f"{argument}='{folder}': has a folder '{DOCUMENT}', which is not replaced; move it away")
+    try:
+        return Release(payload)
+    except ArgumentError:
+        if not _is_newer(payload):
+            return None
+    raise ArgumentError(f"{argument}='{folder}': holds a release of a newer discreet, which is not overwritten")
+
+
+def _is_newer(payload: bytes) -> bool:
+    try:
+        found = json.loads(payload)
+    except (ValueError, RecursionError):
+        return False
+    stated = found.get("format") if isinstance(found, dict) else None
+    return type(stated) is int and stated > FORMAT
+
+
+# Drafts -------------------------------------------------------------------------------------------------------------------
+
+
+class Entries(Protocol):
+    """What is asked of a ledger about the drafts of processes that died."""
+
+    def entries(self) -> Sequence[Any]:
+        """All of them, in order, each with `kind`, `digest` and `payload_digest`."""
+
+
+@contextmanager
+def drafts_for(orders: Sequence[Order], ledger: Entries) -> Iterator[list[Draft | None]]:
+    """A draft folder for each large release, so that a folder that cannot be written is known before anything is spent.
+
+    They are gone again when what is done inside raises. Those that dead processes have left there are gone too, but not one
+    that may be needed to give a committed release back.
+
+    Raises:
+        ArgumentError: one cannot be made, or the folder has the files of a release that was committed.
+    """
+    drafts: list[Draft | None] = []
     try:
         for order in orders:
-            drafts.append(_drafted(_folder_of(order)))
+            folder = _folder_of(order)
+            if folder is not None:
+                _clear(folder, ledger)
+            drafts.append(_drafted(folder))
         yield drafts
     except BaseException:
         for draft in drafts:
@@ -100,7 +147,31 @@ def drafts_for(orders: Sequence[Order]) -> Iterator[list[Path | None]]:
         raise
 
 
-def _drafted(folder: Path | None) -> Path | None:
+def _clear(folder: Path, ledger: Entries) -> None:
+    """The drafts of dead processes are gone that are not whole, or were not committed and never will be."""
+    for draft in abandoned(folder, DRAFT):
+        release = document_in(draft.path, "to")
+        committed = False if release is None else _committed(release, ledger)
+        if committed and release is not None:
+            raise ArgumentError(
+                f"to='{folder}': has the files of '{release.name}', which was committed by a process that died before they "
+                "were in their place: ask for it again, at no charge, or choose another folder"
+            )
+        if committed is False:
+            discarded(draft)
+
+
+def _committed(release: Release, ledger: Entries) -> bool | None:
+    """Whether the ledger has committed the release; None where it was reserved in another ledger."""
+    entries = ledger.entries()
+    if any(entry.payload_digest == hashlib.sha256(release.payload).hexdigest() for entry in entries):
+        return True
+    shown = release.document.get("ledger")
+    head = shown.get("head") if isinstance(shown, dict) else None
+    return False if any(entry.digest == head for entry in entries) else None
+
+
+def _drafted(folder: Path | None) -> Draft | None:
     try:
         return None if folder is None else draft_folder(folder)
     except OSError as wrong:
@@ -110,18 +181,20 @@ def _drafted(folder: Path | None) -> Path | None:
 # After the commit ---------------------------------------------------------------------------------------------------------
 
 
-def put_in_place(release: Release, draft: Path | None, order: Order) -> Release | ReleaseFailed:
+def put_in_place(release: Release, draft: Draft | None, order: Order) -> Release | ReleaseFailed:
     """The committed release, its files in their folder if it has any; or the failure that says how to get them there."""
     folder = _folder_of(order)
     if draft is None or folder is None:
         return release
     try:
-        placed(draft, folder)
+        placed(draft.path, folder)
         _write_document(release, folder)
     except Exception:  # noqa: BLE001 (whatever it is: all is public and stored by now, and can be put in its place later)
         done = False
     else:
         done = True
+    finally:
+        draft.let_go()
     return Release(release.payload, folder) if done else ReleaseFailed(ReleaseFailed.UNPLACED)
 
 
@@ -138,13 +211,16 @@ def given_back(release: Release, order: Order) -> Release:
     folder = _folder_of(order) if parts else None
     if folder is None:
         return release
-    if (folder / _DOCUMENT).exists() and (folder / _DOCUMENT).read_bytes() != release.payload:
+    there = document_in(folder, "to")
+    if there is not None and there != release:
         raise ArgumentError(f"to='{folder}': holds another release than '{order.name}'; give the folder it was written to")
     problem = problem_of(parts, folder / TABLE)
     try:
         if problem:
             _recovered(release, folder, problem, order.name)
-        _write_document(release, folder)
+        if there is None or (folder / TABLE / DOCUMENT).exists():
+            _write_document(release, folder)
+        _clear_after(release, folder)
     except OSError as wrong:
         raise ArgumentError(f"to='{folder}': cannot be written ({wrong.strerror}); allow it, or copy the folder") from None
     return Release(release.payload, folder)
@@ -163,6 +239,12 @@ def _recovered(release: Release, folder: Path, problem: str, name: str) -> None:
 
 
 def _write_document(release: Release, folder: Path) -> None:
-    place = folder / _DOCUMENT
-    if not place.exists():
-        replaced(place, lambda path: path.write_bytes(release.payload))
+    replaced(folder / DOCUMENT, lambda path: path.write_bytes(release.payload))
+    (folder / TABLE / DOCUMENT).unlink(missing_ok=True)  # it came with the draft
+
+
+def _clear_after(release: Release, folder: Path) -> None:
+    """The drafts of dead processes are gone that are not whole, or copies of what is in its place by now."""
+    for draft in abandoned(folder, DRAFT):
+        if document_in(draft.path, "to") in {None, release}:
+            discarded(draft)

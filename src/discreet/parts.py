@@ -16,18 +16,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.durable import synced
+from discreet.durable import Draft, discarded, draft_in, made, synced
 from discreet.errors import ArgumentError
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "DOCUMENT",
+    "DRAFT",
     "TABLE",
     "Part",
     "collected",
+    "completed",
     "copied",
-    "discarded",
     "draft_folder",
     "drafts_in",
     "paths_of",
@@ -41,7 +43,11 @@ __all__ = [
 TABLE = "table"
 """The name of the folder with the files, within the folder of the release."""
 
-_DRAFT = f".{TABLE}."
+DOCUMENT = "release.json"
+"""The name of the document in the folder of a release, and in a draft folder with all its files."""
+
+DRAFT = f".{TABLE}."
+"""How the names of draft folders begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +96,19 @@ def _file(number: int) -> str:
     return f"{TABLE}/part-{number:05d}.parquet"
 
 
-def draft_folder(folder: Path) -> Path:
+def draft_folder(folder: Path) -> Draft:
     """A new folder inside `folder`, which is made where it is missing, for files that are not finished.
 
     Raises:
         OSError: `folder` cannot be made or written.
     """
-    import tempfile
-
-    folder.mkdir(parents=True, exist_ok=True)
-    return Path(tempfile.mkdtemp(dir=folder, prefix=_DRAFT))
+    made(folder)
+    return draft_in(folder, DRAFT)
 
 
 def drafts_in(folder: Path) -> list[Path]:
     """The draft folders in a folder; none where there is no folder."""
-    return sorted(path for path in folder.glob(f"{_DRAFT}*") if path.is_dir())
-
-
-def discarded(draft: Path | None) -> None:
-    """The draft folder is gone, if there is one and it can be removed."""
-    if draft is not None:
-        shutil.rmtree(draft, ignore_errors=True)
+    return sorted(path for path in folder.glob(f"{DRAFT}*") if path.is_dir())
 
 
 def write_part(draft: Path, number: int, first: int, rows: pl.DataFrame) -> Part:
@@ -122,12 +120,25 @@ def write_part(draft: Path, number: int, first: int, rows: pl.DataFrame) -> Part
     buffer = io.BytesIO()
     rows.write_parquet(buffer)
     content = buffer.getbuffer()
-    path = draft / Path(_file(number)).name
+    _put(draft / Path(_file(number)).name, content)
+    return Part(_file(number), first, rows.height, len(content), hashlib.sha256(content).hexdigest())
+
+
+def _put(path: Path, content: bytes | memoryview) -> None:
     with path.open("xb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    return Part(_file(number), first, rows.height, len(content), hashlib.sha256(content).hexdigest())
+
+
+def completed(draft: Path, payload: bytes) -> None:
+    """A draft folder has all its files durably, with the document that describes them: from now on it may be committed.
+
+    Raises:
+        OSError: the document could not be written to its end.
+    """
+    _put(draft / DOCUMENT, payload)
+    synced(draft)
 
 
 def placed(draft: Path, folder: Path) -> None:
@@ -192,15 +203,14 @@ def copied(parts: Sequence[Part], table: Path, folder: Path) -> None:
     draft = draft_folder(folder)
     try:
         for part in parts:
-            target = draft / Path(part.file).name
+            target = draft.path / Path(part.file).name
             shutil.copyfile(table / target.name, target)
             _flushed(target)
-        _require(parts, draft)
-        synced(draft)
-        placed(draft, folder)
-    except BaseException:
+        _require(parts, draft.path)
+        synced(draft.path)
+        placed(draft.path, folder)
+    finally:
         discarded(draft)
-        raise
 
 
 def _require(parts: Sequence[Part], table: Path) -> None:

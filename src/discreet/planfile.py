@@ -7,6 +7,7 @@ written. Whatever is wrong is a PlanError that says where, and is found before a
 from __future__ import annotations
 
 import glob
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from discreet.table import Table
 from discreet.targets import checked_errors
 from discreet.toml_tree import Decimal, Keys, Node, kind_of, read_toml
 
-__all__ = ["PlanFile", "load_plan"]
+__all__ = ["PlanFile", "load_plan", "plan_of"]
 
 _NEIGHBOURS: Mapping[str, Keys] = {
     "replace-one": (("dataset", "source", "ledger", "rows"), ("rows_per_person",)),
@@ -90,8 +91,12 @@ def load_plan(path: str | Path) -> PlanFile:
     Raises:
         PlanError: the file cannot be read, is no TOML, or asks for something impossible; `place` names file, line and key.
     """
-    place = Path(path)
-    root = read_toml(place)
+    return plan_of(read_toml(Path(path)))
+
+
+def plan_of(root: Node) -> PlanFile:
+    """The plan that a TOML text means where it stands, or will stand. Raises as `load_plan`."""
+    place = root.file
     parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
     relation, data = parts["data"].choice("neighbours", _NEIGHBOURS)
     schema = _schema(parts["columns"], place.parent)
@@ -132,7 +137,7 @@ def _source(node: Node, folder: Path) -> str:
     if written.startswith("spark:"):
         return written
     plain = folder / written
-    is_glob = re.search(r"[*?\[]", written) and "::" not in written and not plain.exists()
+    is_glob = re.search(r"[*?\[]", written) and "::" not in written and not os.path.exists(plain)  # noqa: PTH110
     return str(Path(glob.escape(str(folder))) / written) if is_glob else str(plain)
 
 
@@ -163,7 +168,7 @@ def _categories(node: Node, parts: dict[str, Node], folder: Path) -> list[Value]
         raise node.wrong("needs either 'categories' or 'categories_file'")
     if "categories_file" in parts:
         path = folder / parts["categories_file"].string()
-        if not path.is_file():
+        if not os.path.isfile(path):  # noqa: PTH113 (never raises)
             raise parts["categories_file"].wrong(f"there is no file '{path}'")
         return whole_categories(path) if _are_whole(parts) else path
     if "categories_type" in parts:
@@ -331,11 +336,10 @@ def _request(parts: dict[str, Node], table: Table) -> Plan:
 
 
 def _group(node: Node, table: Table) -> str | Bins:
-    by: str | Bins
     if isinstance(node.value, dict):
         parts = node.table(("bins", "edges"))
         parts["edges"].items()
-        by = bins(parts["bins"].string(), parts["edges"].scalars())
+        by: str | Bins = bins(parts["bins"].string(), parts["edges"].scalars())
     else:
         by = node.string()
     with node.checked():
@@ -353,7 +357,7 @@ def _statistic(node: Node, table: Table) -> Statistic:
         raise node.wrong('\'tables\' needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }')
     if word in _STATISTICS:
         raise node.wrong(f"'{word}' needs a column: write {{ {word} = 'column' }}")
-    raise node.wrong(_unknown_statistic(word))
+    raise node.wrong(f"'{word}' is no statistic{did_you_mean(word, [*_STATISTICS, 'share', 'tables'])}")
 
 
 def _tables(node: Node, table: Table) -> Statistic:
@@ -394,7 +398,3 @@ def _named(statistic: Statistic, parts: dict[str, Node]) -> Statistic:
         return statistic
     with parts["as"].checked():
         return statistic.alias(parts["as"].string())
-
-
-def _unknown_statistic(word: str) -> str:
-    return f"'{word}' is no statistic{did_you_mean(word, [*_STATISTICS, 'share', 'tables'])}"

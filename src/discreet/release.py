@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
 from discreet.displays import one_line, release_card
-from discreet.durable import replaced
+from discreet.durable import made, replaced
 from discreet.errors import ArgumentError, printed
 from discreet.exact import decimal_up, exact, text
+from discreet.given_paths import content_of, given_path, reason, shown_path
 from discreet.parts import TABLE, Part, collected, copied, paths_of, problem_of, table_of
 from discreet.plan import digest, sealed
 from discreet.privacy.coordinates import Budget, from_json, to_json
@@ -247,11 +248,11 @@ class Release:
         Raises:
             ArgumentError: the folder cannot be made or written, or holds another table; or files that are not as written.
         """
-        place, parts = Path(folder), self.parts
+        place, parts = given_path(folder, "save()"), self.parts
         frames = all_frames(self.document, collected(self.scan().head(0))) if parts else self.tables
         files = named_files({name: frame for name, frame in frames.items() if name != TABLE or not parts})
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            made(place)
             if parts and problem_of(parts, place / TABLE):
                 copied(parts, self._place() / TABLE, place)
             replaced(place / "release.json", lambda path: path.write_bytes(self.payload))
@@ -259,7 +260,7 @@ class Release:
                 replaced(place / f"{name}.csv", partial(frame.write_csv, quote_style="non_numeric"))
                 replaced(place / f"{name}.parquet", frame.write_parquet)
         except OSError as wrong:
-            raise ArgumentError(f"save('{folder}'): cannot be written ({wrong.strerror}); choose another folder") from None
+            raise ArgumentError(f"save('{folder}'): cannot be written ({reason(wrong)}); choose another folder") from None
         except ValueError as wrong:
             raise ArgumentError(f"save('{folder}'): {wrong}; restore the release from a copy") from None
         return place
@@ -275,12 +276,10 @@ class Release:
         try:
             place = Path(folder)
             file = place / "release.json" if place.is_dir() else place
-            payload = file.read_bytes()
+            payload = content_of(file)
         except (OSError, ValueError, TypeError):
-            shown = f"'{folder}'" if isinstance(folder, str | Path) else printed(folder)
-            raise ArgumentError(
-                f"load({shown}): no release.json there; name the folder that a release was saved to"
-            ) from None
+            shown = shown_path(folder) if isinstance(folder, str | Path) else printed(folder)
+            raise ArgumentError(f"load({shown}): no release.json there; name the folder of a saved release") from None
         parts = Release(payload).parts
         problem = problem_of(parts, file.parent / TABLE) if parts else ""
         if problem:

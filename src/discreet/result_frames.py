@@ -1,4 +1,4 @@
-"""The frames that a release document holds, and how a file takes the place of another in one step."""
+"""The frames that a release document holds, and what their files are called."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 from discreet.errors import SchemaError, did_you_mean, printed
 from discreet.exact import Amount, exact, text
+from discreet.given_paths import content_of
 
 __all__ = ["Category", "Column", "Date", "Number", "Schema", "Value", "whole_categories"]
 
@@ -272,7 +273,7 @@ def _schema_date(value: dt.date | str, name: str) -> dt.date:
 
 def _read_categories(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
+        return content_of(path).decode("utf-8-sig").splitlines()
     except (OSError, ValueError):  # a ValueError is text that is not UTF-8, or a path that cannot be one
         shown = printed(str(path))
         raise SchemaError(f"categories={shown}: must be a readable UTF-8 file with one category a line") from None

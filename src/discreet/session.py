@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.displays import one_line
+from discreet.durable import Draft, discarded
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.engines.base import snapshot_before
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
@@ -21,7 +22,6 @@ from discreet.invariants import Invariants
 from discreet.invariants.checking import checked_invariants
 from discreet.large_files import check_folders, drafts_for, given_back, put_in_place
 from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.parts import discarded
 from discreet.plan import Plan
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.release import Release, RowEstimate
@@ -269,7 +269,7 @@ class Session:
             self.publish_totals()
         quotes = [self._quoted(order) for order in fresh]
         reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
-        with drafts_for(fresh) as drafts:
+        with drafts_for(fresh, self._ledger) as drafts:
             sequences = self._reserved(reservations)
         reserved = zip(fresh, quotes, sequences, drafts, strict=True)
         answers = iter([self._answered(*one, snapshot=snapshot) for one in reserved])
@@ -329,8 +329,7 @@ class Session:
     def _stored(self, order: Order) -> Release | None:
         """What the ledger has for the order. To compare the source too would be a free test of its rows (soundness 17)."""
         self._check_request(order.request)
-        name = order.name
-        found = self._ledger.stored(self._identity, name)
+        found = self._ledger.stored(self._identity, order.name)
         if found is None or found.state != "committed" or found.plan_digest != order.request.digest:
             return None  # a name that is taken otherwise is refused by the reservation
         release = Release(found.payload)
@@ -339,7 +338,7 @@ class Session:
             asked = self._quoted(order).spend
         if asked is not None and release.guarantee.measure != asked:
             raise LedgerError(
-                f"release '{name}': was made with another spend; give that spend, or another name for a new release"
+                f"release '{order.name}': was made with another spend; give that spend, or another name for a new release"
             )
         return given_back(release, order)
 
@@ -356,12 +355,11 @@ class Session:
         from discreet.ledger import Reservation
         from discreet.publish import details_json
 
-        return Reservation(
-            order.name, charge_of(quoted.spend, self._left()), order.request.digest, snapshot, details_json(quoted)
-        )
+        charge = charge_of(quoted.spend, self._left())
+        return Reservation(order.name, charge, order.request.digest, snapshot, details_json(quoted))
 
     def _answered(
-        self, order: Order, quoted: Quote, sequence: int, draft: Path | None, *, snapshot: str
+        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str
     ) -> Release | ReleaseFailed:
         """The committed release, or the constant failure. Whatever happens in here, the charge stands."""
         release = None
@@ -383,7 +381,7 @@ class Session:
         # Outside the except block the failure carries no traceback into frames that hold private numbers.
         return ReleaseFailed() if release is None else put_in_place(release, draft, order)
 
-    def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Path | None) -> Release:
+    def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Draft | None) -> Release:
         from discreet.evaluate import scanned
         from discreet.exact_totals import require_totals, totals_scan
         from discreet.large import carried_out

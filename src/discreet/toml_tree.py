@@ -18,8 +18,9 @@ from typing import Any
 
 from discreet.errors import ArgumentError, PlanError, did_you_mean
 from discreet.exact import Amount
+from discreet.given_paths import content_of, given_path, reason, shown_path
 
-__all__ = ["Decimal", "Keys", "Node", "kind_of", "printable", "read_toml"]
+__all__ = ["Decimal", "Keys", "Node", "kind_of", "printable", "read_toml", "toml_root"]
 
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH = 9
@@ -160,18 +161,28 @@ def _dotted(keys: tuple[str | int, ...]) -> str:
 
 
 def read_toml(path: Path) -> Node:
-    """The root of the TOML file at `path`, of at most 1 MB.
+    """The root of the TOML file at `path`, a regular file of at most 1 MB.
 
     Raises:
-        PlanError: unreadable, too large, no UTF-8, no TOML, nested too deeply, whole numbers beyond 64 bits.
+        PlanError: unreadable, and as `toml_root`.
+    """
+    try:
+        return toml_root(content_of(given_path(path, "the plan file"), _MAX_BYTES + 1), path)
+    except (OSError, ValueError) as error:
+        if isinstance(error, PlanError):
+            raise
+        shown = shown_path(path)
+        rule = f"the plan file cannot be read ({reason(error)}); check the path {shown}"
+        raise Node({}, (), Path(shown[1:-1]), "").wrong(rule) from None
+
+
+def toml_root(content: bytes, path: Path) -> Node:
+    """The root of a TOML text of at most 1 MB, which stands or will stand at `path`.
+
+    Raises:
+        PlanError: too large, no UTF-8, no TOML, nested too deeply, whole numbers beyond 64 bits.
     """
     root = Node({}, (), path, "")
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no usable path"
-        raise root.wrong(f"the plan file cannot be read ({reason}); check the path '{path}'") from None
     if len(content) > _MAX_BYTES:
         raise root.wrong(f"a plan file has at most {_MAX_BYTES} bytes; put long category lists into a categories_file")
     try:

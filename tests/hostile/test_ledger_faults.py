@@ -891,7 +891,7 @@ def open_folder() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("folder_mode", "file_mode", "readable"), [(0o555, 0o644, True), (0o755, 0o444, True), (0o755, 0, False)]
+    ("folder_mode", "file_mode", "readable"), [(0o555, 0o600, True), (0o755, 0o400, True), (0o755, 0, False)]
 )
 def test_missing_rights_refuse_and_spend_nothing(
     open_folder: Path, folder_mode: int, file_mode: int, *, readable: bool
@@ -990,6 +990,7 @@ def flipped(content: bytes, bit: int) -> bytes:
 def flips(written: Path, path: Path, bits: list[int]) -> int:
     """How many of the flips were refused."""
     content = written.read_bytes()
+    path.touch(0o600)
     refused = 0
     for bit in bits:
         path.write_bytes(flipped(content, bit))
@@ -1029,6 +1030,7 @@ def test_a_flipped_bit_of_an_entry_or_its_digest_is_always_found(written: Path, 
 def test_a_flipped_bit_of_a_release_is_found_when_it_is_read(written: Path, tmp_path: Path) -> None:
     path = tmp_path / "budget.db"
     content = written.read_bytes()
+    path.touch(0o600)
     path.write_bytes(flipped(content, content.index(b"payload of a") * 8))
     with Ledger.open(path) as ledger:
         with pytest.raises(LedgerError, match="damaged copy of the release 'a'"):
@@ -1048,6 +1050,7 @@ def test_a_shortened_file_is_refused(written: Path, tmp_path: Path, tally: Count
     path = tmp_path / "budget.db"
     content = written.read_bytes()
     lengths = [*range(0, 200, 7), *range(0, len(content), 512), len(content) - 1]
+    path.touch(0o600)
     for length in lengths:
         path.write_bytes(content[:length])
         assert not accepted(path), f"accepted {length} of {len(content)} bytes"

@@ -367,8 +367,8 @@ def test_names_become_folders_that_every_file_system_takes(folder: Path) -> None
 def test_another_release_is_not_overwritten(folder: Path) -> None:
     done("release", "plan.toml", "--out", "out")
     assert "holds another release" in refused(2, "release", "plan.toml", "--out", "out", "--as", "second")
-    Path("out/release.json").write_text("{}", encoding="utf-8")
-    assert "holds another release" in refused(2, "release", "plan.toml", "--out", "out")
+    Path("out/release.json").write_text('{"format": 99}', encoding="utf-8")
+    assert "newer discreet" in refused(2, "release", "plan.toml", "--out", "out")
     assert len(entries(folder)) == 3
 
 

@@ -28,7 +28,7 @@ from discreet.parts import Part, problem_of, table_json, table_of
 from discreet.plan import Plan
 from discreet.publish import publish
 from discreet.quotes import Quote
-from discreet.release import Release
+from discreet.release import Release, make_release
 from discreet.spend import Order
 
 SCHEMA = dp.Schema(
@@ -258,10 +258,13 @@ def file_in(folder: Path) -> Path:
     return folder / "file"
 
 
-def holding(folder: Path, name: str) -> Path:
+def holding(folder: Path, name: str, content: bytes = b"") -> Path:
     (folder / "taken").mkdir()
-    (folder / "taken" / name).write_text("")
+    (folder / "taken" / name).write_bytes(content)
     return folder / "taken"
+
+
+OTHER = make_release({"name": "other", "dataset": "d", "guarantee": {}, "columns": []}).payload
 
 
 @pytest.mark.usefixtures("low")
@@ -271,8 +274,8 @@ def holding(folder: Path, name: str) -> Path:
         (lambda _: None, r"release 'r': has 12 rows, more than 10.*to=folder"),
         (lambda _: 7, r"to=7: must be the path"),
         (lambda _: "a\0b", "must be the path"),
-        (file_in, "is no folder that can be"),
-        (lambda folder: holding(folder, "release.json"), "holds another release"),
+        (file_in, "cannot be written"),
+        (lambda folder: holding(folder, "release.json", OTHER), "holds another release"),
         (lambda folder: holding(folder, "table"), "holds another release"),
     ],
 )

@@ -73,6 +73,7 @@ SECRETS = {
 
 
 def write_format_1(path: Path) -> None:
+    path.touch(0o600)  # as every discreet has created it
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript(TABLES)
         genesis = digest = "287496b80dc789966d7f72c5ad7115e6d873530f68a9a5c647111a980445ab90"

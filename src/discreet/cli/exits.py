@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
@@ -9,6 +10,7 @@ from typing import NoReturn
 import typer
 
 from discreet.errors import BudgetExceeded, DiscreetError, InternalError, ReleaseFailed
+from discreet.given_paths import reason, shown_path
 from discreet.toml_tree import printable
 
 __all__ = ["FAILED", "INTERRUPTED", "OVER_BUDGET", "WRONG", "exits", "leave"]
@@ -27,6 +29,11 @@ def exits() -> Iterator[None]:
         yield
     except DiscreetError as error:
         leave(str(error), _code(error))
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            raise  # nobody reads any more; the command line knows what to do
+        where = f"{shown_path(error.filename)}: " if isinstance(error.filename, str) else ""
+        leave(f"{where}{reason(error)}; nothing was spent", WRONG)
     except KeyboardInterrupt:
         leave("interrupted; nothing was spent", INTERRUPTED)
 

@@ -11,6 +11,7 @@ from typing import Any
 from discreet.cli.output import Answer, Grid, aligned
 from discreet.errors import ArgumentError, LedgerError
 from discreet.exact import text
+from discreet.given_paths import given_path, stands
 from discreet.ledger import Entry, Identity, Ledger, entry_body
 from discreet.plan import canonical
 from discreet.privacy import RDP, Budget, coordinates, from_coordinates, from_json
@@ -84,6 +85,7 @@ def verified_ledger(file: Path, releases: Path | None) -> Answer:
 
 def _contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
     """How many releases are in `folder`; each was charged to the ledger with these entries, and is what it committed."""
+    stands(given_path(folder, "--releases"), "--releases")
     paths = sorted(folder.rglob("release.json"))
     if not paths:
         raise ArgumentError(f"--releases: '{folder}' has no release.json in it; give a folder that `discreet release` wrote")
@@ -118,7 +120,7 @@ def _is_in(release: Release, heads: dict[str, int], committed: dict[int, str]) -
 
 
 def _existing(file: Path) -> Ledger:
-    if not file.exists():
+    if not stands(given_path(file, "FILE"), "FILE"):
         raise LedgerError(f"ledger '{file}': there is no such file; check the path")
     return Ledger.open(file)
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.engines import NO_LIMITS, Limits, Progress
-from discreet.errors import BudgetExceeded
+from discreet.errors import ArgumentError, BudgetExceeded
 from discreet.exact import text
+from discreet.given_paths import given_path, stands
 from discreet.ledger import Entry, Ledger
 from discreet.names import one_form, spellings
 from discreet.planfile import PlanFile, load_plan
@@ -162,6 +163,8 @@ def planner_page(path: Path, out: Path) -> Answer:
     """
     from discreet.planner import Planned, planned_file, write_planner
 
+    if stands(given_path(out, "--html"), "--html") and not (out.is_file() or out.is_dir()):
+        raise ArgumentError(f"--html: '{out}' is no regular file, and a page would take its place; choose another path")
     plan = load_plan(path)
     quotes, now = _quotes(plan)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)

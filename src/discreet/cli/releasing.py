@@ -6,7 +6,6 @@ out says that the charge stands, with exit code 4 unless all is done.
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -17,8 +16,11 @@ from discreet.cli.exits import FAILED, leave
 from discreet.cli.numbers import MOST_ROWS, number_grid
 from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, opened, standing
+from discreet.durable import replaced
 from discreet.engines import Limits
-from discreet.errors import ArgumentError, LedgerError, ReleaseFailed
+from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed
+from discreet.given_paths import given_path, require_writable, stands
+from discreet.large_files import document_in
 from discreet.limits import is_large
 from discreet.names import one_form
 from discreet.planfile import PlanFile, load_plan
@@ -41,6 +43,7 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
         DiscreetError: refused; nothing was spent.
         typer.Exit: 4, something failed after the charge.
     """
+    given_path(out, "--out")
     plan = load_plan(path)
     plan = plan if name is None else replace(plan, orders=renamed(plan.orders, name))
     folders = folders_for(plan.orders, out)
@@ -48,9 +51,10 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
     for order, folder in zip(plan.orders, folders, strict=True):
         _check_folder(folder, plan.dataset, order.name)
     spinner = Spinner(f"releasing {', '.join(order.name for order in plan.orders)}")
-    with opened(plan, limits, lambda stage: spinner.tell(_STAGES[stage])) as session:
-        before = standing(plan)
-        try:
+    before: Standing | None = None
+    try:
+        with opened(plan, limits, lambda stage: spinner.tell(_STAGES[stage])) as session:
+            before = standing(plan)
             with spinner:
                 answers = session.release_all(plan.orders)
                 problems = [_written(answer, folder) for answer, folder in zip(answers, folders, strict=True)]
@@ -60,12 +64,11 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
                 if isinstance(answer, Release) and not problem
             ]
             unshown = _shown(_told(done, before, session.remaining, plan.budget), as_json=as_json)
-        except BaseException as stop:
-            charged = _charged(plan, before)
-            if not charged:
-                raise
-            word = "interrupted" if isinstance(stop, KeyboardInterrupt) else "failed"
-            leave(f"{word} after {_quoted(charged)} was charged; the charge stands and the ledger says so", FAILED)
+    except BaseException as stop:
+        said = "" if before is None else _after(plan, before, stop)
+        if not said:
+            raise
+        leave(said, FAILED)
     failed = [f"'{order.name}': {problem}" for order, problem in zip(plan.orders, problems, strict=True) if problem]
     failed += [f"{_quoted([answer.name for answer, _ in done])}: {unshown}"] if unshown and done else []
     if failed:
@@ -94,8 +97,8 @@ def consistent_folder(folder: Path, statistic: str | None) -> Answer:
     for place in _release_folders(folder, "consistent"):
         table = consistent(Release.load(place), statistic)
         try:
-            table.write_csv(place / "consistent.csv")
-            table.write_parquet(place / "consistent.parquet")
+            replaced(place / "consistent.csv", table.write_csv)
+            replaced(place / "consistent.parquet", table.write_parquet)
         except OSError as wrong:
             raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
         written.append(place / "consistent.csv")
@@ -107,7 +110,9 @@ def _written_files(paths: Sequence[Path]) -> Answer:
 
 
 def _release_folders(folder: Path, command: str) -> list[Path]:
-    found = [folder] if (folder / "release.json").exists() else sorted(path.parent for path in folder.glob("*/release.json"))
+    given_path(folder, command)
+    alone = stands(folder / "release.json", command)
+    found = [folder] if alone else sorted(path.parent for path in folder.glob("*/release.json"))
     if not found:
         raise ArgumentError(f"{command} '{folder}': no release.json there; give the folder that `discreet release` wrote")
     return found
@@ -151,20 +156,16 @@ def _slug(name: str) -> str:
 
 
 def _check_folder(folder: Path, dataset: str, name: str) -> None:
-    """`folder` can be written, as far as can be told without writing, and holds no other release."""
-    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists() or path.is_symlink())
-    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        raise ArgumentError(
-            f"--out: '{folder}' cannot be written, because '{existing}' is no folder that can be; choose another"
-        )
-    if not (folder / "release.json").exists():
-        return
-    try:
-        there = Release.load(folder)
-        same = (one_form(there.dataset), one_form(there.name)) == (dataset, name)
-    except (ArgumentError, KeyError):
-        same = False
-    if not same:
+    """`folder` can be written, which was tried, and holds no other release, and no folder where a file has to stand."""
+    require_writable(folder, "--out")
+    for file in _FILES.split(", "):
+        place = folder / file
+        if place.is_dir() and not place.is_symlink():
+            raise ArgumentError(
+                f"--out: '{place}' is in the way of what is written there; move it, or choose another folder"
+            )
+    there = document_in(folder, "--out")
+    if there is not None and (one_form(there.dataset), one_form(there.name)) != (dataset, name):
         raise ArgumentError(f"--out: '{folder}' holds another release, which is not overwritten; choose another folder")
 
 
@@ -202,13 +203,21 @@ def _files_in(folder: Path) -> list[str]:
     return [path.name for path in sorted(folder.iterdir()) if path.is_file()]
 
 
-def _charged(plan: PlanFile, before: Standing) -> list[str]:
-    """The releases of the plan that were reserved since `before`; all of them when the ledger cannot tell."""
+def _after(plan: PlanFile, before: Standing, stop: BaseException) -> str:
+    """What to say of a command that `stop` has ended; empty when nothing was charged."""
+    word = "interrupted" if isinstance(stop, KeyboardInterrupt) else "failed"
     try:
         reserved = standing(plan).reserved
-    except LedgerError:
-        return [order.name for order in plan.orders]
-    return [order.name for order in plan.orders if order.name in reserved and reserved[order.name].sequence > before.head]
+    except (LedgerError, OSError, KeyboardInterrupt):
+        why = f" ({stop})" if isinstance(stop, DiscreetError) else ""
+        asked = _quoted([order.name for order in plan.orders])
+        return (
+            f"{word}{why}: {asked} may have been charged, and the ledger cannot be read just now. "
+            "`discreet ledger show` tells when it can be; what it lists stands"
+        )
+    names = [order.name for order in plan.orders if order.name in reserved]
+    charged = [name for name in names if reserved[name].sequence > before.head]
+    return f"{word} after {_quoted(charged)} was charged; the charge stands and the ledger says so" if charged else ""
 
 
 def _quoted(names: Sequence[str]) -> str:

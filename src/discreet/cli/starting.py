@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -19,16 +18,19 @@ import typer
 from discreet import datasets
 from discreet.cli.drafting import Entry, Section, listed, to_fill_in, written
 from discreet.cli.output import Answer
+from discreet.durable import created
 from discreet.engines import header_of
 from discreet.engines.base import ColumnType
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
 from discreet.exact import exact, text
 from discreet.figures import name as shown_name
+from discreet.given_paths import given_path, require_writable, stands
 from discreet.neighbours import whole_number
-from discreet.planfile import load_plan
+from discreet.planfile import plan_of
 from discreet.schema import Category, Date, Number, Schema, whole_categories
 from discreet.spend import checked_name
 from discreet.toml_text import toml_key, toml_visible
+from discreet.toml_tree import toml_root
 
 __all__ = ["Asker", "nobody", "started_plan", "terminal"]
 
@@ -83,10 +85,15 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
         SourceError: the header of the source cannot be read.
         ArgumentError: there is such a file already, or it cannot be written.
     """
-    if out.exists():
+    given_path(source, "SOURCE")
+    given_path(out, "--out")
+    if stands(out, "--out") or out.is_symlink():
         raise ArgumentError(f"--out={out}: is there already; choose another name, or edit it")
-    if not os.access(out.parent, os.W_OK):
-        raise ArgumentError(f"--out={out}: '{out.parent}' is no folder that can be written; choose another place")
+    if not stands(out.parent, "--out"):
+        raise ArgumentError(
+            f"--out={out}: '{out.parent}' is no folder that can be written; make it, or choose another place"
+        )
+    require_writable(out.parent, "--out")
     path = datasets.path(source.removeprefix("example:")) if source.startswith("example:") else source
     header = header_of(path)
     sections = [_data(source, out, ask)]
@@ -99,8 +106,7 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
     sections.append(_budget(ask))
     sections.append(_release(sections, out, ask))
     try:
-        with out.open("x", encoding="utf-8") as file:
-            file.write(written(sections))
+        created(out, lambda path: path.write_bytes(written(sections).encode()))
     except OSError as wrong:
         raise ArgumentError(f"--out={out}: cannot be written ({wrong.strerror}); choose another place") from None
     missing = to_fill_in(sections)
@@ -278,18 +284,12 @@ def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
 
 
 def _refused(sections: list[Section], out: Path) -> PlanError | None:
-    """What is wrong with the plan, if anything. Paths in it start at its folder, so it is tried there."""
-    handle, place = tempfile.mkstemp(dir=out.parent, prefix=f".{out.stem}.", suffix=".toml")
+    """What is wrong with the plan, if anything. Paths in it start at the folder in which it will stand."""
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(written(sections))
-        load_plan(place)
+        plan_of(toml_root(written(sections).encode(), out))
     except PlanError as wrong:
         return wrong
-    else:
-        return None
-    finally:
-        Path(place).unlink()
+    return None
 
 
 def _are_statistics(answer: str) -> None:

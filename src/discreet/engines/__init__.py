@@ -20,6 +20,7 @@ from discreet.engines.sql import check_grids
 from discreet.engines.streams import DatabaseTable, is_streamed, open_streamed
 from discreet.engines.telling import Progress, Telling
 from discreet.errors import ArgumentError, SourceError, printed
+from discreet.given_paths import reason, shown_path
 from discreet.schema import Schema
 
 __all__ = ["NO_LIMITS", "DatabaseTable", "Engine", "Header", "Limits", "Progress", "header_of", "open_source"]
@@ -78,7 +79,10 @@ def _opened(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engi
         if str(source).startswith(PREFIX):
             _check_no_limits(limits, "Spark follows the settings of its own session")
             return open_spark_text(str(source), columns), f"source '{source}'"
-        return open_path(str(source), limits), f"source '{source}'"
+        try:
+            return open_path(str(source), limits), f"source '{source}'"
+        except (OSError, UnicodeError) as wrong:  # a name that is too long, a folder that cannot be entered
+            raise SourceError(f"source {shown_path(source)}: cannot be opened ({reason(wrong)}); check the path") from None
     if isinstance(source, Engine):
         _check_no_limits(limits, "an engine of one's own follows its own settings")
         return source, "the engine"

@@ -1,18 +1,22 @@
 """Where a driver may put what does not fit into memory: a folder that nobody else can enter.
 
 What is spilled are parts of hash tables, exact counts of cells. The files have the modes that the driver gives them; the
-folder's mode keeps everybody else out.
+folder's mode keeps everybody else out. What a process that was killed has left there is removed by the next.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
-from tempfile import mkdtemp
+
+from discreet.durable import Draft, draft_in, swept
 
 __all__ = ["SpillFolder", "new_spill_folder", "remove_spill_folder"]
+
+_PREFIX = "discreet-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,7 @@ class SpillFolder:
 
     path: str
     process: int
+    draft: Draft | None = None
 
 
 def new_spill_folder(parent: str | Path | None = None) -> SpillFolder:
@@ -29,10 +34,12 @@ def new_spill_folder(parent: str | Path | None = None) -> SpillFolder:
     Where none can be made, the path is empty: a query that needs more than the memory fails instead of spilling elsewhere.
     """
     try:
-        path = mkdtemp(prefix="discreet-", dir=parent)
+        place = Path(tempfile.gettempdir() if parent is None else parent)
+        swept(place, _PREFIX)
+        draft = draft_in(place.absolute(), _PREFIX)
     except OSError:
-        path = ""
-    return SpillFolder(path and str(Path(path).absolute()), os.getpid())
+        return SpillFolder("", os.getpid())
+    return SpillFolder(str(draft.path), os.getpid(), draft)
 
 
 def remove_spill_folder(folder: SpillFolder) -> None:
@@ -42,3 +49,5 @@ def remove_spill_folder(folder: SpillFolder) -> None:
             Path(folder.path).rmdir()  # nothing was spilled, nearly always
         except OSError:
             rmtree(folder.path, ignore_errors=True)
+    if folder.draft is not None:
+        folder.draft.let_go()

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from discreet.errors import ArgumentError, did_you_mean
+from discreet.errors import ArgumentError, LedgerError, did_you_mean
 from discreet.ledger.amounts import Amounts
 from discreet.ledger.book import Account, Book, Standing, account_of, number_of, standing
 from discreet.ledger.drafts import beginning, concluding, keyed_hash
@@ -139,16 +139,38 @@ class Ledger:
         if not self._store.exists():
             with self._reading() as (book, _):
                 require(book)  # a refusal creates no file
-            self._store.create()
-        with self._writing() as (book, transaction):
-            require(book)
-            entries = beginning(book, identity, asked)
-            key = transaction.key()
-            for entry, source in entries:
-                mac = None if source is None else keyed_hash(key, entry.dataset, entry.name, source)
-                transaction.append(entry, mac=mac)
+        self._store.create()
+        entries: tuple[tuple[Entry, bytes | str | None], ...] = ()
+        try:
+            with self._writing() as (book, transaction):
+                require(book)
+                entries = beginning(book, identity, asked)
+                key = transaction.key()
+                for entry, source in entries:
+                    mac = None if source is None else keyed_hash(key, entry.dataset, entry.name, source)
+                    transaction.append(entry, mac=mac)
+        except LedgerError as error:
+            raise self._doubted(error, entries[-1][0]) if entries else error from error.__cause__
         self._remember(entries[-1][0])
         return tuple(entry.sequence for entry, source in entries if source is not None)
+
+    def _doubted(self, error: LedgerError, last: Entry) -> LedgerError:
+        """The error of a transaction that was to end with `last`, and whether it has: a failure may come after the deed."""
+        what = "the charge" if last.kind == "reserve" else "the attempt"
+        try:
+            with self._store.reading() as transaction:
+                written = transaction.digest(last.sequence) == last.digest
+        except LedgerError:
+            return self._store.error(
+                f"could not be written to its end, and not be read since: {what} may stand. Run `discreet ledger show` when "
+                "the file can be read; what it lists stands"
+            )
+        if not written:
+            return error
+        return self._store.error(
+            f"reported a failure after {what} was written, which stands: `discreet ledger show` lists it. Check the disk, "
+            "and go on under another name (a release needs its own charge)"
+        )
 
     # After -----------------------------------------------------------------------------------------------------------
 
@@ -206,8 +228,8 @@ class Ledger:
                 return stored_release(transaction, attempt)
             except ValueError:
                 raise self._store.error(
-                    f"has a damaged copy of the release '{name}': restore the newest copy of the ledger, or release "
-                    "under another name (which needs its own charge)"
+                    f"has a damaged copy of the release '{name}', whose charge stands: restore the newest copy of the "
+                    "ledger, or release under another name (which needs its own charge)"
                 ) from None
 
     def published(self, identity: Identity) -> StoredRelease | None:

@@ -49,7 +49,7 @@ def damaged_beside(book: Book, transaction: Transaction) -> tuple[int, str]:
     """The first entry whose release bytes or keyed hash are not what they were, and what is wrong; (0, "") if none."""
     committed = {outcome: digest for outcome, state, digest in book.concluded.values() if state == "committed"}
     for sequence, payload in transaction.payloads():
-        if sha256(payload) != committed.pop(sequence, None):
+        if not isinstance(payload, bytes) or sha256(payload) != committed.pop(sequence, None):
             return sequence, f"entry {sequence} has damaged release bytes"
     if committed:
         return min(committed), f"entry {min(committed)} has lost its release bytes"

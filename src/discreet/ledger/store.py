@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from discreet.durable import synced
+from discreet.durable import in_draft, swept, synced
 from discreet.errors import LedgerError
 from discreet.ledger.layouts import LAYOUTS, Layout
+from discreet.ledger.one_file import JOURNAL, journal_stands, mount_problem, name_problem, rights_problem
 from discreet.ledger.records import Entry, canonical, entry_body
 from discreet.processes import this_process
 
@@ -27,6 +28,7 @@ __all__ = ["Store", "Transaction"]
 
 _APPLICATION = int.from_bytes(b"dscr", "big")
 _KEY_BYTES = 32
+_LONG = 490  # 512 with a zero and the name of the journal
 
 # What SQLite's result codes mean for a curator, and the next step.
 _MEANINGS = {
@@ -84,8 +86,8 @@ class Transaction:
         """The keyed hash of the source of an attempt; empty when there is none."""
         return self._blob("SELECT mac FROM snapshots WHERE sequence = ?", sequence)
 
-    def payloads(self) -> Iterator[tuple[int, bytes]]:
-        """Number and bytes of all stored releases, in order."""
+    def payloads(self) -> Iterator[tuple[int, object]]:
+        """Number and bytes of all stored releases, in order; of a damaged file anything."""
         yield from self._connection.execute("SELECT sequence, payload FROM payloads ORDER BY sequence")
 
     def hashed(self) -> list[int]:
@@ -134,12 +136,15 @@ class Store:
                 f"ledger={str(path)!r}: is no usable path ({type(error).__name__}); check its spelling"
             ) from None
         self.closed = False
+        if not self._memory:
+            self._require(mount_problem(self.path))
 
     def exists(self) -> bool:
         """Whether there is a ledger file. Looks at its name only.
 
         Raises:
-            LedgerError: the folder is missing or unreadable, or the path is not that of a regular, non-empty file.
+            LedgerError: the folder is missing or unreadable, or the path is not that of a regular, non-empty file with one
+                name.
         """
         if self._memory:
             return True
@@ -148,32 +153,34 @@ class Store:
                 raise self.error(
                     f"cannot be: the folder '{self.path.parent}' does not exist; create it, or correct the path"
                 )
-            if not self.path.exists():
-                journal = self.path.with_name(self.path.name + "-journal")
-                if journal.exists() and not self.path.exists():  # looked at again: it may have been created just now
-                    raise self.error(f"is gone, but its journal '{journal.name}' is there: restore the ledger beside it")
+            try:
+                self._require(name_problem(self.path))
+            except FileNotFoundError:
+                if journal_stands(self.path) and not os.path.lexists(self.path):  # again: it may be there by now
+                    raise self.error(
+                        f"is gone, but its journal '{self.path.name}{JOURNAL}' is there: restore the ledger beside it"
+                    ) from None
                 return False
-            if not self.path.is_file():
-                raise self.error("is not a file; give the path of a ledger file")
-            if self.path.stat().st_size == 0:
-                raise self.error(
-                    "is empty, and a ledger never is: restore the newest copy, or give another path if it never was one"
-                )
         return True
 
     def create(self) -> None:
-        """There is a ledger file without entries, complete and durable; one that another process made is left alone."""
-        temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.new")
+        """There is a ledger file, complete and durable, and no draft of a process that died while it made one.
+
+        A new one has no entries. One that is there is left alone, whoever made it.
+        """
+        if self._memory:
+            return
         with _GATE, self._translated():
-            try:
+            if os.path.lexists(self.path):
+                swept(self.path.parent)
+                return
+            with in_draft(self.path.parent) as draft:
                 # 0600: the file holds the key of the snapshot hashes.
-                os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-                with closing(_connect(temporary, self._patience)) as connection:
+                os.close(os.open(draft / "ledger", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+                with closing(_connect(draft / "ledger", self._patience)) as connection:
                     _fill(connection)
                 with suppress(FileExistsError):
-                    os.link(temporary, self.path)  # atomic, and never replaces a ledger
-            finally:
-                temporary.unlink(missing_ok=True)
+                    os.link(draft / "ledger", self.path)  # atomic, and never replaces a ledger
             synced(self.path.parent)
 
     @contextmanager
@@ -203,6 +210,8 @@ class Store:
         with _GATE, self._translated(), self._connection() as connection:
             connection.execute(begin)
             try:
+                if not self._memory:  # again: waiting for another process takes up to half a minute
+                    self._require(name_problem(self.path))
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -245,7 +254,13 @@ class Store:
         altered = statements != set(layout.schema) or pragmas["auto_vacuum"] != 0
         if altered or pragmas["journal_mode"] not in ("delete", "memory"):  # the second in memory, never of a file
             raise self.error("was altered or is damaged (its tables are not those of a ledger): restore the newest copy")
+        if not self._memory:
+            self._require(rights_problem(self.path))
         return layout
+
+    def _require(self, problem: str) -> None:
+        if problem:
+            raise self.error(problem)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -254,6 +269,10 @@ class Store:
             yield
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", -1) & 0xFF
+            if code == sqlite3.SQLITE_CANTOPEN and len(bytes(self.path)) > _LONG:
+                raise self.error(
+                    f"has a path of more than {_LONG} bytes, too long for SQLite; give a shorter one"
+                ) from error
             raise self.error(_MEANINGS.get(code, _OTHERWISE)) from error
         except UnicodeError as error:  # a message of SQLite that quotes damaged bytes
             raise self.error(_MEANINGS[sqlite3.SQLITE_CORRUPT]) from error

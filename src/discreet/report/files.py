@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.durable import replaced
 from discreet.errors import ArgumentError
+from discreet.given_paths import given_path, reason
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -35,10 +36,10 @@ def write_page(page: str, path: str | Path, *, named: str) -> Path:
     Raises:
         ArgumentError: the file cannot be written.
     """
-    place = Path(path)
-    place = place / named if place.is_dir() else place
+    place = given_path(path, named)
     try:
+        place = place / named if place.is_dir() else place
         replaced(place, lambda path: path.write_bytes(page.encode("utf-8")))
-    except OSError as wrong:
-        raise ArgumentError(f"'{path}': cannot be written ({wrong.strerror}); choose another path") from None
+    except (OSError, ValueError) as wrong:
+        raise ArgumentError(f"'{path}': cannot be written ({reason(wrong)}); choose another path") from None
     return place

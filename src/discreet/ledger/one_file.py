@@ -1,0 +1,108 @@
+"""What the file of a ledger must be: one regular file with one name, beside which its journal is found, for its owner alone.
+
+SQLite finds the journal of a transaction that a crash has cut off beside the *name* by which a file is opened. Under another
+name it is not found, and what the crash left half written is read as if it were whole: a charge that was acknowledged may be
+gone. Symbolic links are resolved before a ledger is opened; a second hard link, and a file mounted alone, are refused.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from discreet.durable import PREFIX
+
+__all__ = ["JOURNAL", "journal_stands", "mount_problem", "name_problem", "rights_problem"]
+
+JOURNAL = "-journal"
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_MOUNTS = "/proc/self/mountinfo"
+
+
+def name_problem(path: Path) -> str:
+    """What is wrong with a ledger file, or with the journal beside it, before it is opened; empty when nothing.
+
+    Raises:
+        OSError: one of them cannot be looked at.
+    """
+    seen = os.lstat(path)
+    if not stat.S_ISREG(seen.st_mode):
+        return "is not a file; give the path of a ledger file"
+    if seen.st_size == 0:
+        return "is empty, and a ledger never is: restore the newest copy, or give another path if it never was one"
+    if seen.st_nlink > 1 and _names(path, seen) > 1:
+        return (
+            f"has {seen.st_nlink} names (hard links), and after a crash its journal is beside one of them only, so that a "
+            "charge could be lost: keep the name that was always used, and remove the others, which "
+            f"`find / -xdev -inum {seen.st_ino}` lists; nothing was written"
+        )
+    return _journal_problem(path)
+
+
+def _names(path: Path, seen: os.stat_result) -> int:
+    """How many names the file has. One that a process left when it died while it created the ledger is removed."""
+    left = [f".{path.name}." + "[0-9a-f]" * 16 + ".new"] if not set(path.name) & set("*?[") else []  # by discreet 0.1.0
+    for pattern in (*left, f"{PREFIX}*/*"):
+        for one in path.parent.glob(pattern):
+            with suppress(OSError):
+                if os.path.samestat(one.lstat(), seen):
+                    one.unlink()
+    return os.lstat(path).st_nlink
+
+
+def _journal_problem(path: Path) -> str:
+    journal = path.with_name(path.name + JOURNAL)
+    try:
+        seen = os.lstat(journal)
+    except FileNotFoundError:
+        return ""
+    if not stat.S_ISREG(seen.st_mode) or seen.st_nlink > 1:
+        return f"has a journal '{journal.name}' that is a link or no file: only SQLite may write there; restore both"
+    return ""
+
+
+def journal_stands(path: Path) -> bool:
+    """Whether there is anything where the journal of a ledger is, or would be.
+
+    Raises:
+        OSError: that cannot be told, or there can be none, because its name is too long.
+    """
+    try:
+        os.lstat(path.with_name(path.name + JOURNAL))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def rights_problem(path: Path) -> str:
+    """What is wrong with the rights to a ledger file, which holds the key of the hashes of its sources."""
+    if os.name == "nt" or not path.stat().st_mode & _OTHERS:
+        return ""
+    remedy = f"chmod 600 {shlex.quote(str(path))}"
+    return f"can be read or written by others than its owner: run `{remedy}`, then try again; nothing was written"
+
+
+def mount_problem(path: Path) -> str:
+    """What is wrong when the file itself is a mount, as containers mount single files; its journal is not beside it."""
+    if not sys.platform.startswith("linux"):
+        return ""
+    try:
+        mounts = Path(_MOUNTS).read_bytes().splitlines()
+    except OSError:
+        return ""
+    if _mounted_as(path) not in {fields[4] for fields in map(bytes.split, mounts) if len(fields) > 4}:
+        return ""
+    return "is mounted as a single file, so that its journal would not be beside it: mount its folder instead"
+
+
+def _mounted_as(path: Path) -> bytes:
+    """The path as the kernel lists it."""
+    place = os.fsencode(path)
+    for char in b"\\ \t\n":
+        place = place.replace(bytes([char]), b"\\%03o" % char)
+    return place
