@@ -22,6 +22,7 @@ from discreet.errors import ArgumentError, LedgerError, ReleaseFailed, printed
 from discreet.given_paths import given_path, reason, require_writable
 from discreet.limits import MOST_WHOLE_CELLS, is_large
 from discreet.parts import DOCUMENT, DRAFT, TABLE, draft_folder, drafts_in, placed, problem_of
+from discreet.processes import check_polars
 from discreet.release import FORMAT, Release
 from discreet.spend import Order
 
@@ -32,6 +33,7 @@ def check_folders(orders: Sequence[Order]) -> None:
     """Every large release has a folder that can take it, one of its own; no other release has any.
 
     Raises:
+        SourceError: this process is a forked child in which no table can be written.
         ArgumentError: a folder is missing, or given for nothing, cannot be written, holds a release, or has too little room.
     """
     taken: set[Path] = set()
@@ -39,6 +41,7 @@ def check_folders(orders: Sequence[Order]) -> None:
         folder = _folder_of(order)
         if folder is None:
             continue
+        check_polars()  # which writes the table after the charge
         _check_folder(order, folder)
         if folder.resolve() in taken:
             raise ArgumentError(f"to='{folder}': two releases of one command have the same folder; give each its own")

@@ -1,18 +1,25 @@
-"""Which process this is: an identity that no other process shares, whatever ids the system gives out again.
+"""Which process this is, whatever ids the system gives out again, and what a forked child cannot use.
 
 A process id is not enough, because a system uses it again. So the process also carries a random mark in a page of memory
 of its own. Linux (4.14 and later) clears that page in every child, however the child was forked; elsewhere Python
 clears it after `os.fork`. A process that finds its page cleared draws a new mark. A copy of a whole machine or of a
 stopped process (a snapshot that is started twice) has the same mark, and nothing in it can notice.
+
+A fork copies memory but not threads. A library that hands work to threads of its own waits for ever in the child for those
+that stayed behind in the parent, so it is asked before anything is charged.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
+import sys
+import threading
 from contextlib import suppress
 
-__all__ = ["this_process"]
+from discreet.errors import SourceError
+
+__all__ = ["check_polars", "check_process", "this_process"]
 
 _MARK_BYTES = 24
 _SET = b"\1"  # before the mark: a cleared page is told from one whose mark happens to be zero
@@ -51,3 +58,47 @@ def _forget() -> None:
 _PAGE = _private_page()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
+
+_IMPORTED = this_process()  # the one that loaded this module; its forked children are others
+_PATIENCE = 10.0  # seconds; the answer takes less than a millisecond where the threads are there
+
+
+def check_polars() -> None:
+    """The threads of Polars answer in this process.
+
+    Only children are asked: in any other process the question itself would start the threads, which no child has then.
+
+    Raises:
+        SourceError: they do not; nothing was spent.
+    """
+    if "polars" not in sys.modules or not _is_child():
+        return
+    answered = threading.Event()
+    threading.Thread(target=_ask_polars, args=(answered,), daemon=True).start()
+    if not answered.wait(_PATIENCE):
+        raise SourceError(
+            "source: Polars does not answer in this process, which was forked after its threads had been started; start "
+            "processes with multiprocessing.get_context('spawn')"
+        )
+
+
+def _is_child() -> bool:
+    started = sys.modules.get("multiprocessing")
+    return this_process() != _IMPORTED or (started is not None and started.parent_process() is not None)
+
+
+def _ask_polars(answered: threading.Event) -> None:
+    import polars as pl
+
+    pl.DataFrame({"a": [1]}).write_csv()
+    answered.set()
+
+
+def check_process(process: tuple[bytes, int], what: str) -> None:
+    """This is the process, as `this_process` named it, that opened the source.
+
+    Raises:
+        SourceError: it is a child of it; nothing was spent.
+    """
+    if process != this_process():
+        raise SourceError(f"source: {what} belongs to the process that opened it; open a session in each process")

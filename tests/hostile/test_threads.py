@@ -214,7 +214,7 @@ import os, sys, multiprocessing, warnings
 warnings.simplefilter("ignore")
 import duckdb, polars as pl
 import discreet as dp
-from discreet.engines import processes
+from discreet import processes
 processes._PATIENCE = 2.0
 kind, way, folder = sys.argv[1:]
 frame = pl.DataFrame({"g": ["a"] * 70 + ["b"] * 7})

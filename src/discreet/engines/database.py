@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import duckdb
 from discreet.engines.base import unreadable
 from discreet.engines.limits import Limits
 from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
+from discreet.processes import this_process
 
 __all__ = ["Database"]
 
@@ -40,7 +40,7 @@ class _Opened:
 class _Held:
     """What a database holds in one process: at most one opened connection, changed under the lock."""
 
-    process: int = field(default_factory=os.getpid)
+    process: tuple[bytes, int] = field(default_factory=this_process)
     lock: threading.Lock = field(default_factory=threading.Lock)
     opened: list[_Opened] = field(default_factory=list)
 
@@ -94,7 +94,7 @@ class Database:
 
     def _of_this_process(self) -> _Held:
         held = self._held[-1]
-        if held.process != os.getpid():
+        if held.process != this_process():
             _leave_behind(held)
             self._held[-1] = held = _Held()
         return held
@@ -139,7 +139,7 @@ def _end(opened: _Opened) -> None:
 
 def _close(holders: list[_Held]) -> None:
     for held in holders:
-        if held.process != os.getpid():
+        if held.process != this_process():
             _leave_behind(held)
         for opened in [*held.opened]:
             _retire(held, opened)

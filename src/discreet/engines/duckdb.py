@@ -22,11 +22,11 @@ from discreet.engines.duckdb_sql import DUCKDB, LIMB
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.frames import ArrowOnly, declared
 from discreet.engines.limits import Limits
-from discreet.engines.processes import check_polars
 from discreet.engines.sql import aggregate_sql
 from discreet.engines.words import unpacked, words_of
 from discreet.errors import InternalError, SourceError
 from discreet.paths import KeyAxis, Moment
+from discreet.processes import check_polars
 
 __all__ = [
     "STAGED",

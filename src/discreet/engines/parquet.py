@@ -19,10 +19,10 @@ from discreet.engines.folders import Partitions
 from discreet.engines.limits import Limits
 from discreet.engines.parquet_days import days_of, millisecond_columns
 from discreet.engines.partitions import file_axis, with_partitions
-from discreet.engines.processes import check_polars
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.paths import KeyAxis, Moment
+from discreet.processes import check_polars
 
 __all__ = ["open_parquet"]
 

@@ -6,7 +6,6 @@ each reading has a name of its own, and one takes place after the other.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,10 +18,10 @@ from discreet.cube import Cube
 from discreet.engines.base import Engine, Header, Scan, columns_of, unreadable
 from discreet.engines.duckdb import Answer, cube_of, described
 from discreet.engines.duckdb_sql import DUCKDB, quoted
-from discreet.engines.processes import check_process
 from discreet.engines.sql import aggregate_sql, answer_names
 from discreet.errors import InternalError, SourceError
 from discreet.paths import KeyAxis, Moment
+from discreet.processes import check_process, this_process
 
 __all__ = ["is_relation", "open_relation"]
 
@@ -47,7 +46,7 @@ class _RelationEngine:
     """Every answer comes from one statement over the relation, so that no change between two statements is ever seen."""
 
     def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:
-        self._relation, self._process = relation, os.getpid()
+        self._relation, self._process = relation, this_process()
         self._header = described([(name, str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)])
 
     @property

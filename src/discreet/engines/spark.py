@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from discreet.cube import Cube, compact, sum_dtype
 from discreet.engines.base import ColumnType, Engine, Header, Scan, columns_of, unreadable
-from discreet.engines.processes import check_process
 from discreet.engines.spark_files import FrameFiles, check_names, files_of_path, files_of_table
 from discreet.engines.spark_sql import LIMB_BITS, SPARK, TIMESTAMP_NTZ, limbs
 from discreet.engines.spill import new_spill_folder, remove_spill_folder
@@ -31,6 +30,7 @@ from discreet.engines.sql import aggregate_sql
 from discreet.engines.words import unpacked, words_of
 from discreet.errors import SourceError
 from discreet.paths import KeyAxis, Moment
+from discreet.processes import check_process, this_process
 
 __all__ = ["PREFIX", "SparkEngine", "is_spark_frame", "open_spark_frame", "open_spark_text"]
 
@@ -64,7 +64,7 @@ class SparkEngine:
     """An engine over one frame, whose session stays open: it belongs to the caller, or to the process."""
 
     def __init__(self, frame: Any, columns: Sequence[str], files: FrameFiles | None = None) -> None:
-        self._frame, self._files, self._process = frame, files, os.getpid()
+        self._frame, self._files, self._process = frame, files, this_process()
         fields = [(field.name, _column_type(field.dataType)) for field in frame.schema.fields]
         names = [name for name, _ in fields]
         twice = [name for name in columns if names.count(name) > 1]

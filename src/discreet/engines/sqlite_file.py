@@ -23,10 +23,10 @@ from discreet.engines.duckdb import STAGED, counted
 from discreet.engines.duckdb_sql import DUCKDB, quoted
 from discreet.engines.files import database_snapshot
 from discreet.engines.limits import Limits
-from discreet.engines.processes import check_polars
 from discreet.engines.sql import aggregate_sql, part_name, parts_of
 from discreet.errors import SourceError, did_you_mean
 from discreet.paths import KeyAxis, Moment
+from discreet.processes import check_polars
 
 __all__ = ["open_sqlite_table"]
 
