@@ -293,7 +293,7 @@ def test_a_spend_of_all_that_remains_leaves_nothing_where_roots_are_rounded(fold
     edit(folder, "spend = 0.1\n", "")
     assert ", afterwards μ = 0. " in done("quote", "plan.toml")
     done("release", "plan.toml", "--out", "rest")
-    assert "given back" in done("release", "plan.toml", "--out", "rest")
+    assert "no new charge" in done("release", "plan.toml", "--out", "rest")
     again = json.loads(done("quote", "plan.toml", "--json"))
     assert (again["charge"], again["remaining"]) == (["0"], ["0"])
     stored = json.loads((folder / "rest" / "release.json").read_text(encoding="utf-8"))
