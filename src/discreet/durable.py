@@ -12,6 +12,7 @@ import errno
 import os
 import re
 import shutil
+import stat
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -41,6 +42,7 @@ PREFIX = ".discreet-"
 
 _SUFFIX = ".draft"  # those that discreet 0.1.0 left have none, and no lock that would tell whether they are needed
 _TRIED = "x" * 80 + ".parquet"  # in its draft as long a path as any that will be written
+_DEVICES = Path("/dev")
 _UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS}
 
 
@@ -167,8 +169,9 @@ def replaced(path: Path, write: Callable[[Path], object]) -> None:
     """What `write` puts into a file stands at `path`, durably, in one step. A link at `path` is replaced, never followed.
 
     Raises:
-        OSError: the folder cannot be written, or a folder stands at `path`.
+        OSError: the folder cannot be written, or a folder or a device stands at `path`.
     """
+    _require_no_device(path)
     with in_draft(path.parent) as draft:
         _written(draft / "whole", write).replace(path)
     synced(path.parent)
@@ -181,6 +184,7 @@ def created(path: Path, write: Callable[[Path], object]) -> None:
         FileExistsError: something does, be it a link that leads nowhere.
         OSError: the folder cannot be written.
     """
+    _require_no_device(path)
     with in_draft(path.parent) as draft:
         whole = _written(draft / "whole", write)
         try:
@@ -192,6 +196,16 @@ def created(path: Path, write: Callable[[Path], object]) -> None:
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
             whole.rename(path)
     synced(path.parent)
+
+
+def _require_no_device(path: Path) -> None:
+    """A device is not a file that a new one may replace, and neither is a name among the devices, such as /dev/stdout."""
+    try:
+        device = stat.S_IFMT(os.lstat(path).st_mode) in {stat.S_IFCHR, stat.S_IFBLK}
+    except FileNotFoundError:
+        device = False
+    if device or path.parent.resolve() == _DEVICES:
+        raise OSError(errno.EINVAL, "is a device, or where the system has its devices", str(path))
 
 
 def _written(path: Path, write: Callable[[Path], object]) -> Path:

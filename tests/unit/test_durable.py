@@ -6,6 +6,7 @@ import errno
 import gc
 import os
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -115,6 +116,24 @@ def test_a_planted_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     replaced(tmp_path / "d", put(b"new"))
     assert (tmp_path / "victim").read_bytes() == b"precious"
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_device_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device of the machine is never risked: one of the test's own, and a folder that stands for that of the system."""
+    (tmp_path / "out").symlink_to("elsewhere")
+    monkeypatch.setattr(durable, "_DEVICES", tmp_path.resolve())
+    for write in (replaced, created):
+        for name in ("out", "new"):
+            with pytest.raises(OSError, match="where the system has its devices"):
+                write(tmp_path / name, put(b"page"))
+    monkeypatch.undo()
+    try:
+        os.mknod(tmp_path / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    except PermissionError:
+        pytest.skip("may not make devices")
+    with pytest.raises(OSError, match="is a device"):
+        replaced(tmp_path / "null", put(b"page"))
+    assert stat.S_ISCHR((tmp_path / "null").lstat().st_mode)
 
 
 def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
