@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet import allocate, engines, planfile, primitives, quotes
+from discreet import allocate, engines, levels, planfile, primitives, quotes
 from discreet.allocate import quote, row_targets
 from discreet.cube import Cube
 from discreet.engines.base import ColumnType
@@ -228,6 +228,24 @@ def test_every_statistic_has_a_sensitivity_beside_totals(kind: type) -> None:
     assert found.l1 > 0 or plan.statistics[0].kind in {dp.count().kind, dp.share().kind}  # n is public
 
 
+@pytest.mark.parametrize("spend", [PureDP(1), ZCDP(10**6)], ids=str)
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_what_a_user_is_told_is_never_below_what_the_queries_have(kind: type, spend: Any) -> None:
+    """`Totals(…).sensitivity` forgot the squares of a variance, the levels of a tree and the choices of quantiles."""
+    schema = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 199))
+    columns = {"bins": [0, 100, 199]} if kind.__name__ == "Histogram" else {}
+    statistic = dp.histogram("v", columns["bins"]) if columns else STATISTICS[kind]
+    plan = dp.Table(schema, dp.ReplaceOne(rows=1000)).where({"v": (0, 198)}).agg(statistic)
+    invariants = dp.Totals("g")
+    asked = quote(plan, spend, beside(invariants, schema, None, 1000))
+    l1, l2 = (invariants.sensitivity(schema, plan, norm) for norm in (1, 2))
+    for one in asked.measured:
+        slope = getattr(one.query, "slope", 1)  # of half steps, and of their squares
+        unit = slope**2 if type(one.query).__name__ == "Squares" else slope
+        assert l1 >= one.sensitivity.l1 / unit
+        assert l2**2 >= one.sensitivity.l2_squared / unit**2 * (1 - 1e-12)
+
+
 def test_every_statistic_is_here() -> None:
     assert set(STATISTICS) == members_of(Kind)
 
@@ -399,6 +417,7 @@ FOREIGN: dict[str, Callable[[Any], object]] = {
         primitives.Asked(ASKED.plan, ASKED.plan.facts, None), _of(one)
     ),
     "error of a statistic": lambda one: quotes.error_form(ASKED, _line(one), rows=1),
+    "what an interval rests on": lambda one: levels._statements(_line(one), ASKED.measured, 1),
     "a statistic beside totals": lambda one: totals_space._span(ASKED.plan, None, _of(one)),  # type: ignore[arg-type]
     "row targets": lambda one: row_targets(ASKED.plan, one, None),
     "part of a target": lambda one: allocate._part(one, HALF),

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from flint import arb, ctx, fmpq
 
+import discreet as dp
 from discreet import figures, resample
 from discreet.allocate import _part
 from discreet.exact import decimal_up, exact, float_down, float_up, sqrt_down, sqrt_up
-from discreet.invariants.space import _steps
+from discreet.invariants import space
 from discreet.noise import _arb as noise_balls
 from discreet.planner import curves
 from discreet.privacy import GDP, ZCDP, _arb, _copies, _profiles, convert, measures
@@ -121,11 +122,9 @@ def test_the_range_for_a_mu_costs_no_more_than_the_mu(mu: str) -> None:
 
 
 def test_bounds_in_steps_of_the_grid_are_rounded_outwards() -> None:
-    import discreet as dp
-
     schema = dp.Schema(v=dp.Number("-0.5", "2.5", 1))
     plan = dp.Table(schema, dp.ReplaceOne(rows=3)).agg(dp.sum("v", nulls="skip"))
-    assert _steps(plan, plan.statistics[0]) == (-1, 3)
+    assert space._steps(plan, plan.statistics[0]) == (-1, 3)
 
 
 # The account of copies --------------------------------------------------------------------------------------------------
@@ -170,3 +169,11 @@ def test_a_loss_of_the_sample_is_never_above_what_meets_the_target(law: tuple[Fr
         assert reached <= ball(target) <= reached * (1 + ball(Fraction(1, 10**8)))
         delta = _copies.functional_delta(law, Fraction(1, 3), target / 10)
         assert delta * _copies.delta_factor_up(law, Fraction(1, 3)) <= target / 10
+
+
+@pytest.mark.parametrize("squared", [2, 3, 5, 6, 7, 8, 10, 10**17 + 1])
+def test_a_norm_that_a_user_is_told_is_never_below_its_root(squared: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = dp.Schema(g=dp.Category(["x", "y"]))
+    monkeypatch.setattr(space, "_largest", lambda *_: space.Span(1, squared))
+    found = Fraction(dp.Totals("g").sensitivity(schema, dp.count(), 2))
+    assert squared <= found**2 <= squared * Fraction(10**15 + 1, 10**15)
