@@ -10,12 +10,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
 import discreet as dp
 from discreet import figures, resample
 from discreet.allocate import _part
+from discreet.audit import bounds
 from discreet.exact import decimal_up, exact, float_down, float_up, sqrt_down, sqrt_up
 from discreet.invariants import space
 from discreet.noise import _arb as noise_balls
@@ -177,3 +179,11 @@ def test_a_norm_that_a_user_is_told_is_never_below_its_root(squared: int, monkey
     monkeypatch.setattr(space, "_largest", lambda *_: space.Span(1, squared))
     found = Fraction(dp.Totals("g").sensitivity(schema, dp.count(), 2))
     assert squared <= found**2 <= squared * Fraction(10**15 + 1, 10**15)
+
+
+def test_a_threshold_of_the_audit_lies_below_outputs_of_equal_likelihood() -> None:
+    """By more than the last digits in which a statistic of the two differs, and by less than a step of the noise."""
+    values = np.array([-5.0, 0.0, 1e-3, 2.0, 1e6])
+    cuts = bounds.thresholds(values, values)
+    assert (cuts < values - 1e-10 * (1 + np.abs(values))).all()
+    assert (cuts > values - 1e-8 * (1 + np.abs(values))).all()
