@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from discreet.errors import unreachable
 from discreet.mechanisms.lattice import HeldCells
 from discreet.plan import Plan
 from discreet.queries import widths
 from discreet.quotes import LEVEL, Line, Measured, noises_add_up
-from discreet.statistics import Share, Sum, levels_of
+from discreet.statistics import Count, Histogram, Mean, Median, Quantiles, Share, Std, Sum, Tables, Variance, levels_of
 
 __all__ = ["levelled"]
 
@@ -42,18 +43,20 @@ def _parts(line: Line, measured: Sequence[Measured]) -> int:
 def _statements(line: Line, measured: Sequence[Measured], cells: int) -> Mapping[tuple[str, object], int]:
     """What the intervals of a line rest on, and about how many integers: the same key is the same statement."""
     kind, name = line.statistic.kind, line.statistic.name
-    if levels_of(kind):
-        # The two tests of an interval fail with half of the probability each; without a tree it is the whole range.
-        return {("quantiles", name): cells * len(levels_of(kind))} if line.tree is not None else {}
-    if line.tables:
-        return {("noise", table): _noises(measured[table], cells) for table in line.tables}
-    if isinstance(kind, Sum) and noises_add_up(measured, line.total, line.count):
-        return {("sum", name): cells}
-    parts = [part for part in (line.total, line.count, line.squares) if isinstance(part, int)]
-    found: dict[tuple[str, object], int] = {("noise", part): _noises(measured[part], cells) for part in parts}
-    if isinstance(kind, Share) and line.every is None and isinstance(line.count, int):
-        found["all rows", line.count] = 1
-    return found
+    match kind:
+        case Median() | Quantiles():
+            # The two tests of an interval fail with half of the probability each; without a tree it is the whole range.
+            return {("quantiles", name): cells * len(levels_of(kind))} if line.tree is not None else {}
+        case Histogram() | Tables():
+            return {("noise", table): _noises(measured[table], cells) for table in line.tables}
+        case Sum() if noises_add_up(measured, line.total, line.count):
+            return {("sum", name): cells}
+        case Share() if line.every is None and isinstance(line.count, int):
+            return {("noise", line.count): _noises(measured[line.count], cells), ("all rows", line.count): 1}
+        case Count() | Share() | Sum() | Mean() | Variance() | Std():
+            parts = [part for part in (line.total, line.count, line.squares) if isinstance(part, int)]
+            return {("noise", part): _noises(measured[part], cells) for part in parts}
+    raise unreachable(kind)
 
 
 def _noises(one: Measured, cells: int) -> int:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import sqlite3
+from contextlib import closing
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 from discreet.ledger.drafts import keyed_hash
 from discreet.ledger.records import Entry, entry_body, entry_digest
+from discreet.ledger.store import Store
 
 KEY = bytes(range(32))
 RELEASES = [
@@ -53,3 +57,15 @@ def test_the_digest_of_an_entry_is_that_of_the_one_before_and_its_own_text() -> 
     assert body.startswith("{")
     assert entry_digest("a" * 64, body) == hashlib.sha256(("a" * 64 + body).encode()).hexdigest()
     assert entry_digest("a" * 64, body) != entry_digest("b" * 64, body)
+
+
+def test_no_two_ledgers_begin_alike(tmp_path: Path) -> None:
+    """Their first digests differ, so that no entry of one fits into another; their keys too, so that no hash does."""
+    found = []
+    for name in ("one.db", "two.db"):
+        Store(tmp_path / name, 1.0).create()
+        with closing(sqlite3.connect(tmp_path / name)) as connection:
+            found.append(
+                (*connection.execute("SELECT * FROM head").fetchone(), *connection.execute("SELECT * FROM snapshots"))
+            )
+    assert all(one != other for one, other in zip(*found, strict=True) if one != 0)

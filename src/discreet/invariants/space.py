@@ -41,6 +41,7 @@ from discreet.statistics import (
     Tables,
     Variance,
     count,
+    levels_of,
 )
 from discreet.steps import NumberFacts
 from discreet.table import Table
@@ -144,7 +145,8 @@ def sensitivity(
         invariants: what is published exactly.
         schema: the public columns.
         query: a request made with `table.agg`, a statistic of the whole table, or the names of the columns of a table of
-            counts. Of a request it is the largest of its queries; a sum counts in steps of its column's grid.
+            counts. Of a request it is the largest of its queries: a sum counts in steps of its column's grid, squares in
+            their squares, quantiles in choices or, of the deepest tree, in nodes.
         norm: 1, 2 or "K". The K-norm is the one whose unit ball is the hull of S: its sensitivity is 1.
         totals: the published totals, if they are known.
 
@@ -186,16 +188,32 @@ def _largest(plan: Plan, space: Space) -> Span:
 def _span(plan: Plan, space: Space, statistic: Statistic) -> Span:
     kind = statistic.kind
     match kind:
-        case Sum() | Mean() | Variance() | Std():
+        case Sum() | Mean():
             return space.of_values(*_steps(plan, statistic), may_skip=True)
+        case Variance() | Std():
+            ends = _steps(plan, statistic)
+            squares = space.of_values(0, max(end**2 for end in ends), may_skip=True)
+            return _larger(space.of_values(*ends, may_skip=True), squares)
         case Count() if statistic.column is not None:
             return space.of_values(1, 1, may_skip=True)
         case Count() | Share():
             return Span(0, 0) if space.determined else space.of_counts(may_skip=space.structure is None)
-        case Median() | Quantiles() | Histogram() | Tables():
-            # A row counts in one bin, node or cell of a further table, and may move to another one where it is.
+        case Median() | Quantiles():
+            # Of the choices by rank, and of the deepest tree there can be: how deep it gets depends on the spend.
+            chosen, depth = len(levels_of(kind)).bit_length(), max(1, (_codes(plan, statistic) - 1).bit_length())
+            choices = space.of_moves((2 * chosen, 4 * chosen), (2 * chosen, 2 * chosen), (chosen, chosen))
+            return _larger(choices, space.of_moves((2 * depth, 2 * depth), (2 * depth, 2 * depth), (depth, depth)))
+        case Histogram() | Tables():
+            # A row counts in one bin or cell of a further table, and may move to another one where it is.
             return space.of_moves((2, 2), (2, 2), (1, 1))
     raise unreachable(kind)
+
+
+def _codes(plan: Plan, statistic: Statistic) -> int:
+    facts = plan.facts[str(statistic.column)]
+    if not isinstance(facts, NumberFacts):
+        raise InternalError(f"column '{statistic.column}' has no quantiles")
+    return facts.high - facts.low + 1
 
 
 def _steps(plan: Plan, statistic: Statistic) -> tuple[int, int]:
@@ -221,6 +239,10 @@ def _across(plan: Plan, view: View, totals: Beside) -> bool:
     seen = place >= 0
     pairs = np.unique(np.stack([atoms.labels.ravel()[seen], place[seen]]), axis=1)
     return bool(len(np.unique(pairs[0])) < pairs.shape[1])
+
+
+def _larger(first: Span, second: Span) -> Span:
+    return Span(max(first.l1, second.l1), max(first.l2_squared, second.l2_squared))
 
 
 def _smaller(first: Span, second: Span) -> Span:

@@ -1,0 +1,477 @@
+"""No ladder fails open: every member of every union has what the library needs of it, and a foreign one gets no answer.
+
+The members are taken from the unions themselves. A new one that nobody has thought of fails here, before it can be given a
+sensitivity, a sentence or a formula that was meant for another. (The sensitivities: `test_sensitivity_of_every_query`.)
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet import allocate, engines, levels, planfile, primitives, quotes
+from discreet.allocate import quote, row_targets
+from discreet.cube import Cube
+from discreet.engines.base import ColumnType
+from discreet.engines.reference import ReferenceEngine
+from discreet.engines.telling import Telling
+from discreet.errors import InternalError
+from discreet.explanations import _contribution
+from discreet.groups import CategoryGroup, Group, group_of
+from discreet.invariants import space as totals_space
+from discreet.invariants.beside import alive_cells, beside, equations_of
+from discreet.invariants.components import components_of, splits_of
+from discreet.invariants.parts import Part, cells_of, part_json, parted
+from discreet.invariants.space import space_of
+from discreet.invariants.structure import Blocks, Kernel, Structure, Table, Tables
+from discreet.invariants.view import is_complete
+from discreet.mechanisms import Sensitivity, change_of, quantiles_change
+from discreet.mechanisms.lattice import (
+    LATTICE_LAWS,
+    HeldCells,
+    KNormLaplace,
+    LatticeGaussian,
+    LatticeLaw,
+    PairedLaplace,
+    SumZeroLaplace,
+    keeps_totals,
+    lattice_laws,
+    plain_law,
+)
+from discreet.mechanisms.naming import Noise, half_widths, law_json, law_text
+from discreet.mechanisms.selection import ExponentialQuantiles
+from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
+from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
+from discreet.privacy.amplify import Resampling
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
+from discreet.privacy.measures import Measure
+from discreet.publish import guarantee_of
+from discreet.queries import Dispersion, QuantileCodes, Query, columns_of, reach, shown, widths
+from discreet.report.appendix import laws_of, noises_of
+from discreet.report.promise import comparison_words, detection_words, figures_of, measure_words
+from discreet.report.words import title_words
+from discreet.spend import amount_text
+from discreet.statistics import Kind, interval_of, levels_of, outputs, statistic_json
+from discreet.steps import Step, conditions_of, step_json
+
+from .every_query import Case, cases
+
+HALF = Fraction(1, 2)
+SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 3))
+TABLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=3))
+SKIP = {"nulls": "skip"}
+
+
+class Foreign:
+    """What is in no union."""
+
+
+def members_of(*unions: object) -> set[object]:
+    return {member for union in unions for member in get_args(union)}
+
+
+# Queries ----------------------------------------------------------------------------------------------------------------
+
+QUERIES: dict[type, Case] = {type(case.query): case for case in cases(dp.ReplaceOne(rows=3), 3)}
+
+
+@pytest.mark.parametrize("kind", get_args(Query))
+def test_every_query_says_what_it_is(kind: type) -> None:
+    case = QUERIES[kind]
+    query: Any = case.query
+    if kind in {Dispersion, QuantileCodes}:  # no sums over records: `_change` has a rule of its own for each
+        with pytest.raises(InternalError, match="rule of its own"):
+            reach(query)
+    else:
+        least, most = reach(query)
+        assert least <= most
+    assert widths(query)
+    assert min(widths(query)) >= 1
+    assert set(columns_of(query)) <= {"g", "v"}
+    asked = primitives.Asked(case.plan, case.plan.facts, None)
+    assert primitives.nullable(asked, query) in {True, False}
+    assert _contribution(query)
+
+
+def test_no_two_queries_are_called_the_same() -> None:
+    assert len({shown(case.query) for case in QUERIES.values()}) == len(get_args(Query)) == len(QUERIES)  # type: ignore[arg-type]
+
+
+# Noises -----------------------------------------------------------------------------------------------------------------
+
+BLOCKS = Blocks(4, np.arange(4), np.array([2, 2]), None)
+PAIR = Tables(6, (Table(np.arange(6).reshape(2, 3, 1), None),))
+SQUARE = Tables(9, (Table(np.arange(9).reshape(3, 3, 1), None),))
+KERNEL = Kernel(3, np.arange(3), np.array([[1, 1, 1], [1, 2, 3]]))
+STRUCTURES = {type(one): one for one in (BLOCKS, PAIR, KERNEL)}
+
+NOISES: dict[type, tuple[Any, str, str]] = {
+    DiscreteLaplace: (DiscreteLaplace(Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
+    RoundedGaussian: (RoundedGaussian(Fraction(4)), "zcdp", "σ² = Δ₂² / (2ρ)"),
+    HeldCells: (HeldCells(3, np.array([0, 2]), RoundedGaussian(Fraction(4))), "gdp", "σ² = Δ₂² / μ²"),
+    SumZeroLaplace: (SumZeroLaplace(BLOCKS, Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
+    PairedLaplace: (PairedLaplace(PAIR, Fraction(2)), "pure-dp", "scale = Δ₁ / (2ε)"),
+    LatticeGaussian: (LatticeGaussian(SQUARE, Fraction(50)), "zcdp", "σ² = Δ₂² / (2ρ)"),
+    KNormLaplace: (KNormLaplace(KERNEL, np.array([[1, -2, 1], [-1, 2, -1]]), HALF), "pure-dp", "ε"),
+    ExponentialQuantiles: (ExponentialQuantiles(4, 1, (HALF,), HALF), "zcdp", "range² = 8ρ / Δ₂²"),
+}
+
+
+def test_every_noise_is_here_and_the_tuple_of_lattice_laws_is_their_union() -> None:
+    assert set(NOISES) == members_of(Noise)
+    assert get_args(LatticeLaw) == LATTICE_LAWS
+    assert set(STRUCTURES) == members_of(Structure)
+
+
+@pytest.mark.parametrize("kind", get_args(Noise))
+def test_every_noise_has_a_name_a_sentence_a_formula_and_half_widths(kind: type) -> None:
+    law, measure, formula = NOISES[kind]
+    written = law_json(law)
+    assert json.loads(json.dumps(written)) == written
+    assert law_text(law).startswith(written["noise"])
+    field = {"pure-dp": "epsilon", "zcdp": "rho", "gdp": "mu"}[measure]
+    measured = {
+        **written,
+        "query": "rows",
+        "share": "1",
+        "l1_sensitivity": "2",
+        "l2_squared_sensitivity": "2",
+        "guarantee": json.dumps({"kind": measure, field: "1"}),
+    }
+    (noise,) = noises_of({"noise": [measured]})
+    ((name, meaning),) = laws_of({"noise": [measured]})
+    assert noise.formula == formula
+    assert noise.parameter
+    assert written["noise"] in name
+    assert "P(" in meaning or "normal" in meaning
+    if kind is ExponentialQuantiles:
+        with pytest.raises(InternalError, match="no additive noise"):
+            half_widths(law, HALF)
+    else:
+        assert np.min(half_widths(law, Fraction(95, 100))) >= 0
+        assert np.max(half_widths(law, Fraction(95, 100))) > 0
+
+
+def test_no_two_laws_share_a_sentence_unless_they_are_the_same_law() -> None:
+    names = {kind: law_text(law) for kind, (law, _, _) in NOISES.items()}
+    assert names[HeldCells] == names[RoundedGaussian]
+    assert len(set(names.values())) == len(names) - 2  # and both K-norms on a lattice, which their structures tell apart
+    assert law_json(NOISES[SumZeroLaplace][0]) != law_json(NOISES[PairedLaplace][0])
+
+
+@pytest.mark.parametrize("kind", get_args(Noise))
+def test_noise_that_keeps_totals_is_never_taken_for_independent_noise(kind: type) -> None:
+    law = NOISES[kind][0]
+    independent = {DiscreteLaplace, RoundedGaussian, HeldCells}
+    if kind in independent:
+        assert isinstance(plain_law(law), DiscreteLaplace | RoundedGaussian)
+        assert not keeps_totals(law)
+    else:
+        with pytest.raises(InternalError, match="not independent"):
+            plain_law(law)
+        assert keeps_totals(law) == (kind is not ExponentialQuantiles)
+
+
+# Statistics -------------------------------------------------------------------------------------------------------------
+
+STATISTICS = {
+    type(one.kind): one
+    for one in (
+        dp.count(),
+        dp.share(),
+        dp.sum("v", **SKIP),
+        dp.mean("v", **SKIP),
+        dp.variance("v", **SKIP),
+        dp.std("v", **SKIP),
+        dp.median("v", **SKIP),
+        dp.quantiles("v", ["1/4", "3/4"], **SKIP),
+        dp.histogram("v", [0, 2, 3]),
+        dp.tables(["g"], ["g", dp.bins("v", [0, 3])]),
+    )
+}
+IN_A_FILE_BY_THEMSELVES = {"share", "tables"}
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_every_statistic_has_a_quote_an_error_a_name_and_a_place_in_a_plan_file(kind: type) -> None:
+    by = [] if kind.__name__ == "Tables" else ["g"]  # tables name their own groups
+    asked = quote(dp.Table(SCHEMA, dp.AddRemove()).group_by(*by).agg(STATISTICS[kind]), dp.PureDP(1))
+    (statistic,) = asked.plan.statistics
+    (line,) = asked.lines
+    word = kind.__name__.lower()
+    assert statistic_json(statistic)["statistic"] == word
+    assert word in planfile._STATISTICS or word in IN_A_FILE_BY_THEMSELVES
+    assert asked.measured
+    assert quotes.expected_error(asked, line, rows=1000) > 0
+    form = quotes.error_form(asked, line, rows=1000)
+    assert (form is None) == bool(levels_of(statistic.kind))
+    assert title_words({**statistic_json(statistic), "name": statistic.name})
+    assert 0 <= interval_of(statistic.kind) <= 1
+    assert outputs(statistic) or kind.__name__ in {"Histogram", "Tables"}
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_every_statistic_has_a_sensitivity_beside_totals(kind: type) -> None:
+    plan = TABLE.agg(STATISTICS[kind])
+    totals = beside(dp.Totals("g"), SCHEMA, None, 3)
+    found = totals_space._largest(plan, space_of(plan, totals))
+    assert found.l1 > 0 or plan.statistics[0].kind in {dp.count().kind, dp.share().kind}  # n is public
+
+
+@pytest.mark.parametrize("spend", [PureDP(1), ZCDP(10**6)], ids=str)
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_what_a_user_is_told_is_never_below_what_the_queries_have(kind: type, spend: Any) -> None:
+    """`Totals(…).sensitivity` forgot the squares of a variance, the levels of a tree and the choices of quantiles."""
+    schema = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 199))
+    columns = {"bins": [0, 100, 199]} if kind.__name__ == "Histogram" else {}
+    statistic = dp.histogram("v", columns["bins"]) if columns else STATISTICS[kind]
+    plan = dp.Table(schema, dp.ReplaceOne(rows=1000)).where({"v": (0, 198)}).agg(statistic)
+    invariants = dp.Totals("g")
+    asked = quote(plan, spend, beside(invariants, schema, None, 1000))
+    l1, l2 = (invariants.sensitivity(schema, plan, norm) for norm in (1, 2))
+    for one in asked.measured:
+        slope = getattr(one.query, "slope", 1)  # of half steps, and of their squares
+        unit = slope**2 if type(one.query).__name__ == "Squares" else slope
+        assert l1 >= one.sensitivity.l1 / unit
+        assert l2**2 >= one.sensitivity.l2_squared / unit**2 * (1 - 1e-12)
+
+
+def test_every_statistic_is_here() -> None:
+    assert set(STATISTICS) == members_of(Kind)
+
+
+# Measures ---------------------------------------------------------------------------------------------------------------
+
+MEASURES = {type(one): one for one in (PureDP(1), ApproxDP(1, "1e-6"), ZCDP(1), GDP(1), RDP([(2, 1)]))}
+
+
+@pytest.mark.parametrize("kind", get_args(Measure))
+def test_every_measure_is_written_and_read_back(kind: type) -> None:
+    measure = MEASURES[kind]
+    assert from_json(to_json(measure)) == measure
+    assert kind_name(measure) == kind_name(kind) == to_json(measure)["kind"]
+    assert measure.explain()
+
+
+@pytest.mark.parametrize("kind", get_args(Budget))
+def test_every_budget_has_coordinates_words_noise_and_a_place_in_a_plan_file(kind: type) -> None:
+    budget: Any = MEASURES[kind]
+    assert from_coordinates(kind, coordinates(budget)) == budget
+    assert amount_text(budget)[0] in "ερμ"
+    assert "DP)" in measure_words(budget)
+    assert planfile._MEASURES[kind_name(kind)] is kind
+    plan = TABLE.agg(dp.count("v"))
+    targets = row_targets(plan, budget, None)
+    assert targets
+    assert all(type(target) in {PureDP, ZCDP, GDP} for target in targets)
+    resized = TABLE.impute({"v": dp.Uniform()}).resize(6, proportion=2).agg(dp.sum("v"))
+    assert row_targets(resized, budget, None)
+    assert quote(plan, budget).spend == budget
+
+
+def test_every_measure_is_here() -> None:
+    assert set(MEASURES) == members_of(Measure) == members_of(Budget) | {RDP}
+    assert len({amount_text(MEASURES[kind])[:12] for kind in get_args(Budget)}) == len(get_args(Budget))
+
+
+# Neighbours -------------------------------------------------------------------------------------------------------------
+
+RELATIONS = {AddRemove: AddRemove(2), ReplaceOne: ReplaceOne(5, 2)}
+
+
+@pytest.mark.parametrize("kind", get_args(Neighbours))
+def test_every_relation_has_changes_copies_and_json(kind: type) -> None:
+    relation = RELATIONS[kind]
+    change = change_of(1, 1, at_once=2, parts=6, cells=2, nullable=True, skipped=True, neighbours=relation)
+    assert change.leaves == Sensitivity(2, 2)
+    assert quantiles_change(3, cells=2, skipped=True, neighbours=relation).leaves == Sensitivity(2, 2)
+    law = Resampling(10, 2, relation).law
+    assert sum(law) == 1
+    assert relation.to_json()["rows_per_person"] == 2
+
+
+def test_every_relation_is_here_and_promises_something_of_its_own() -> None:
+    assert set(RELATIONS) == members_of(Neighbours)
+    promises = set()
+    for relation in RELATIONS.values():
+        asked = quote(dp.Table(SCHEMA, relation).agg(dp.count("v")), PureDP(1))
+        guarantee = guarantee_of(asked, Fraction(1, 10**9))
+        words = (comparison_words(guarantee), detection_words(guarantee), str(figures_of(guarantee)), str(guarantee))
+        promises |= {(place, text) for place, text in enumerate(words)}
+    assert len(promises) == 4 * len(RELATIONS)
+
+
+# Steps, groups and parts of exact totals --------------------------------------------------------------------------------
+
+STEPS = (
+    TABLE.clamp({"v": (1, 2)}).clamp({"g": ["x"]}).impute({"v": dp.Uniform(), "g": dp.Weights({"x": 1})})
+    .resize(3).where({"v": (1, 1), "g": ["x"]}).agg(dp.count())
+).steps  # fmt: skip
+INVARIANTS = (
+    dp.Totals("g")
+    + dp.Occupied("g", "v")
+    + dp.Impossible("g", "v", cells=[("x", 0)])
+    + dp.LinearInvariant(["g"], {"s": {"x": 1, "y": 2}})
+)
+
+
+def test_every_step_is_written_and_conditions_are_known_as_such() -> None:
+    assert {type(step) for step in STEPS} == members_of(Step)
+    written = [json.dumps(step_json(step, SCHEMA), sort_keys=True) for step in STEPS]
+    assert len(set(written)) == len(STEPS)
+    assert {type(step).__name__ for step in conditions_of(STEPS)} == {"Where", "WhereIn"}
+
+
+def test_every_part_of_exact_totals_is_written_and_sorted_by_its_kind() -> None:
+    assert {type(part) for part in INVARIANTS.parts} == members_of(Part)
+    assert len({part_json(part)["part"] for part in INVARIANTS.parts}) == len(get_args(Part))
+    kinds = parted(INVARIANTS.parts)
+    found = (*kinds.totals, *kinds.occupied, *kinds.impossible, *kinds.linear)
+    assert sorted(map(str, found)) == sorted(map(str, INVARIANTS.parts))
+
+
+def test_every_group_is_complete_or_not() -> None:
+    whole, some = group_of(dp.bins("v", [0, 3]), TABLE.facts), group_of(dp.bins("v", [1, 3]), TABLE.facts)
+    assert {type(one) for one in (whole, CategoryGroup("g"))} == members_of(Group)
+    assert is_complete(whole, TABLE.facts)
+    assert not is_complete(some, TABLE.facts)
+    assert is_complete(CategoryGroup("g"), TABLE.facts)
+
+
+# Engines ----------------------------------------------------------------------------------------------------------------
+
+CONFORMS = {
+    "ReferenceEngine": "tests/laws/test_plan_is_row_level.py",
+    "TableEngine": "tests/engines/test_conformance.py",
+    "_CsvEngine": "tests/engines/test_conformance.py",
+    "_ParquetEngine": "tests/engines/test_conformance.py",
+    "_SqliteEngine": "tests/engines/test_databases.py",
+    "_StreamEngine": "tests/engines/test_streams.py",
+    "SparkEngine": "tests/spark/test_conformance.py",
+    "Telling": "tests/laws/test_every_member.py",
+}
+"""Where each engine meets the rows that the reference meets; `Telling` passes on what another one says."""
+
+
+def test_every_engine_is_named_with_the_tests_that_compare_it() -> None:
+    folder = Path(engines.__file__).parent
+    found = set()
+    for path in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and node.name != "Engine":
+                methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+                found |= {node.name} if "aggregate" in methods else set()
+    assert found == set(CONFORMS)
+    for name, place in CONFORMS.items():
+        compared = (Path(__file__).parents[2] / place).read_text("utf-8")
+        assert name in compared or "check_engine(" in compared
+
+
+def test_an_engine_that_tells_of_its_progress_answers_what_the_other_one_answers() -> None:
+    header = {"g": ColumnType("text", "text"), "v": ColumnType("integer", "BIGINT")}
+    engine = ReferenceEngine(header, [("x", 1), ("y", None), (None, 3)])
+    (part,) = ASKED.plan.layout.parts
+    stages: list[str] = []
+    told = Telling(engine, stages.append).aggregate(part.axes, part.moments)
+    assert all((getattr(told, name) == one).all() for name, one in vars_of(engine.aggregate(part.axes, part.moments)))
+    assert stages
+
+
+def vars_of(cube: Cube) -> list[tuple[str, Any]]:
+    return [(name, getattr(cube, name)) for name in ("keys", "rows", "nonnull", "sums")]
+
+
+# What is in no union ----------------------------------------------------------------------------------------------------
+
+ASKED = quote(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()), PureDP(1))
+KIND = ASKED.lines[0].statistic
+FOREIGN: dict[str, Callable[[Any], object]] = {
+    "reach": reach,
+    "widths": widths,
+    "columns of a query": columns_of,
+    "words of a query": shown,
+    "nullable": lambda one: primitives.nullable(primitives.Asked(ASKED.plan, ASKED.plan.facts, None), one),
+    "change": lambda one: allocate._change(primitives.Asked(ASKED.plan, ASKED.plan.facts, None), one),
+    "law as JSON": law_json,
+    "law in words": law_text,
+    "half-widths": lambda one: half_widths(one, HALF),
+    "keeps totals": keeps_totals,
+    "plain law": plain_law,
+    "noise on a foreign lattice": lambda one: list(lattice_laws(one, Sensitivity(1, 1), PureDP(1), 1)),
+    "half-widths on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).half_widths(HALF),
+    "a Gaussian on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).can_be_drawn(),
+    "a foreign guarantee on a lattice": lambda one: list(lattice_laws(BLOCKS, Sensitivity(1, 1), one, 1)),
+    "levels of a statistic": levels_of,
+    "interval of a statistic": interval_of,
+    "queries of a statistic": lambda one: primitives._queries(
+        primitives.Asked(ASKED.plan, ASKED.plan.facts, None), _of(one)
+    ),
+    "error of a statistic": lambda one: quotes.error_form(ASKED, _line(one), rows=1),
+    "what an interval rests on": lambda one: levels._statements(_line(one), ASKED.measured, 1),
+    "a statistic beside totals": lambda one: totals_space._span(ASKED.plan, None, _of(one)),  # type: ignore[arg-type]
+    "row targets": lambda one: row_targets(ASKED.plan, one, None),
+    "part of a target": lambda one: allocate._part(one, HALF),
+    "what adds up": allocate._adds_squares,
+    "change under a relation": lambda one: change_of(
+        1, 1, at_once=1, parts=1, cells=1, nullable=False, skipped=False, neighbours=one
+    ),
+    "choices under a relation": lambda one: quantiles_change(1, cells=1, skipped=False, neighbours=one),
+    "conditions": lambda one: conditions_of([one]),
+    "completeness of a group": lambda one: is_complete(_named(one), ASKED.plan.facts),
+    "parts": lambda one: parted([one]),
+    "cells of a part": cells_of,
+    "JSON of a part": lambda one: part_json(_parted(one)),
+    "alive cells": lambda one: alive_cells(_beside(one), SCHEMA),
+    "equations": lambda one: equations_of(_beside(one).invariants, SCHEMA),
+    "splits": lambda one: splits_of(_component(one), np.ones(3, dtype=bool), SCHEMA, None, 3),
+}
+
+
+def _shaped(one: Any) -> Any:
+    one.cells = one.size = 1
+    return one
+
+
+def _named(one: Any) -> Any:
+    one.column = "v"
+    return one
+
+
+def _parted(one: Any) -> Any:
+    one.columns = ("g",)
+    return one
+
+
+def _of(kind: Any) -> Any:
+    return replace(KIND, kind=kind)
+
+
+def _line(kind: Any) -> Any:
+    return replace(ASKED.lines[0], statistic=_of(kind))
+
+
+def _beside(part: Any) -> Any:
+    whole = beside(dp.Totals("g"), SCHEMA, None, 3)
+    object.__setattr__(whole.invariants, "parts", (_parted(part),))
+    return whole
+
+
+def _component(part: Any) -> Any:
+    (one,) = components_of(dp.Totals("g"))
+    return replace(one, parts=(_parted(part),))
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_what_is_in_no_union_gets_no_answer(name: str) -> None:
+    with pytest.raises(InternalError, match="no case for Foreign"):
+        FOREIGN[name](Foreign())
