@@ -352,7 +352,9 @@ def test_every_group_is_complete_or_not() -> None:
 
 CONFORMS = {
     "ReferenceEngine": "tests/laws/test_plan_is_row_level.py",
-    "TableEngine": "tests/engines/test_conformance.py",
+    "_FrameEngine": "tests/engines/test_conformance.py",
+    "_RelationEngine": "tests/engines/test_conformance.py",
+    "_DuckdbFileEngine": "tests/engines/test_databases.py",
     "_CsvEngine": "tests/engines/test_conformance.py",
     "_ParquetEngine": "tests/engines/test_conformance.py",
     "_SqliteEngine": "tests/engines/test_databases.py",
