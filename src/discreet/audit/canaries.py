@@ -37,7 +37,7 @@ _LEAST_RUNS, _SHARE = 1000, 400
 _MOST_COPIES = 16
 _MOST_ROWS = 4000
 _NULLS, _MANY_NULLS = 2, 50_000
-_KEPT = 22
+_KEPT, _SAMPLED = 22, 5
 _LEAST_CHANCE = 1e-3
 _NEVER = 1e-14
 """Less than the slack of a check: a number of successes that is left out of a law."""
@@ -140,11 +140,9 @@ def _tables(resize: Resize | None, column: _Column, *, public: bool) -> Iterator
 
 
 def _half(resize: Resize, rows: int, *, public: bool) -> _Small:
-    """A table of which half of the rows are canaries; of a private number of copies so many are kept that half are dropped."""
-    if public:
-        return _Small(rows, rows // 2, replace(resize, rows=max(1, int(resize.proportion * rows))))
-    many = min(_MOST_ROWS, round(_KEPT / resize.proportion) + 1)
-    return _Small(many, many // 2, replace(resize, rows=_KEPT // 2))
+    """A table of which half of the rows are canaries, resized to a few of them: rows that are favoured are seen at once."""
+    many = rows if public else min(_MOST_ROWS, round(_KEPT / resize.proportion) + 1)
+    return _Small(many, many // 2, replace(resize, rows=_SAMPLED))
 
 
 def _small_rows(resize: Resize) -> int:
@@ -152,10 +150,10 @@ def _small_rows(resize: Resize) -> int:
 
     Uniform integers below such a number, drawn without drawing again what is too large, would favour half of them the most.
     """
-    rows = 5
+    rows = max(5, 20 // resize.copies)
     while rows <= _MOST_ROWS:
         share = Fraction(resize.copies * rows, 1 << (resize.copies * rows - 1).bit_length())
-        if resize.proportion * rows >= 3 and Fraction(5, 8) <= share <= Fraction(3, 4):
+        if resize.proportion * rows >= _SAMPLED and Fraction(5, 8) <= share <= Fraction(3, 4):
             break
         rows += 1
     return rows

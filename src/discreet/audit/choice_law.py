@@ -22,7 +22,7 @@ from discreet.quotes import Measured, Quote
 
 __all__ = ["choice_counts", "law_of_choices"]
 
-_SHARES = (3, 1, 0, 2)
+_SHARES = (3, 1, 0, 0, 2)
 """How the records are spread over the codes of the small grid: heaps of different sizes, and a gap."""
 _PIECES = 16
 _MOST_AT_ONCE = 1 << 17

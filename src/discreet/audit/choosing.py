@@ -29,9 +29,9 @@ __all__ = ["MOST_ATTACKS", "choice_attack", "most_telling"]
 
 MOST_ATTACKS = 3
 _AT_ONCE = 1 << 17
-_SCOUTED = 100
+_SCOUTED = 50
 """A table is tried with one run in so many."""
-_LEAST_SCOUTED, _LEAST_RUNS = 1000, 100
+_LEAST_SCOUTED, _LEAST_RUNS = 2000, 100
 _SCOUTING_ERROR = 0.05
 
 Integers = NDArray[np.int64]

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from math import ceil, log
 
 from discreet.mechanisms import ExponentialQuantiles
@@ -30,7 +29,7 @@ _FEW = 4
 _SURE = 6
 """The logarithm of by how much a piece of a heap that holds the wanted rank beats the next one, where a choice should be sure."""
 _MOST = 1 << 30
-_MOST_SINGLE = 4
+_MOST_SINGLE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +71,13 @@ def shapes(law: ExponentialQuantiles, codes: int, records: int | None) -> Iterat
     tree = {choice.place: choice for choice in _tree(law.at)}
     for depth in _DEPTHS:
         for upper in (True, False):
-            for base in (_FEW, 1):
-                yield from _chain(law, _side(tree, law, upper)[: codes - 1], upper=upper, depth=depth, base=base, records=records)
+            path = _side(tree, law, upper)[: codes - 1]
+            yield from _chain(law, path, upper=upper, depth=depth, records=records)
         if records is not None and codes > 3:
             yield from _fork(tree, law, depth=depth, records=records)
-        for choice, sure in product(_telling(tree), (False, True) if len(tree) > 1 else (False,)):
-            yield from _two(law, choice, depth=depth, sure=sure, records=records)
+        for choice in _telling(tree):
+            for sure in {False, len(choice.path) > 1}:
+                yield from _two(law, choice, depth=depth, sure=sure, records=records)
 
 
 def _tree(at: tuple[Fraction, ...]) -> Iterator[_Choice]:
@@ -144,13 +144,13 @@ def _free(law: ExponentialQuantiles, q: float, inside: float, *, sure: bool) -> 
     return ceil((inside + q * others) / (1 - q)), others
 
 
-def _chain(  # noqa: PLR0913 (a shape has so many sides)
-    law: ExponentialQuantiles, path: list[_Choice], *, upper: bool, depth: float, base: int, records: int | None
+def _chain(
+    law: ExponentialQuantiles, path: list[_Choice], *, upper: bool, depth: float, records: int | None
 ) -> Iterator[Heaps]:
     """A heap for each choice of the path, and a few records at the end of it."""
-    counts = _chained(law, path, upper, depth, base)
+    counts = _chained(law, path, upper, depth, _FEW)
     if records is not None:
-        largest = base
+        largest = 1
         while sum(_chained(law, path, upper, depth, 2 * largest)) <= records:
             largest *= 2
         step = largest
