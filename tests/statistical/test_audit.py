@@ -367,12 +367,6 @@ def chosen_as_added(quantiles, *, cells, skipped, neighbours):
     return quantiles_change(quantiles, cells=cells, skipped=skipped, neighbours=dp.AddRemove())
 
 
-def one_at_once(least, most, *, at_once, **others):
-    """A row counts in several tables, or levels of a tree, which get the noise of one."""
-    return CHANGE_OF(least, most, at_once=1, **others)
-
-
-CHANGE_OF = allocate.change_of
 AS_ADDED = (allocate, "quantiles_change", chosen_as_added)
 ONE_LEVEL = (selection, "_levels", lambda quantiles: 1)
 SMALLER_SIDE = (_runs.Node, "largest", property(lambda node: max(1, min(node.over, node.unit - node.over))))
@@ -447,9 +441,6 @@ DEFECTS = {
     "quantiles chosen too sharply, pure": range_doubled(ADDED.agg(dp.median("v", **SKIP, interval=0)), dp.PureDP(1)),
     "quantiles chosen too sharply, zCDP": range_doubled(REPLACED.agg(dp.median("v", **SKIP, interval=0)), dp.ZCDP("0.5")),
     "a query that reaches further": unfiltered(dp.ZCDP("0.5")),
-    "several tables with the noise of one": quoted_with(
-        (allocate, "change_of", one_at_once), ADDED.agg(dp.tables(["g"], ["f"], ["g", "f"])), dp.PureDP(1)
-    ),
     **CHOICES,
 }
 

@@ -306,7 +306,12 @@ def _named_events(found: Found) -> Iterator[tuple[Any, str]]:
 
 
 def _result(  # noqa: PLR0917 (all parts of the result)
-    quoted: Quote, claim: Claim, aim: Aim, attacks: tuple[Attack, ...], checks: tuple[Check, ...], left_out: tuple[str, ...],
+    quoted: Quote,
+    claim: Claim,
+    aim: Aim,
+    attacks: tuple[Attack, ...],
+    checks: tuple[Check, ...],
+    left_out: tuple[str, ...],
     error: Fraction,
 ) -> Audit:
     points = []

@@ -1,8 +1,8 @@
 """Canaries: rows whose copies and imputed values are counted after imputing, copying, sampling and filling.
 
-The guarantee of a resized table rests on the law of how many copies of a person are in it, and the answers on one imputed value for all
-copies of a row. Both are public laws, and both show in small tables with the steps, laws and proportion of the plan: how many rows
-of the resized table have a value that only the canaries can have, or draw.
+The guarantee of a resized table rests on the law of how many copies of a person are in it, and the answers on one imputed
+value for all copies of a row. Both are public laws, and both show in small tables with the steps, laws and proportion of the
+plan: how many rows of the resized table have a value that only the canaries can have, or draw.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from discreet.audit.draws import Kernel
 from discreet.audit.tables import Table, cubes_of
 from discreet.errors import DiscreetError
 from discreet.layouts import used_columns
-from discreet.neighbours import ReplaceOne
+from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.noise.bits import Bits
 from discreet.paths import NULL, CategoryPath, Path, path_of
 from discreet.plan import Plan, resize_of
 from discreet.privacy import PureDP
 from discreet.quotes import Quote
 from discreet.statistics import count, quantiles
-from discreet.steps import CategoryFacts, Resize, Where, WhereIn, facts_of
+from discreet.steps import CategoryFacts, Resize, Step, Where, WhereIn, facts_of
 from discreet.table import Table as Steps
 
 __all__ = ["canary_counts", "count_law"]
@@ -161,10 +161,10 @@ def _small_rows(resize: Resize) -> int:
 
 def _probe(plan: Plan, column: _Column, small: _Small) -> Quote | None:
     """A request for how often every value of the column is there; None where there is none."""
-    steps = [step for step in plan.steps if not isinstance(step, Where | WhereIn | Resize)]
+    steps: list[Step] = [step for step in plan.steps if not isinstance(step, Where | WhereIn | Resize)]
     steps += [] if small.resize is None else [small.resize]
     public = isinstance(plan.neighbours, ReplaceOne)
-    table = Steps(plan.schema, ReplaceOne(rows=small.rows) if public else type(plan.neighbours)(), tuple(steps))
+    table = Steps(plan.schema, ReplaceOne(rows=small.rows) if public else AddRemove(), tuple(steps))
     try:
         if isinstance(column.path, CategoryPath):
             return row_quote(table.group_by(column.name).agg(count()), PureDP(1))
@@ -183,7 +183,7 @@ def _imputed_at_once(kernel: Kernel, plan: Plan, column: _Column, bits: Bits) ->
         yield Counted(f"a null of '{column.name}' drawn among {_MANY_NULLS}", hits, _MANY_NULLS, (share, share))
 
 
-def _counted(  # noqa: PLR0913, PLR0917 (one run of the kernel)
+def _counted(
     kernel: Kernel, probe: Quote, column: _Column, small: _Small, law: _Law, *, drawn: bool, runs: int, bits: Bits
 ) -> Iterator[Counted]:
     canary = None if drawn else column.known[0]
@@ -216,9 +216,7 @@ def _inside(answer: Sequence[object] | np.ndarray[tuple[int, ...], np.dtype[np.i
 # The law ----------------------------------------------------------------------------------------------------------------
 
 
-def count_law(
-    resize: Resize | None, rows: int, canaries: int, share: Fraction, *, public: bool, drawn: bool
-) -> _Law:
+def count_law(resize: Resize | None, rows: int, canaries: int, share: Fraction, *, public: bool, drawn: bool) -> _Law:
     """The probability that so many rows of the resized table have the value that is looked for, exactly.
 
     Of the rows that fill it up each has it with the probability `share`. All copies of a canary have it or, where it is

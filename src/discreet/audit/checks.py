@@ -1,8 +1,8 @@
-"""Whether what is drawn has the law that was declared: probabilities of events, counted and held against what they should be.
+"""Whether what is drawn has the law that was declared: probabilities of events, held against what they should be.
 
 The proofs speak of declared laws. A draw of another law can keep the guarantee by chance, or break it only on data that no
-attack thinks of, and is refuted here all the same. Every event is fixed by the quote, before anything is drawn; the bounds of its
-probability are those of Clopper and Pearson, as in an attack.
+attack thinks of, and is refuted here all the same. Every event is fixed by the quote, before anything is drawn; the bounds
+of its probability are those of Clopper and Pearson, as in an attack.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,7 +156,7 @@ def _two_cells(one: Measured, noise: _Floats) -> Iterator[Counted]:
 
 def _two_queries(columns: Sequence[tuple[Measured, _Floats]]) -> Iterator[Counted]:
     """The same for the noise of each query and the next."""
-    for (one, noise), (other, beside) in zip(columns[:-1], columns[1:], strict=True):
+    for (one, noise), (other, beside) in pairwise(columns):
         if isinstance(one.law, _SCALAR) and isinstance(other.law, _SCALAR):
             (low, high), (least, most) = one.law.cdf(0), other.law.cdf(0)
             hits = int(((noise <= 0) & (beside <= 0)).sum())

@@ -1,7 +1,7 @@
 """The law of chosen quantiles from its definition, for a few codes: what the choices of a kernel are held against.
 
-Written down a second time, code by code and piece by piece (docs/proofs/selection.md), for a small grid with the quantiles and the
-range of the quote.
+Written down a second time, code by code and piece by piece (docs/proofs/selection.md), for a small grid with the quantiles
+and the range of the quote.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Runs of choices of quantiles, one by one and jointly: what their outputs tell of two tables.
 
-Many tables are tried with few runs of the kernel, and those that told most are attacked with all of them. An output is told by where
-the chosen codes lie between the heaps, for all quantiles that can see the difference together. The likelihood of such places is
-counted on the half of the runs that chooses, so no law has to be known.
+Many tables are tried with few runs of the kernel, and those that told most are attacked with all of them. An output is told
+by where the chosen codes lie between the heaps, for all quantiles that can see the difference together. The likelihood of
+such places is counted on the half of the runs that chooses, so no law has to be known.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Integers = NDArray[np.int64]
 def most_telling(  # noqa: PLR0917 (one run of the kernel)
     kernel: Kernel, quote: Quote, pairs: Sequence[ChoicePair], claim: Claim, aim: Aim, bits: Bits
 ) -> list[ChoicePair]:
-    """At most `MOST_ATTACKS` pairs: the one that shows the most beyond the claim, and those that show the largest ε, in a few runs.
+    """At most `MOST_ATTACKS` pairs: the one that shows the most beyond the claim in a few runs, and those with the largest ε.
 
     Where every run draws a table anew, none is tried and one is taken: what a sample hides by chance no shape shows.
     """
@@ -83,9 +83,7 @@ def _is_constant(kernel: Kernel, quote: Quote, pair: ChoicePair, bits: Bits) -> 
     return all(_answers(kernel, asked, pair, table, bits)[0] for table in (pair.first, pair.second))
 
 
-def _answers(
-    kernel: Kernel, quote: Quote, pair: ChoicePair, table: Table, bits: Bits
-) -> tuple[bool, Iterator[Integers]]:
+def _answers(kernel: Kernel, quote: Quote, pair: ChoicePair, table: Table, bits: Bits) -> tuple[bool, Iterator[Integers]]:
     """Whether every run chooses from the same records, and what each of them chooses from: codes and counts of the cell."""
     cubes = cubes_of(quote.plan, pair.columns, table)
 

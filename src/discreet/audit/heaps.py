@@ -1,12 +1,13 @@
 """How many records should have which codes, so that one record more changes the choice of quantiles the most.
 
-A heap of equal codes wins a choice by how deep the wanted rank lies in it. Where the rank lies just inside of it, on the side of the
-other records, a record more among these makes the heap less likely by e^(range/2) and every code beyond it more likely by as much. Two
-shapes are made of that:
+A heap of equal codes wins a choice by how deep the wanted rank lies in it. Where the rank lies just inside of it, on the
+side of the other records, a record more among these makes the heap less likely by e^(range/2) and every code beyond it more
+likely by as much. Three shapes are made of that:
 
 * Two heaps: one choice of the tree is balanced like that; all choices before it are sure.
-* A chain: every choice on the way to an end of the tree is, each inside of the part that the one before leaves, and the record
-  that differs lies at the far end of all of them. The losses of all levels add up.
+* A chain: every choice on the way to an end of the tree is, each inside of the part that the one before leaves, and the
+  record that differs lies at the far end of all of them. The losses of all levels add up.
+* A fork: the first choice and both of those after it are, for a record that leaves one end of the data for the other.
 
 How deep is best depends on the noise that is really there, which is under test, so that several depths are offered.
 """
@@ -24,10 +25,10 @@ __all__ = ["Heaps", "shapes"]
 
 _PIECES = 16
 _DEPTHS = (1.0, 0.5, 0.2, 0.07)
-"""At 1 other codes than the heap are chosen about one time in twenty; the rest shows choices that are sharper than declared."""
+"""At 1 other codes than the heap win about one time in twenty; the rest shows choices that are sharper than declared."""
 _FEW = 4
 _SURE = 6
-"""The logarithm of by how much a piece of a heap that holds the wanted rank beats the next one, where a choice should be sure."""
+"""By how much a piece of a heap that holds the wanted rank beats the next one where a choice is sure: a logarithm."""
 _MOST = 1 << 30
 _MOST_SINGLE = 3
 
@@ -115,9 +116,7 @@ def _kept_away(law: ExponentialQuantiles) -> float:
     return 2 * log(law.size) / float(law.reach)
 
 
-def _two(
-    law: ExponentialQuantiles, choice: _Choice, *, depth: float, sure: bool, records: int | None
-) -> Iterator[Heaps]:
+def _two(law: ExponentialQuantiles, choice: _Choice, *, depth: float, sure: bool, records: int | None) -> Iterator[Heaps]:
     """Two heaps, with the wanted rank just inside of the larger one."""
     for upper in (True, False) if choice.upper is None else (choice.upper,):
         q = float(law.at[choice.place] if upper else 1 - law.at[choice.place])
@@ -184,7 +183,7 @@ def _fork(tree: dict[int, _Choice], law: ExponentialQuantiles, *, depth: float, 
         yield Heaps(counts, to=3, of=0, path=(lower.place, root.place, upper.place))
 
 
-def _chained(law: ExponentialQuantiles, path: list[_Choice], upper: bool, depth: float, base: int) -> list[int]:  # noqa: FBT001, PLR0917
+def _chained(law: ExponentialQuantiles, path: list[_Choice], upper: bool, depth: float, base: int) -> list[int]:  # noqa: FBT001
     """The heaps from the first choice to the last, and the records at the end."""
     heaps = [base]
     for choice in reversed(path):
