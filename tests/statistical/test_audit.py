@@ -378,7 +378,19 @@ def chosen_too_sharply(request, spend, totals=None):
     return lambda _: Defect(quote(request, spend, totals), by_law(lambda law: replace(law, reach=2 * law.reach)))
 
 
+def one_level(least, most, *, at_once, **others):
+    """A tree of several levels gets the noise of one."""
+    return CHANGE_OF(least, most, at_once=1, **others)
+
+
+CHANGE_OF = allocate.change_of
+NOISE_OF_ONE = (allocate, "change_of", one_level)
+LONG = dp.Table(dp.Schema(v=dp.Number(0, 1000)), dp.AddRemove())
+TREE = {**SKIP, "interval": 1}
+
 CHOICES = {
+    "a tree with the noise of one level, pure": quoted_with(NOISE_OF_ONE, LONG.agg(dp.median("v", **TREE)), dp.PureDP(1)),
+    "a tree with the noise of one level, GDP": quoted_with(NOISE_OF_ONE, LONG.agg(dp.median("v", **TREE)), dp.GDP(1)),
     "a replaced record charged as an added one, pure": quoted_with(
         AS_ADDED, REPLACED.agg(dp.quantiles("v", QUARTERS, **CHOSEN)), dp.PureDP(3)
     ),

@@ -51,10 +51,9 @@ def choice_counts(kernel: Kernel, quote: Quote, one: Measured, runs: int, bits: 
     law = replace(one.law, size=len(_SHARES), at=tuple(dict.fromkeys((at[0], at[len(at) // 2], at[-1]))))
     counts = tuple(share * ceil(1 / law.reach) for share in _SHARES)
     runs = min(runs, _MOST_RUNS)
-    chosen = np.concatenate([
-        _chosen(kernel, replace(quote, measured=(replace(one, law=law),)), law, counts, min(_MOST_AT_ONCE, runs - start), bits)
-        for start in range(0, runs, _MOST_AT_ONCE)
-    ])  # fmt: skip
+    small = replace(quote, measured=(replace(one, law=law),))
+    sizes = [min(_MOST_AT_ONCE, runs - start) for start in range(0, runs, _MOST_AT_ONCE)]
+    chosen = np.concatenate([_chosen(kernel, small, law, counts, copies, bits) for copies in sizes])
     for codes, chance in sorted(law_of_choices(law, counts).items()):
         if chance >= _LEAST_CHANCE:
             hits = int((chosen == codes).all(axis=1).sum())

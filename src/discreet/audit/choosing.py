@@ -40,7 +40,7 @@ Integers = NDArray[np.int64]
 def most_telling(  # noqa: PLR0917 (one run of the kernel)
     kernel: Kernel, quote: Quote, pairs: Sequence[ChoicePair], claim: Claim, aim: Aim, bits: Bits
 ) -> list[ChoicePair]:
-    """At most `MOST_ATTACKS` pairs: the one that shows the most beyond the claim in a few runs, and those with the largest ε.
+    """At most `MOST_ATTACKS` pairs: the one that in few runs shows the most beyond the claim, and those with the largest ε.
 
     Where every run draws a table anew, none is tried and one is taken: what a sample hides by chance no shape shows.
     """
