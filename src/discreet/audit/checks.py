@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.audit.bounds import above, below
 from discreet.audit.draws import Kernel, drawer, window_of
-from discreet.invariants.structure import Tables
+from discreet.invariants.structure import Blocks, Tables
 from discreet.mechanisms.lattice import HeldCells, KNormLaplace
 from discreet.noise.bits import Bits
 from discreet.noise.cones import k_norm
@@ -109,6 +109,7 @@ def noise_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterato
         columns.append((one, drawn[:, place]))
         yield from _one_cell(one, drawn[:, place])
         yield from _two_cells(one, drawn[:, end - len(window) : end])
+        yield from _alike(one, window, drawn[:, end - len(window) : end])
     yield from _two_queries(columns)
 
 
@@ -152,6 +153,25 @@ def _two_cells(one: Measured, noise: _Floats) -> Iterator[Counted]:
         chance = one.law.cdf(0)
         hits = int(((noise[:, 0] <= 0) & (noise[:, 1] <= 0)).sum())
         yield Counted(f"noise of {_named(one)} at most 0 in two cells", hits, len(noise), (chance[0] ** 2, chance[1] ** 2))
+
+
+def _alike(one: Measured, window: NDArray[np.int64], noise: _Floats) -> Iterator[Counted]:
+    """On a lattice of blocks or of tables all cells of one are alike, so neither of two is the larger one more often."""
+    structure = getattr(one.law, "structure", None)
+    if isinstance(structure, Blocks) and len(structure.sizes):
+        cells = structure.order[: structure.sizes[0]]
+    elif isinstance(structure, Tables) and structure.tables:
+        cells = structure.tables[0].order.ravel()
+    else:
+        return
+    places = np.searchsorted(window, cells[[0, -1]])
+    if len(cells) < 2 or not np.array_equal(window[np.minimum(places, len(window) - 1)], cells[[0, -1]]):
+        return
+    first, last = np.abs(noise[:, places]).T
+    apart = first != last
+    if apart.any():
+        what = f"noise of {_named(one)} further from 0 in the first cell than in the last"
+        yield Counted(what, int((first > last).sum()), int(apart.sum()), (0.5, 0.5))
 
 
 def _two_queries(columns: Sequence[tuple[Measured, _Floats]]) -> Iterator[Counted]:
