@@ -95,8 +95,8 @@ class Audit:
         epsilon: the largest ε that was shown at `delta`; the true one is at least that.
         points: the profile, claimed and found.
         attacks: one for each pair of data sets.
-        checks: events of the noise, of choices, copies and imputed values: what was declared, and what was drawn.
         not_audited: what was left out, in words.
+        checks: events of the noise, of choices, copies and imputed values: what was declared, and what was drawn.
     """
 
     plan_digest: str
@@ -107,8 +107,8 @@ class Audit:
     epsilon: float
     points: tuple[Point, ...]
     attacks: tuple[Attack, ...]
-    checks: tuple[Check, ...]
     not_audited: tuple[str, ...]
+    checks: tuple[Check, ...] = ()
 
     @property
     def leaks(self) -> bool:
@@ -327,6 +327,6 @@ def _result(  # noqa: PLR0917 (all parts of the result)
         epsilon=max(attack.epsilon for attack in attacks),
         points=tuple(points),
         attacks=attacks,
-        checks=checks,
         not_audited=left_out,
+        checks=checks,
     )

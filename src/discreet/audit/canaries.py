@@ -1,8 +1,8 @@
 """Canaries: rows whose copies and imputed values are counted after imputing, copying, sampling and filling.
 
-The guarantee of a resized table rests on the law of how many copies of a person are in it, and the answers on one imputed value for all
-copies of a row. Both are public laws, and both show in small tables with the steps, laws and proportion of the plan: how many rows
-of the resized table have a value that only the canaries can have, or draw.
+The guarantee of a resized table rests on the law of how many copies of a person are in it, and the answers on one imputed
+value for all copies of a row. Both are public laws, and both show in small tables with the steps, laws and proportion of the
+plan: how many rows of the resized table have a value that only the canaries can have, or draw.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from discreet.audit.draws import Kernel
 from discreet.audit.tables import Table, cubes_of
 from discreet.errors import DiscreetError
 from discreet.layouts import used_columns
-from discreet.neighbours import ReplaceOne
+from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.noise.bits import Bits
 from discreet.paths import NULL, CategoryPath, Path, path_of
 from discreet.plan import Plan, resize_of
 from discreet.privacy import PureDP
 from discreet.quotes import Quote
 from discreet.statistics import count, quantiles
-from discreet.steps import CategoryFacts, Resize, Where, WhereIn, facts_of
+from discreet.steps import CategoryFacts, Resize, Step, Where, WhereIn, facts_of
 from discreet.table import Table as Steps
 
 __all__ = ["canary_counts", "count_law"]
@@ -37,7 +37,7 @@ _LEAST_RUNS, _SHARE = 1000, 400
 _MOST_COPIES = 16
 _MOST_ROWS = 4000
 _NULLS, _MANY_NULLS = 2, 50_000
-_KEPT = 22
+_KEPT, _SAMPLED = 22, 5
 _LEAST_CHANCE = 1e-3
 _NEVER = 1e-14
 """Less than the slack of a check: a number of successes that is left out of a law."""
@@ -140,11 +140,9 @@ def _tables(resize: Resize | None, column: _Column, *, public: bool) -> Iterator
 
 
 def _half(resize: Resize, rows: int, *, public: bool) -> _Small:
-    """A table of which half of the rows are canaries; of a private number of copies so many are kept that half are dropped."""
-    if public:
-        return _Small(rows, rows // 2, replace(resize, rows=max(1, int(resize.proportion * rows))))
-    many = min(_MOST_ROWS, round(_KEPT / resize.proportion) + 1)
-    return _Small(many, many // 2, replace(resize, rows=_KEPT // 2))
+    """A table of which half of the rows are canaries, resized to a few of them: rows that are favoured are seen at once."""
+    many = rows if public else min(_MOST_ROWS, round(_KEPT / resize.proportion) + 1)
+    return _Small(many, many // 2, replace(resize, rows=_SAMPLED))
 
 
 def _small_rows(resize: Resize) -> int:
@@ -152,10 +150,10 @@ def _small_rows(resize: Resize) -> int:
 
     Uniform integers below such a number, drawn without drawing again what is too large, would favour half of them the most.
     """
-    rows = 5
+    rows = max(5, 20 // resize.copies)
     while rows <= _MOST_ROWS:
         share = Fraction(resize.copies * rows, 1 << (resize.copies * rows - 1).bit_length())
-        if resize.proportion * rows >= 3 and Fraction(5, 8) <= share <= Fraction(3, 4):
+        if resize.proportion * rows >= _SAMPLED and Fraction(5, 8) <= share <= Fraction(3, 4):
             break
         rows += 1
     return rows
@@ -163,10 +161,10 @@ def _small_rows(resize: Resize) -> int:
 
 def _probe(plan: Plan, column: _Column, small: _Small) -> Quote | None:
     """A request for how often every value of the column is there; None where there is none."""
-    steps = [step for step in plan.steps if not isinstance(step, Where | WhereIn | Resize)]
+    steps: list[Step] = [step for step in plan.steps if not isinstance(step, Where | WhereIn | Resize)]
     steps += [] if small.resize is None else [small.resize]
     public = isinstance(plan.neighbours, ReplaceOne)
-    table = Steps(plan.schema, ReplaceOne(rows=small.rows) if public else type(plan.neighbours)(), tuple(steps))
+    table = Steps(plan.schema, ReplaceOne(rows=small.rows) if public else AddRemove(), tuple(steps))
     try:
         if isinstance(column.path, CategoryPath):
             return row_quote(table.group_by(column.name).agg(count()), PureDP(1))

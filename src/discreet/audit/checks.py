@@ -1,8 +1,8 @@
-"""Whether what is drawn has the law that was declared: probabilities of events, counted and held against what they should be.
+"""Whether what is drawn has the law that was declared: probabilities of events, held against what they should be.
 
 The proofs speak of declared laws. A draw of another law can keep the guarantee by chance, or break it only on data that no
-attack thinks of, and is refuted here all the same. Every event is fixed by the quote, before anything is drawn; the bounds of its
-probability are those of Clopper and Pearson, as in an attack.
+attack thinks of, and is refuted here all the same. Every event is fixed by the quote, before anything is drawn; the bounds
+of its probability are those of Clopper and Pearson, as in an attack.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.bounds import above, below
 from discreet.audit.draws import Kernel, drawer, window_of
-from discreet.invariants.structure import Tables
+from discreet.invariants.structure import Blocks, Tables
 from discreet.mechanisms.lattice import HeldCells, KNormLaplace
 from discreet.noise.bits import Bits
 from discreet.noise.cones import k_norm
@@ -108,6 +109,7 @@ def noise_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterato
         columns.append((one, drawn[:, place]))
         yield from _one_cell(one, drawn[:, place])
         yield from _two_cells(one, drawn[:, end - len(window) : end])
+        yield from _alike(one, window, drawn[:, end - len(window) : end])
     yield from _two_queries(columns)
 
 
@@ -153,9 +155,28 @@ def _two_cells(one: Measured, noise: _Floats) -> Iterator[Counted]:
         yield Counted(f"noise of {_named(one)} at most 0 in two cells", hits, len(noise), (chance[0] ** 2, chance[1] ** 2))
 
 
+def _alike(one: Measured, window: NDArray[np.int64], noise: _Floats) -> Iterator[Counted]:
+    """On a lattice of blocks or of tables all cells of one are alike, so neither of two is the larger one more often."""
+    structure = getattr(one.law, "structure", None)
+    if isinstance(structure, Blocks) and len(structure.sizes):
+        cells = structure.order[: structure.sizes[0]]
+    elif isinstance(structure, Tables) and structure.tables:
+        cells = structure.tables[0].order.ravel()
+    else:
+        return
+    places = np.searchsorted(window, cells[[0, -1]])
+    if len(cells) < 2 or not np.array_equal(window[np.minimum(places, len(window) - 1)], cells[[0, -1]]):
+        return
+    first, last = np.abs(noise[:, places]).T
+    apart = first != last
+    if apart.any():
+        what = f"noise of {_named(one)} further from 0 in the first cell than in the last"
+        yield Counted(what, int((first > last).sum()), int(apart.sum()), (0.5, 0.5))
+
+
 def _two_queries(columns: Sequence[tuple[Measured, _Floats]]) -> Iterator[Counted]:
     """The same for the noise of each query and the next."""
-    for (one, noise), (other, beside) in zip(columns[:-1], columns[1:], strict=True):
+    for (one, noise), (other, beside) in pairwise(columns):
         if isinstance(one.law, _SCALAR) and isinstance(other.law, _SCALAR):
             (low, high), (least, most) = one.law.cdf(0), other.law.cdf(0)
             hits = int(((noise <= 0) & (beside <= 0)).sum())

@@ -1,7 +1,7 @@
 """The law of chosen quantiles from its definition, for a few codes: what the choices of a kernel are held against.
 
-Written down a second time, code by code and piece by piece (docs/proofs/selection.md), for a small grid with the quantiles and the
-range of the quote.
+Written down a second time, code by code and piece by piece (docs/proofs/selection.md), for a small grid with the quantiles
+and the range of the quote.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from discreet.quotes import Measured, Quote
 
 __all__ = ["choice_counts", "law_of_choices"]
 
-_SHARES = (3, 1, 0, 2)
+_SHARES = (3, 1, 0, 0, 2)
 """How the records are spread over the codes of the small grid: heaps of different sizes, and a gap."""
 _PIECES = 16
 _MOST_AT_ONCE = 1 << 17
@@ -51,10 +51,9 @@ def choice_counts(kernel: Kernel, quote: Quote, one: Measured, runs: int, bits: 
     law = replace(one.law, size=len(_SHARES), at=tuple(dict.fromkeys((at[0], at[len(at) // 2], at[-1]))))
     counts = tuple(share * ceil(1 / law.reach) for share in _SHARES)
     runs = min(runs, _MOST_RUNS)
-    chosen = np.concatenate([
-        _chosen(kernel, replace(quote, measured=(replace(one, law=law),)), law, counts, min(_MOST_AT_ONCE, runs - start), bits)
-        for start in range(0, runs, _MOST_AT_ONCE)
-    ])  # fmt: skip
+    small = replace(quote, measured=(replace(one, law=law),))
+    sizes = [min(_MOST_AT_ONCE, runs - start) for start in range(0, runs, _MOST_AT_ONCE)]
+    chosen = np.concatenate([_chosen(kernel, small, law, counts, copies, bits) for copies in sizes])
     for codes, chance in sorted(law_of_choices(law, counts).items()):
         if chance >= _LEAST_CHANCE:
             hits = int((chosen == codes).all(axis=1).sum())

@@ -1,7 +1,7 @@
 """Tables in which one record changes the choice of quantiles the most: the heaps of `heaps`, made of rows of the plan.
 
-They are true neighbours of the plan. After a resize a source is made whose sample has about the wanted heaps; beside exact totals as
-many rows change their value as semi-adjacent tables may differ by, and nothing that is published changes with it.
+They are true neighbours of the plan. After a resize a source is made whose sample has about the wanted heaps; beside exact
+totals as many rows change their value as semi-adjacent tables may differ by, and nothing that is published changes with it.
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ def _rows_by_code(
     answers: Sequence[list[NDArray[Any]] | None], rows: Sequence[Row], column: int
 ) -> tuple[int, dict[int, Row]]:
     """The cell of the first row that is in any, and for every code a row that has it and is otherwise like the first."""
-    cell, alike, found = -1, (), dict[int, Row]()
+    cell, found = -1, dict[int, Row]()
+    alike: Row = ()
     for answer, row in zip(answers, rows, strict=True):
         if answer is None or _cell_of(answer) < 0:
             continue
@@ -208,11 +209,12 @@ def _table(one: Measured, columns: tuple[str, ...], room: _Room, codes: list[int
     place = columns.index(one.query.column) if isinstance(one.query, QuantileCodes) else 0
     left = list(counts)
     for row, times in room.free.items():
+        free = times
         for number, code in enumerate(codes):
-            taken = min(times, left[number])
+            taken = min(free, left[number])
             if taken:
                 found[*row[:place], room.rows[code][place], *row[place + 1 :]] += taken
-            times -= taken
+            free -= taken
             left[number] -= taken
     return tuple(sorted(found.items(), key=repr))
 

@@ -1,8 +1,8 @@
 """Runs of choices of quantiles, one by one and jointly: what their outputs tell of two tables.
 
-Many tables are tried with few runs of the kernel, and those that told most are attacked with all of them. An output is told by where
-the chosen codes lie between the heaps, for all quantiles that can see the difference together. The likelihood of such places is
-counted on the half of the runs that chooses, so no law has to be known.
+Many tables are tried with few runs of the kernel, and those that told most are attacked with all of them. An output is told
+by where the chosen codes lie between the heaps, for all quantiles that can see the difference together. The likelihood of
+such places is counted on the half of the runs that chooses, so no law has to be known.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ __all__ = ["MOST_ATTACKS", "choice_attack", "most_telling"]
 
 MOST_ATTACKS = 3
 _AT_ONCE = 1 << 17
-_SCOUTED = 100
+_SCOUTED = 50
 """A table is tried with one run in so many."""
-_LEAST_SCOUTED, _LEAST_RUNS = 1000, 100
+_LEAST_SCOUTED, _LEAST_RUNS = 2000, 100
 _SCOUTING_ERROR = 0.05
 
 Integers = NDArray[np.int64]
@@ -40,7 +40,7 @@ Integers = NDArray[np.int64]
 def most_telling(  # noqa: PLR0917 (one run of the kernel)
     kernel: Kernel, quote: Quote, pairs: Sequence[ChoicePair], claim: Claim, aim: Aim, bits: Bits
 ) -> list[ChoicePair]:
-    """At most `MOST_ATTACKS` pairs: the one that shows the most beyond the claim, and those that show the largest ε, in a few runs.
+    """At most `MOST_ATTACKS` pairs: the one that in few runs shows the most beyond the claim, and those with the largest ε.
 
     Where every run draws a table anew, none is tried and one is taken: what a sample hides by chance no shape shows.
     """

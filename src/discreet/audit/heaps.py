@@ -1,12 +1,13 @@
 """How many records should have which codes, so that one record more changes the choice of quantiles the most.
 
-A heap of equal codes wins a choice by how deep the wanted rank lies in it. Where the rank lies just inside of it, on the side of the
-other records, a record more among these makes the heap less likely by e^(range/2) and every code beyond it more likely by as much. Two
-shapes are made of that:
+A heap of equal codes wins a choice by how deep the wanted rank lies in it. Where the rank lies just inside of it, on the
+side of the other records, a record more among these makes the heap less likely by e^(range/2) and every code beyond it more
+likely by as much. Three shapes are made of that:
 
 * Two heaps: one choice of the tree is balanced like that; all choices before it are sure.
-* A chain: every choice on the way to an end of the tree is, each inside of the part that the one before leaves, and the record
-  that differs lies at the far end of all of them. The losses of all levels add up.
+* A chain: every choice on the way to an end of the tree is, each inside of the part that the one before leaves, and the
+  record that differs lies at the far end of all of them. The losses of all levels add up.
+* A fork: the first choice and both of those after it are, for a record that leaves one end of the data for the other.
 
 How deep is best depends on the noise that is really there, which is under test, so that several depths are offered.
 """
@@ -16,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from math import ceil, log
 
 from discreet.mechanisms import ExponentialQuantiles
@@ -25,12 +25,12 @@ __all__ = ["Heaps", "shapes"]
 
 _PIECES = 16
 _DEPTHS = (1.0, 0.5, 0.2, 0.07)
-"""At 1 other codes than the heap are chosen about one time in twenty; the rest shows choices that are sharper than declared."""
+"""At 1 other codes than the heap win about one time in twenty; the rest shows choices that are sharper than declared."""
 _FEW = 4
 _SURE = 6
-"""The logarithm of by how much a piece of a heap that holds the wanted rank beats the next one, where a choice should be sure."""
+"""By how much a piece of a heap that holds the wanted rank beats the next one where a choice is sure: a logarithm."""
 _MOST = 1 << 30
-_MOST_SINGLE = 4
+_MOST_SINGLE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,13 @@ def shapes(law: ExponentialQuantiles, codes: int, records: int | None) -> Iterat
     tree = {choice.place: choice for choice in _tree(law.at)}
     for depth in _DEPTHS:
         for upper in (True, False):
-            for base in (_FEW, 1):
-                yield from _chain(
-                    law, _side(tree, law, upper)[: codes - 1], upper=upper, depth=depth, base=base, records=records
-                )
+            path = _side(tree, law, upper)[: codes - 1]
+            yield from _chain(law, path, upper=upper, depth=depth, records=records)
         if records is not None and codes > 3:
             yield from _fork(tree, law, depth=depth, records=records)
-        for choice, sure in product(_telling(tree), (False, True) if len(tree) > 1 else (False,)):
-            yield from _two(law, choice, depth=depth, sure=sure, records=records)
+        for choice in _telling(tree):
+            for sure in {False, len(choice.path) > 1}:
+                yield from _two(law, choice, depth=depth, sure=sure, records=records)
 
 
 def _tree(at: tuple[Fraction, ...]) -> Iterator[_Choice]:
@@ -145,12 +144,12 @@ def _free(law: ExponentialQuantiles, q: float, inside: float, *, sure: bool) -> 
 
 
 def _chain(
-    law: ExponentialQuantiles, path: list[_Choice], *, upper: bool, depth: float, base: int, records: int | None
+    law: ExponentialQuantiles, path: list[_Choice], *, upper: bool, depth: float, records: int | None
 ) -> Iterator[Heaps]:
     """A heap for each choice of the path, and a few records at the end of it."""
-    counts = _chained(law, path, upper, depth, base)
+    counts = _chained(law, path, upper, depth, _FEW)
     if records is not None:
-        largest = base
+        largest = 1
         while sum(_chained(law, path, upper, depth, 2 * largest)) <= records:
             largest *= 2
         step = largest

@@ -100,14 +100,27 @@ def _lines(one: Audit) -> list[str]:
         [f"{number}", f"ε ≥ {attack.epsilon:.4f}", f"{attack.runs} runs", attack.what]
         for number, attack in enumerate(one.attacks, start=1)
     ]
-    verdict = "REFUTED: more leaks than is claimed" if one.refuted else "not refuted"
+    verdict = "REFUTED: more leaks than is claimed" if one.leaks else "not refuted"
     at = f" at δ = {number_text(one.delta)}" if one.delta else ""
     return [
         f"  {verdict}: ε{at} is claimed to be at most {one.claimed:.4f}, and shown to be at least {one.epsilon:.4f}",
         *aligned(profile, indent="    "),
         *aligned(attacks, indent="    "),
+        *_laws(one),
         *(f"  {line}" for line in one.not_audited),
     ]
+
+
+def _laws(one: Audit) -> list[str]:
+    """What was drawn, held against the declared laws."""
+    if not one.unlike:
+        return [f"  laws: {len(one.checks)} probabilities of what is drawn are not refuted"] if one.checks else []
+    wrong = [
+        [check.what, f"declared {_number(check.declared)}", f"drawn between {_number(check.low)} and {_number(check.high)}"]
+        for check in one.unlike
+    ]
+    verdict = f"REFUTED: {len(wrong)} of {len(one.checks)} probabilities of what is drawn are not those of the declared laws"
+    return [f"  {verdict}", *aligned(wrong, indent="    ")]
 
 
 def _number(value: float) -> str:
