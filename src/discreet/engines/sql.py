@@ -10,22 +10,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from math import ceil, floor, gcd
 from typing import Any
 
 from discreet.engines.base import ColumnType, Header
+from discreet.engines.codes import decimal_code, double_literal, exact_grid, float_code, integer_code
 from discreet.engines.dialect import Dialect
 from discreet.engines.words import word_sql, words_of
-from discreet.errors import InternalError, SourceError
-from discreet.exact import text
 from discreet.paths import NULL, CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.schema import Category, Date, Number, Schema
 
-__all__ = ["aggregate_sql", "check_grids", "double_literal", "part_name", "parts_of"]
+__all__ = ["aggregate_sql", "check_grids", "part_name", "parts_of"]
 
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _INTEGER = " *[+-]?[0-9]{1,19}([.]0*)? *"
@@ -43,7 +40,7 @@ def check_grids(header: Header, schema: Schema) -> None:
     """
     for name, column in schema.columns.items():
         if isinstance(column, Number) and header[name].kind in {"integer", "decimal", "any"}:
-            _exact_grid(NumberPath(name, column, 0, column.size - 1, NULL, ()), column, header[name].scale)
+            exact_grid(NumberPath(name, column, 0, column.size - 1, NULL, ()), header[name].scale)
 
 
 def part_name(name: str, kind: str) -> str:
@@ -83,7 +80,7 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
         SourceError: a decimal column too wide for exact 128-bit arithmetic on the declared grid.
     """
     inner = [f"{_value(dialect, axis.path, header[axis.name])} AS c{i}" for i, axis in enumerate(axes)]
-    inner += [f"{_number_code(dialect, moment.path, header[moment.name])} AS v{j}" for j, moment in enumerate(moments)]
+    inner += [f"{_number_code(dialect, moment.path, header[moment.name], None)} AS v{j}" for j, moment in enumerate(moments)]
     joined = [_joined(axis) for axis in axes]
     lookups = "".join(dialect.lookup(path, i) for i, path in enumerate(joined) if path is not None)
     labels = [_label(dialect, axis, i) if joined[i] is None else f"t{i}" for i, axis in enumerate(axes)]
@@ -98,7 +95,7 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
 def _value(dialect: Dialect, path: NumberPath | CategoryPath, kind: ColumnType) -> str:
     if isinstance(path, CategoryPath):
         return _category_value(dialect, path, kind)
-    return _number_code(dialect, path, kind)
+    return _number_code(dialect, path, kind, "BIGINT")  # a word is a product of codes
 
 
 def _words(axes: Sequence[KeyAxis], labels: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -198,95 +195,21 @@ def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> s
         return dialect.whole(path.name, kind)
     number = f"CAST({column} AS DOUBLE)"
     small = f"abs({number}) <= {double_literal(2.0**53)}"
-    return f"CASE WHEN {small} AND {dialect.is_whole(number)} THEN CAST({number} AS BIGINT) END"
+    return f"CASE WHEN {small} AND {dialect.is_whole(number)} THEN TRY_CAST({number} AS BIGINT) END"
 
 
-def _number_code(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
-    """The code within [low, high], null for null."""
+def _number_code(dialect: Dialect, path: NumberPath, kind: ColumnType, type_: str | None) -> str:
+    """The code within [low, high], null for null, in this type; in any where it is None."""
     if kind.kind == "any":
-        return _of_any(path, partial(_number_code, dialect))
+        return _of_any(path, partial(_number_code, dialect, type_=type_))
     if isinstance(path.column, Date):
         return dialect.date_code(path, kind)
-    column = dialect.quoted(path.name)
-    if kind.kind in {"integer", "decimal"}:
-        return _exact_code(dialect, path, kind)
-    number = f"CAST({column} AS DOUBLE)"
-    if kind.kind == "text":
-        number = f"(CASE WHEN {dialect.matches(column, _NUMBER)} "
-        number += f"THEN TRY_CAST({dialect.trimmed(column)} AS DOUBLE) END)"
-    return _float_code(dialect, path, path.column, number)
-
-
-@dataclass(frozen=True, slots=True)
-class _Grid:
-    """rint((x - lower)/step) = rint((a·X - b)/d) for x = X/10**scale.
-
-    At X ≤ least the code is low, at X ≥ most it is high; between them no intermediate result reaches `biggest`.
-    """
-
-    a: int
-    b: int
-    d: int
-    least: int
-    most: int
-    biggest: int
-
-
-def _exact_grid(path: NumberPath, column: Number, scale: int) -> _Grid:
-    unit = Fraction(10) ** scale
-    factor, offset = 1 / (column.step * unit), column.lower / column.step
-    d = factor.denominator * offset.denominator // gcd(factor.denominator, offset.denominator)
-    a, b = int(factor * d), int(offset * d)
-    least, most = floor(column.value(path.low) * unit), ceil(column.value(path.high) * unit)
-    biggest = 4 * (max(abs(least), abs(most)) * a + abs(b) + d)
-    if biggest >= 2**126:
-        raise SourceError(
-            f"column '{path.name}': its type and the step {text(column.step)} need more than 128 bits together; "
-            "round the column to fewer decimals, or choose a coarser step"
-        )
-    return _Grid(a, b, d, least, most, biggest)
-
-
-def _exact_code(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
-    """rint((x - lower)/step), ties to even, in integers."""
-    if not isinstance(path.column, Number):
-        raise InternalError(f"column '{path.name}': is no number")
-    grid = _exact_grid(path, path.column, kind.scale)
-    a, b = grid.a, grid.b
-    bare = dialect.quoted(path.name)  # x without its point
+    if kind.kind == "integer":
+        return integer_code(dialect, path, kind, type_)
     if kind.kind == "decimal":
-        bare = f"({dialect.unscaled(path.name, kind, grid.least, grid.most)})"
-    value = (dialect.narrow if grid.biggest < 2**62 else dialect.wide)(bare, kind)
-    top = f"({value} * {a} - {b})" if (a, b) != (1, 0) else value
-    return (
-        f"(CASE {dialect.null_first(bare)}WHEN {bare} <= {grid.least} THEN {path.low} "
-        f"WHEN {bare} >= {grid.most} THEN {path.high} ELSE CAST({_rounded(dialect, top, grid.d)} AS BIGINT) END)"
-    )
-
-
-def _rounded(dialect: Dialect, top: str, d: int) -> str:
-    """rint(N/d) for an integer N ≥ 0, ties to even. Divisions are what takes the time here: there are two at most.
-
-    With N = qd + r and d even, N + d/2 - 1 + (q odd) reaches the next multiple of d exactly if r > d/2, or r = d/2 and q is
-    odd. With d odd there are no ties, and N + (d - 1)/2 reaches it exactly if r > d/2. For N < 0 the CASE has chosen before.
-    """
-    if d == 1:
-        return top
-    over = dialect.divided
-    odd = f" + ({top} {over} {d}) % 2" if d % 2 == 0 else ""
-    return f"(({top} + {(d - 1) // 2}{odd}) {over} {d})"
-
-
-def _float_code(dialect: Dialect, path: NumberPath, column: Number, number: str) -> str:
-    """The IEEE expression of the reference, clamped before rounding; NaN and the infinities are null."""
-    steps = f"(({number} - {double_literal(float(column.lower))}) / {double_literal(float(column.step))})"
-    return (
-        f"(CASE WHEN NOT {dialect.is_finite(number)} THEN NULL "
-        f"WHEN {steps} <= {double_literal(float(path.low))} THEN {path.low} "
-        f"WHEN {steps} >= {double_literal(float(path.high))} THEN {path.high} ELSE {dialect.nearest(steps)} END)"
-    )
-
-
-def double_literal(value: float) -> str:
-    """A literal that is this double, bit for bit: 17 significant digits, and a cast because bare literals are decimals."""
-    return f"CAST('{value!r}' AS DOUBLE)"
+        return decimal_code(dialect, path, kind, type_)
+    number = dialect.quoted(path.name)
+    if kind.kind == "text":
+        digits = f"TRY_CAST({dialect.trimmed(number)} AS DOUBLE)"
+        number = f"(CASE WHEN {dialect.matches(number, _NUMBER)} THEN {digits} END)"
+    return float_code(dialect, path, number, kind, type_)
