@@ -25,6 +25,9 @@ __all__ = ["decimal_code", "double_literal", "exact_grid", "float_code", "intege
 _EXACT = 2**48
 """Rounding in doubles is right while steps times denominator stay below this (theorem E2), with room to spare."""
 
+_NARROW = 18
+"""A decimal of so many digits is a 64-bit integer without its point; all of those can become doubles."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
@@ -152,7 +155,8 @@ def decimal_code(dialect: Dialect, path: NumberPath, kind: ColumnType, type_: st
 
 
 def _decimal_inside(dialect: Dialect, path: NumberPath, kind: ColumnType, type_: str) -> str:
-    grid, number = exact_grid(path, kind.scale), f"CAST({dialect.quoted(path.name)} AS DOUBLE)"
+    grid = exact_grid(path, kind.scale)
+    number = f"CAST({_convertible(dialect, path, kind)} AS DOUBLE)"
     if _right_in_doubles(path, kind.scale):
         return dialect.nearest(_steps(number, _number(path)), type_)
     if max(abs(grid.first), abs(grid.last)) < _EXACT and grid.biggest < 2**52:
@@ -160,6 +164,17 @@ def _decimal_inside(dialect: Dialect, path: NumberPath, kind: ColumnType, type_:
         whole = dialect.nearest(f"{number} * {double_literal(float(10**kind.scale))}", "BIGINT")
         return dialect.nearest(_divided(f"CAST({whole} AS DOUBLE)", grid), type_)
     return _long_division(dialect, dialect.unscaled(path.name, kind), grid)
+
+
+def _convertible(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
+    """A decimal that can become a double, the same within the bounds: the least integer of 128 bits cannot be negated.
+
+    A CASE would not do: an engine may convert all words of a dictionary, whichever rows are asked for.
+    """
+    x, end = dialect.quoted(path.name), 10**kind.width - 1
+    if kind.width <= _NARROW:
+        return x
+    return f"greatest({x}, {dialect.decimal(min(max(exact_grid(path, kind.scale).first, -end), end), kind)})"
 
 
 def _right_in_doubles(path: NumberPath, scale: int) -> bool:

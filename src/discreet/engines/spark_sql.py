@@ -195,6 +195,7 @@ SPARK = Dialect(
     unscaled=_unscaled,
     whole=_whole,
     text=_text,
+    listed=lambda *_: None,
     lookup=_lookup,
     date_code=_date_code,
     sums=_sums,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -79,38 +79,70 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
     Raises:
         SourceError: a decimal column too wide for exact 128-bit arithmetic on the declared grid.
     """
-    inner = [f"{_value(dialect, axis.path, header[axis.name])} AS c{i}" for i, axis in enumerate(axes)]
+    alone = len(axes) == 1
+    keys = [_key(dialect, axis, i, header[axis.name], alone=alone) for i, axis in enumerate(axes)]
+    inner = [f"{key.value} AS c{i}" for i, key in enumerate(keys)]
     inner += [f"{_number_code(dialect, moment.path, header[moment.name], None)} AS v{j}" for j, moment in enumerate(moments)]
-    joined = [_joined(axis) for axis in axes]
-    lookups = "".join(dialect.lookup(path, i) for i, path in enumerate(joined) if path is not None)
-    labels = [_label(dialect, axis, i) if joined[i] is None else f"t{i}" for i, axis in enumerate(axes)]
-    keys, named = _words(axes, labels)
+    lookups = "".join(dialect.lookup(key.joined, i) for i, key in enumerate(keys) if key.joined is not None)
+    grouped, named = _words(axes, keys)
     columns = [f"{text} AS k{i}" for i, text in enumerate(named)] + ["count(*) AS n"]
     for j, moment in enumerate(moments):
         columns += [f"count(v{j}) AS n{j}", *dialect.sums(moment.path, j)]
     body = f"SELECT {', '.join(inner) or '1'} FROM {source}"
-    return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{dialect.grouped(keys)}"
+    return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{dialect.grouped(grouped)}"
 
 
-def _value(dialect: Dialect, path: NumberPath | CategoryPath, kind: ColumnType) -> str:
-    if isinstance(path, CategoryPath):
-        return _category_value(dialect, path, kind)
-    return _number_code(dialect, path, kind, "BIGINT")  # a word is a product of codes
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """An axis in SQL.
 
-
-def _words(axes: Sequence[KeyAxis], labels: Sequence[str]) -> tuple[list[str], list[str]]:
-    """By what rows are grouped, and the words of the groups, of labels that are null for null.
-
-    On an axis by itself null is a group of its own and named afterwards: doing it for every row took as long as grouping.
+    Args:
+        value: an expression over the source, which becomes the column c of this number.
+        group: what tells its labels apart, an expression over the columns c and t of this number; null for null.
+        label: the label, an expression over `group`; null for null.
+        joined: what has to be looked up for the column t.
     """
-    known = [f"coalesce({label}, {axis.path.null_target})" for axis, label in zip(axes, labels, strict=True)]
-    keys, named, first = [], [], 0
+
+    value: str
+    group: str
+    label: str
+    joined: CategoryPath | None = None
+
+
+def _key(dialect: Dialect, axis: KeyAxis, i: int, kind: ColumnType, *, alone: bool) -> _Key:
+    """The i-th axis, which may be the only one."""
+    path, joined = axis.path, _joined(axis)
+    if not isinstance(path, CategoryPath):
+        value = _number_code(dialect, path, kind, "BIGINT")  # a word is a product of codes
+        label = _label(dialect, axis, i) if joined is None else f"t{i}"
+        return _Key(value, label, label, joined)
+    if isinstance(path.column.values[0], bool):
+        pairs = zip(path.column.values, path.targets, strict=True)
+        cases = " ".join(f"WHEN {str(value).lower()} THEN CAST({target} AS BIGINT)" for value, target in pairs)
+        label = f"CASE c{i} {cases} END"
+        return _Key(_category_value(dialect, path, kind), f"c{i}" if alone else label, label)
+    listed = dialect.listed(path, alone) if kind.kind == "text" else None
+    if listed is not None:
+        position, targets = listed
+        picked = " ".join(f"WHEN {place} THEN CAST({target} AS BIGINT)" for place, target in enumerate(targets, 1))
+        return _Key(position, f"c{i}", f"CASE c{i} {picked} END")
+    return _Key(_category_value(dialect, path, kind), f"t{i}", f"t{i}", path)
+
+
+def _words(axes: Sequence[KeyAxis], keys: Sequence[_Key]) -> tuple[list[str], list[str]]:
+    """By what rows are grouped, and the words of the groups.
+
+    On an axis by itself null is a group of its own, and groups are named afterwards: doing it for every row took as long as
+    grouping.
+    """
+    known = [f"coalesce({key.label}, {axis.path.null_target})" for axis, key in zip(axes, keys, strict=True)]
+    grouped, named, first = [], [], 0
     for word in words_of(axes):
         last = first + len(word.sizes)
         named.append(word_sql(word, known[first:last]))
-        keys.append(labels[first] if last == first + 1 else named[-1])
+        grouped.append(keys[first].group if last == first + 1 else named[-1])
         first = last
-    return keys, named
+    return grouped, named
 
 
 def _joined(axis: KeyAxis) -> CategoryPath | None:
