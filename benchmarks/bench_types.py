@@ -2,10 +2,11 @@
 
     python benchmarks/bench_types.py [--rows N] [--runs N] [--only TEXT] [--json FILE]        (default 4e6 rows, 5 runs)
 
-For every type of column, with nulls and without: a Parquet file of made-up values and a state. Numbers are counted and
-added up by state within bounds that 6 % of them exceed; dates, texts and booleans are what is counted by. The plain query
-is what an analyst would write, in a connection that is open; a release is a whole request in a session that is open. What
-a request costs whatever the rows, measured on a file of 1,000 of them and at most 0.05 s, is taken off both.
+For every type of column, with nulls and without: a Parquet file of made-up values, of states and of sexes. Numbers are
+counted and added up by state and sex, within bounds that 6 % of them exceed; dates, texts and booleans are what is counted
+by. The plain query is what an analyst would write, in a connection that is open; a release is a whole request in a session
+that is open. What a request costs whatever the rows, measured on a file of 1,000 of them and at most 0.05 s, is taken off
+both. The measurements of docs/peers.md are benchmarks/peers/types.json; `benchmarks/peers/run.py page` renews the page.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from bench_release import peak_mib
 
 ROWS, FEW, RUNS = 4_000_000, 1000, 5
 FIXED = 0.05
+SEXES = ["F", "M"]
 STATES = [f"State {number:02d}" for number in range(51)]
 FIRST, LAST = "2015-01-01", "2024-12-31"
 SHARE = 0.05
@@ -51,6 +53,7 @@ class Case:
 
 INTEGERS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)}
 DECIMALS = {"decimal(4,1)": "300", "decimal(9,2)": "200000", "decimal(18,2)": "200000", "decimal(38,2)": "200000"}
+BY_ITSELF = "SELECT x, count(*) FROM '{path}' GROUP BY x"
 TEXTS = ("text, dictionary", "text, plain")
 STAMPS = ("timestamp ms", "timestamp us", "timestamp ns")
 
@@ -60,11 +63,11 @@ def cases() -> Iterator[Case]:
     for nulls in (False, True):
         for name, bits in INTEGERS.items():
             top, coarse = {8: ("100", "10"), 16: ("20000", "100")}.get(bits, ("200000", "100"))
-            yield from _summed(name, nulls, top, ("1", coarse))
+            yield from _summed(name, top, ("1", coarse), nulls=nulls)
         for name in ("float32", "float64"):
-            yield from _summed(name, nulls, "200000", ("1", "0.01", "100"))
+            yield from _summed(name, "200000", ("1", "0.01", "100"), nulls=nulls)
         for name, top in DECIMALS.items():
-            yield from _summed(name, nulls, top, ("0.1" if name == "decimal(4,1)" else "0.01", "1", "100"))
+            yield from _summed(name, top, ("0.1" if name == "decimal(4,1)" else "0.01", "1", "100"), nulls=nulls)
         for name in TEXTS:
             yield Case(name, (name, nulls), (STATES,), "SELECT x, count(*) FROM '{path}' GROUP BY x")
         yield Case("boolean", ("boolean", nulls), ([True, False],), "SELECT x, count(*) FROM '{path}' GROUP BY x")
@@ -72,17 +75,17 @@ def cases() -> Iterator[Case]:
             "int64, codes", ("int64, codes", nulls), (list(range(51)),), "SELECT x, count(*) FROM '{path}' GROUP BY x"
         )
         for name in ("date", *STAMPS):
-            yield _by_day(name, nulls)
+            yield _by_day(name, nulls=nulls)
 
 
-def _summed(name: str, nulls: bool, top: str, steps: tuple[str, ...]) -> Iterator[Case]:
+def _summed(name: str, top: str, steps: tuple[str, ...], *, nulls: bool) -> Iterator[Case]:
     clamped = f"CASE WHEN x < 0 THEN 0 WHEN x > {top} THEN {top} ELSE x END"
-    query = f"SELECT g, count(*), count(w), sum(w) FROM (SELECT g, {clamped} AS w FROM '{{path}}') GROUP BY g"
+    query = f"SELECT g, s, count(*), count(w), sum(w) FROM (SELECT g, s, {clamped} AS w FROM '{{path}}') GROUP BY g, s"
     for step in steps:
         yield Case(f"{name}, step {step}", (name, nulls), ("0", top, step), query)
 
 
-def _by_day(name: str, nulls: bool) -> Case:
+def _by_day(name: str, *, nulls: bool) -> Case:
     type_ = "DATE" if name == "date" else "TIMESTAMP_NS" if name.endswith("ns") else "TIMESTAMP"
     first, last = (f"{type_} '{day}'" for day in (FIRST, LAST))
     day = "w" if name == "date" else "CAST(w AS DATE)"
@@ -91,8 +94,8 @@ def _by_day(name: str, nulls: bool) -> Case:
     return Case(f"{name}, by day", (name, nulls), (FIRST, LAST), query)
 
 
-def made(name: str, nulls: bool, rows: int) -> Any:
-    """The values of a file as an Arrow table: a state g and a column x, the same at each call."""
+def made(name: str, rows: int, *, nulls: bool) -> Any:
+    """The values of a file as an Arrow table: a state g, a sex s and a column x, the same at each call."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute
@@ -111,17 +114,14 @@ def made(name: str, nulls: bool, rows: int) -> Any:
         "boolean": lambda: pa.array(random.random(rows) < 0.5),
         "int64, codes": lambda: pa.array(random.integers(0, 51, rows)),
     }
-    if name in columns:
-        values = columns[name]()
-    else:
-        values = _scaled(name, wages)
+    values = columns[name]() if name in columns else _scaled(name, wages)
     if missing is not None:
         values = pa.compute.if_else(pa.array(missing), None, values)
-    return pa.table({"g": states, "x": values})
+    sexes = pa.array(SEXES).take(pa.array(random.integers(0, 2, rows)))
+    return pa.table({"g": states, "s": sexes, "x": values})
 
 
 def _stamps(days: Any, random: Any, unit: str) -> Any:
-    import numpy as np
     import pyarrow as pa
 
     seconds = days * 86_400 + random.integers(0, 86_400, len(days))
@@ -150,16 +150,17 @@ def _scaled(name: str, wages: Any) -> Any:
     return pa.array(np.minimum(wages * top / 200_000, np.iinfo(name).max).astype(name))
 
 
-def write(folder: Path, name: str, nulls: bool, rows: int) -> None:
+def write(folder: Path, made_of: tuple[str, bool], rows: int) -> None:
     """The file is there, as the commonest writer would write it."""
     import pyarrow.parquet as pq
 
-    path = file_of(folder, name, nulls, rows)
+    path, (name, nulls) = file_of(folder, made_of, rows), made_of
     if not path.exists():
-        pq.write_table(made(name, nulls, rows), path, use_dictionary=["g"] if name == "text, plain" else True)
+        pq.write_table(made(name, rows, nulls=nulls), path, use_dictionary=["g", "s"] if name == "text, plain" else True)
 
 
-def file_of(folder: Path, name: str, nulls: bool, rows: int) -> Path:
+def file_of(folder: Path, made_of: tuple[str, bool], rows: int) -> Path:
+    name, nulls = made_of
     return folder / f"{name}{' with nulls' * nulls} {rows}.parquet"
 
 
@@ -179,7 +180,10 @@ def release(case: Case, path: Path, ledger: Path) -> Callable[[], object]:
 
     category = isinstance(case.declared[0], list)
     kind = dp.Category if category else dp.Date if case.declared[0] == FIRST else dp.Number
-    schema = {"x": kind(*case.declared), **({} if category or kind is dp.Date else {"g": dp.Category(STATES)})}
+    schema = {
+        "x": kind(*case.declared),
+        **({} if category or kind is dp.Date else {"g": dp.Category(STATES), "s": dp.Category(SEXES)}),
+    }
     session = dp.Session(
         path,
         dp.Schema(schema),
@@ -190,7 +194,7 @@ def release(case: Case, path: Path, ledger: Path) -> Callable[[], object]:
         limits=dp.Limits(threads=1),
     )
     if kind is dp.Number:
-        request = session.table.group_by("g").agg(dp.count(), dp.count("x"), dp.sum("x", nulls="skip"))
+        request = session.table.group_by("g", "s").agg(dp.count(), dp.count("x"), dp.sum("x", nulls="skip"))
     elif category:
         request = session.table.group_by("x").agg(dp.count())
     else:
@@ -211,7 +215,7 @@ def measured(case: Case, folder: Path, rows: int, runs: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as ledgers:
         calls = {}
         for size in (FEW, rows):
-            path = file_of(folder, *case.made, size)
+            path = file_of(folder, case.made, size)
             calls["plain", size] = plain(case, path)
             calls["release", size] = release(case, path, Path(ledgers) / f"{size}.db")
         times: dict[tuple[str, int], list[float]] = {key: [] for key in calls}
@@ -276,17 +280,19 @@ def main() -> None:
     results = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.files or Path(temporary)
+        folder.mkdir(exist_ok=True)
         passed = ["--rows", str(asked.rows), "--runs", str(asked.runs), "--files", str(folder)]
         passed += ["--only", asked.only] if asked.only else []
         for name, nulls in wanted:
             for size in (FEW, asked.rows):
-                write(folder, name, nulls, size)
+                write(folder, (name, nulls), size)
             found = in_process([*passed, "--one", name, "nulls" if nulls else "none"])
             for one in found["results"]:
                 show(one, found["peak_mib"])
                 results.append({**one, "peak_mib": found["peak_mib"]})
     if asked.json:
-        asked.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        kept = {"rows": asked.rows, "day": time.strftime("%Y-%m-%d"), "types": results}
+        asked.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -193,7 +193,7 @@ def _right_in_doubles(path: NumberPath, scale: int) -> bool:
 def float_code(dialect: Dialect, path: NumberPath, number: str, kind: ColumnType, type_: str | None) -> str:
     """The code that the IEEE expression of the reference gives, within [low, high]; NaN and the infinities are null.
 
-    The expression grows with x, so that the doubles which it puts between low and high are those between two doubles,
+    The expression grows with x, so that the doubles which it puts between low and high are those between two doubles (E3),
     found here. The code is tried even so: engines trust statistics of files, which leave NaN out.
     """
     column, single = _number(path), kind.kind == "float" and kind.shown == dialect.single

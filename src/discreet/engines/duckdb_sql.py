@@ -149,10 +149,11 @@ def _date_code(path: NumberPath, kind: ColumnType) -> str:
         day = f"(CASE WHEN regexp_full_match({name}, '{_DATE}') AND {name} >= '0001' THEN TRY_CAST({name} AS DATE) END)"
     # All comparisons are made in the column's own type: converting a far timestamp fails.
     low, high = (f"CAST('{column.value(code).isoformat()}' AS {type_})" for code in (path.low, path.high))
-    infinite = f"{day} = CAST('infinity' AS {type_}) OR {day} = CAST('-infinity' AS {type_})"
+    least, most = (f"CAST('{sign}infinity' AS {type_})" for sign in ("-", ""))
     return (
-        f"(CASE WHEN {infinite} THEN NULL WHEN {day} <= {low} THEN {path.low} WHEN {day} >= {high} "
-        f"THEN {path.high} ELSE CAST(CAST({day} AS DATE) - DATE '{column.first.isoformat()}' AS BIGINT) END)"
+        f"(CASE WHEN {day} BETWEEN {low} AND {high} THEN CAST({day} AS DATE) - DATE '{column.first.isoformat()}' "
+        f"WHEN {day} < {low} AND {day} <> {least} THEN {path.low} "
+        f"WHEN {day} > {high} AND {day} <> {most} THEN {path.high} END)"
     )
 
 

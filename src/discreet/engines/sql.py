@@ -174,11 +174,11 @@ def _label(dialect: Dialect, axis: KeyAxis, i: int) -> str:
     """The label of a number, null for null."""
     if axis.cuts is None or isinstance(axis.path, CategoryPath):
         return f"c{i}"
-    return _passed(dialect, f"c{i}", _inner(axis), bisect_right(axis.cuts, axis.path.low))
+    return _passed(dialect, f"c{i}", _inner(axis), bisect_right(axis.cuts, axis.path.low), (axis.path.low, axis.path.high))
 
 
-def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int) -> str:
-    """How many of these ascending cuts are at most a code, and `below` more; null for null.
+def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int, ends: tuple[int, int]) -> str:
+    """How many of these ascending cuts are at most a code between the two ends, and `below` more; null for null.
 
     Cuts at equal distances are divided by; others are looked for by halving, since engines bound the depth of a sum: few
     of them in an expression, which grows with their number, and many in a list.
@@ -186,12 +186,15 @@ def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int) -> str
     distances = _distances(cuts)
     if len(distances) == 1:
         (distance,) = distances
-        start = cuts[0] - (below + 1) * distance  # (code - start) // distance is the answer from the first cut on
+        start = cuts[0] - (below + 1) * distance
         counted = code if (start, distance) == (0, 1) else f"({code} - {start})"
         counted += "" if distance == 1 else f" {dialect.divided} {distance}"
+        first, last = cuts[0] - distance, cuts[-1] + distance - 1  # between which it is the answer
+        if first <= ends[0] and ends[1] <= last:
+            return counted
         return (
-            f"CASE WHEN {code} < {cuts[0]} THEN CAST({below} AS BIGINT) "
-            f"WHEN {code} >= {cuts[-1]} THEN {below + len(cuts)} ELSE {counted} END"
+            f"CASE WHEN {code} BETWEEN {first} AND {last} THEN {counted} "
+            f"WHEN {code} < {first} THEN {below} WHEN {code} > {last} THEN {below + len(cuts)} END"
         )
 
     if len(cuts) > _MANY_CUTS:
