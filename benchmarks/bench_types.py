@@ -1,12 +1,12 @@
 """What a release costs beside the plain query of the same clamp, type by type: processor time, one thread, one run.
 
-    python benchmarks/bench_types.py [--rows N] [--runs N] [--only TEXT] [--json FILE]        (default 4e6 rows, 5 runs)
+    python benchmarks/bench_types.py [--rows N] [--runs N] [--only TEXT] [--results FILE]        (default 4e6 rows, 5 runs)
 
 For every type of column, with nulls and without: a Parquet file of made-up values, of states and of sexes. Numbers are
 counted and added up by state and sex, within bounds that 6 % of them exceed; dates, texts and booleans are what is counted
 by. The plain query is what an analyst would write, in a connection that is open; a release is a whole request in a session
 that is open. What a request costs whatever the rows, measured on a file of 1,000 of them and at most 0.05 s, is taken off
-both. The measurements of docs/peers.md are benchmarks/peers/types.json; `benchmarks/peers/run.py page` renews the page.
+both. With `--results benchmarks/peers/results.json`, `benchmarks/peers/run.py page` then renews the table of docs/peers.md.
 """
 
 from __future__ import annotations
@@ -263,7 +263,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=lambda text: int(float(text)), default=ROWS)
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--only", help="what the names of the cases contain")
-    parser.add_argument("--json", type=Path, help="where the measurements are written")
+    parser.add_argument("--results", type=Path, help="a JSON file whose entry 'types' is replaced by the measurements")
     parser.add_argument("--files", type=Path, help="a folder that keeps the files for the next time")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -290,9 +290,10 @@ def main() -> None:
             for one in found["results"]:
                 show(one, found["peak_mib"])
                 results.append({**one, "peak_mib": found["peak_mib"]})
-    if asked.json:
-        kept = {"rows": asked.rows, "day": time.strftime("%Y-%m-%d"), "types": results}
-        asked.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    if asked.results:
+        kept = json.loads(asked.results.read_text(encoding="utf-8")) if asked.results.exists() else {}
+        kept["types"] = {"rows": asked.rows, "day": time.strftime("%Y-%m-%d"), "columns": results}
+        asked.results.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

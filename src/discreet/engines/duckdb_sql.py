@@ -79,17 +79,14 @@ def _spelt(path: CategoryPath) -> list[tuple[Value, int]] | None:
     return None if every is None else [(word, path.targets[place]) for word, place in every]
 
 
-def _listed(path: CategoryPath, alone: bool) -> tuple[str, list[int]] | None:  # noqa: FBT001 (a dialect is plain functions)
-    """Few words are searched for in a list: the driver does so once for each word of a dictionary, and joins every row.
-
-    Beside other keys the place is a byte, so that groups are counted in an array.
-    """
+def _listed(path: CategoryPath) -> tuple[str, list[int]] | None:
+    """Few words are searched for in a list: the driver does so once for each word of a dictionary, and joins every row."""
     pairs = _spelt(path)
     if pairs is None or len(pairs) > _FEW_WORDS:
         return None
     words = _text_literal("\n".join(str(word) for word, _ in pairs))
     place = f"list_position(CAST(string_split({words}, '\n') AS VARCHAR[]), CAST({quoted(path.name)} AS VARCHAR))"
-    return place if alone else f"TRY_CAST({place} AS UTINYINT)", [target for _, target in pairs]
+    return place, [target for _, target in pairs]
 
 
 def _lookup(path: CategoryPath, i: int) -> str:

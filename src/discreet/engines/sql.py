@@ -121,7 +121,7 @@ def _key(dialect: Dialect, axis: KeyAxis, i: int, kind: ColumnType, *, alone: bo
         cases = " ".join(f"WHEN {str(value).lower()} THEN CAST({target} AS BIGINT)" for value, target in pairs)
         label = f"CASE c{i} {cases} END"
         return _Key(_category_value(dialect, path, kind), f"c{i}" if alone else label, label)
-    listed = dialect.listed(path, alone) if kind.kind == "text" else None
+    listed = dialect.listed(path) if alone and kind.kind == "text" else None
     if listed is not None:
         position, targets = listed
         picked = " ".join(f"WHEN {place} THEN CAST({target} AS BIGINT)" for place, target in enumerate(targets, 1))
