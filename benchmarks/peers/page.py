@@ -25,6 +25,8 @@ OURS = ("plain query", "discreet")
 MILLION = 1_000_000
 SIZES = tuple(size * MILLION for size in (1, 3, 10, 30, 100))
 HEAD = "| | seconds | × discreet | processor s | peak memory | source ready | error of a count | of a sum | of a mean |"
+BOUND = 1.25
+"""Of the processor time of a release over that of the plain query, whatever the type of the column is."""
 BUSY = 0.1
 """If others kept so many cores busy during a measurement, or more, the page says so."""
 
@@ -45,7 +47,7 @@ def rendered(page: str, results: Record) -> str:
     Raises:
         ValueError: a pair of marks is missing.
     """
-    for name, part in {"tables": _tables, "growth": _growth, "circumstances": _circumstances}.items():
+    for name, part in {"tables": _tables, "growth": _growth, "types": _types, "circumstances": _circumstances}.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         if page.count(begin) != 1 or page.count(end) != 1:
             raise ValueError(f"the page needs one pair of marks for {name}")
@@ -103,6 +105,29 @@ def _growth(results: Record) -> str:
             lines.append(f"| {rows // MILLION} million | {' | '.join(shown)} |")
     fits = [_fit_in_words(results, name) for name in OURS]
     return "\n".join([*lines, "", *(words for words in fits if words)])
+
+
+def _types(results: Record) -> str:
+    """A line for each type of column: the plain query, the release and their ratio, without nulls and with them."""
+    measured: Record = results["types"]
+    found = {(one["name"], one["nulls"]): one for one in measured["columns"]}
+    lines = [
+        "| column | plain query | release | ratio | with nulls: plain | release | ratio | peak memory |",
+        "|---" * 8 + "|",
+    ]
+    for name in dict.fromkeys(name for name, _ in found):
+        cells = [cell for nulls in (False, True) for cell in _type_cells(found[name, nulls])]
+        peak = max(found[name, nulls]["peak_mib"] for nulls in (False, True)) * 2**20
+        lines.append(f"| {name} | {' | '.join(cells)} | {_bytes(peak)} |")
+    worst = max(found.values(), key=lambda one: one["ratio"])
+    shown = f"{worst['name']}{', with nulls' * worst['nulls']}"
+    within = sum(one["ratio"] <= BOUND for one in found.values())
+    words = f"{within} of {len(found)} ratios are at most {BOUND}; the largest is {worst['ratio']:.2f} ({shown})."
+    return "\n".join([*lines, "", f"{words} {measured['rows'] // MILLION} million rows, {measured['day']}."])
+
+
+def _type_cells(one: Record) -> list[str]:
+    return [f"{one['plain']:.3f} s", f"{one['release']:.3f} s", f"{one['ratio']:.2f}"]
 
 
 def _fit_in_words(results: Record, library: str) -> str:

@@ -25,16 +25,20 @@ class Dialect:
         matches: whether a text matches a regular expression from end to end; no match for null.
         is_finite: whether a double is neither NaN nor infinite.
         is_whole: whether a finite double is an integer.
-        nearest: the integer nearest to a finite double, ties to even, as BIGINT.
+        nearest: the integer nearest to a double, ties to even, in a type that holds it.
+        single: what the engine calls a column of single floats, FLOAT in its expressions.
+        reach: the least and the greatest integer of a type of columns; None where it is not known.
+        small: the type for codes up to this one that are only added up.
         null_first: a first branch of a CASE over an expression that is compared with literals, where null needs one.
         divided: the operator of division that rounds towards zero.
         searched: how many of these ascending cuts are at most a code that is not null; anything for null.
-        narrow: an integer expression over a column of this type as BIGINT, null where it does not fit.
-        wide: the same in a type in which products and sums below 2**126 are exact.
-        unscaled: a decimal column without its point, an integer; null beyond the digits of its type. What lies below the
-            first or above the second of the two integers given may be moved there.
+        wide: an integer in a type in which products and sums below 2**126 are exact.
+        decimal: the decimal of this type that is this integer without its point, as a literal.
+        unscaled: a decimal column without its point, an integer; anything beyond the digits of its type.
         whole: a decimal column as BIGINT, null where it is no 64-bit integer.
         text: a text column, such that it is equal to a word of `lookup` exactly when its NFC form is that category.
+        listed: of a text column that is the only key, the place, from 1, in a short list of spellings of its categories,
+            null for every other text; and their targets. None where a lookup serves better.
         lookup: the join, as text after a FROM, that gives target t of column c of this number.
         date_code: the code of a date within the bounds of the path, null for null.
         sums: the select list of the exact sum of (value - low) over column v of this number.
@@ -47,15 +51,19 @@ class Dialect:
     matches: Callable[[str, str], str]
     is_finite: Callable[[str], str]
     is_whole: Callable[[str], str]
-    nearest: Callable[[str], str]
+    nearest: Callable[[str, str], str]
+    single: str
+    reach: Callable[[ColumnType], tuple[int, int] | None]
+    small: Callable[[int], str]
     null_first: Callable[[str], str]
     divided: str
     searched: Callable[[str, Sequence[int]], str]
-    narrow: Callable[[str, ColumnType], str]
-    wide: Callable[[str, ColumnType], str]
-    unscaled: Callable[[str, ColumnType, int, int], str]
+    wide: Callable[[str], str]
+    decimal: Callable[[int, ColumnType], str]
+    unscaled: Callable[[str, ColumnType], str]
     whole: Callable[[str, ColumnType], str]
     text: Callable[[CategoryPath], str]
+    listed: Callable[[CategoryPath], tuple[str, list[int]] | None]
     lookup: Callable[[CategoryPath, int], str]
     date_code: Callable[[NumberPath, ColumnType], str]
     sums: Callable[[NumberPath, int], list[str]]

@@ -19,6 +19,9 @@ LIMB = 2**32
 
 _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DAY = 86_400 * 10**9
+_FEW_WORDS = 8
+"""As many are found one after the other as fast as by a join, where texts stand without a dictionary; 16 are not."""
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 
 
 def quoted(name: str) -> str:
@@ -30,33 +33,23 @@ def _matches(text: str, pattern: str) -> str:
     return f"regexp_full_match({text}, '{pattern}')"
 
 
-def _narrow(integer: str, kind: ColumnType) -> str:
-    return integer if kind.kind == "decimal" else f"TRY_CAST({integer} AS BIGINT)"
+def _reach(kind: ColumnType) -> tuple[int, int] | None:
+    unsigned = kind.shown.startswith("U")
+    bits = _BITS.get(kind.shown.removeprefix("U"))
+    if bits is None:
+        return None
+    return (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
-def _wide(integer: str, _kind: ColumnType) -> str:
-    return f"CAST({integer} AS HUGEINT)"
+def _unscaled(name: str, kind: ColumnType) -> str:
+    """The text without the point is the same integer, and faster than a product of 128 bits.
 
-
-def _unscaled(name: str, kind: ColumnType, least: int, most: int) -> str:
-    """The decimal without its point; null beyond the digits of its type, which a source may hold all the same.
-
-    Multiplying or casting such a value could raise, so it is null before, and not only where the result is picked. Integers
-    below 2**48 are exact as doubles times a power of ten, in which each of four roundings moves them by less than 1/16,
-    and far faster than products or divisions of 128 bits.
+    Casting what is beyond the digits of its type could raise, so it is moved before. A CASE would not do: the driver casts
+    all words of a dictionary, whichever rows are asked for.
     """
-    first, last = _shown(1 - 10**kind.width, kind), _shown(10**kind.width - 1, kind)
-    if max(-least, most) >= min(2**48, 10**kind.width):
-        value = f"(CASE WHEN {quoted(name)} BETWEEN {first} AND {last} THEN {quoted(name)} END)"
-        # The text without the point is the same integer, and faster than a product of 128 bits.
-        return f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
-    low, high = _shown(least, kind), _shown(most, kind)
-    value = f"CAST((CASE WHEN {quoted(name)} BETWEEN {low} AND {high} THEN {quoted(name)} END) AS DOUBLE)"
-    return (
-        f"CASE WHEN {quoted(name)} BETWEEN {first} AND {low} THEN CAST({least} AS BIGINT) "
-        f"WHEN {quoted(name)} BETWEEN {high} AND {last} THEN CAST({most} AS BIGINT) "
-        f"ELSE CAST(round({value} * CAST('1e{kind.scale}' AS DOUBLE)) AS BIGINT) END"
-    )
+    least, most = (_shown(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
+    value = f"least(greatest({quoted(name)}, {least}), {most})"
+    return f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
 
 
 def _shown(unscaled: int, kind: ColumnType) -> str:
@@ -84,6 +77,16 @@ def _spelt(path: CategoryPath) -> list[tuple[Value, int]] | None:
     words = [value for value in path.column.values if isinstance(value, str)]
     every = every_spelling(words) if words else None
     return None if every is None else [(word, path.targets[place]) for word, place in every]
+
+
+def _listed(path: CategoryPath) -> tuple[str, list[int]] | None:
+    """Few words are searched for in a list: the driver does so once for each word of a dictionary, and joins every row."""
+    pairs = _spelt(path)
+    if pairs is None or len(pairs) > _FEW_WORDS:
+        return None
+    words = _text_literal("\n".join(str(word) for word, _ in pairs))
+    place = f"list_position(CAST(string_split({words}, '\n') AS VARCHAR[]), CAST({quoted(path.name)} AS VARCHAR))"
+    return place, [target for _, target in pairs]
 
 
 def _lookup(path: CategoryPath, i: int) -> str:
@@ -143,10 +146,11 @@ def _date_code(path: NumberPath, kind: ColumnType) -> str:
         day = f"(CASE WHEN regexp_full_match({name}, '{_DATE}') AND {name} >= '0001' THEN TRY_CAST({name} AS DATE) END)"
     # All comparisons are made in the column's own type: converting a far timestamp fails.
     low, high = (f"CAST('{column.value(code).isoformat()}' AS {type_})" for code in (path.low, path.high))
-    infinite = f"{day} = CAST('infinity' AS {type_}) OR {day} = CAST('-infinity' AS {type_})"
+    least, most = (f"CAST('{sign}infinity' AS {type_})" for sign in ("-", ""))
     return (
-        f"(CASE WHEN {infinite} THEN NULL WHEN {day} <= {low} THEN {path.low} WHEN {day} >= {high} "
-        f"THEN {path.high} ELSE CAST(CAST({day} AS DATE) - DATE '{column.first.isoformat()}' AS BIGINT) END)"
+        f"(CASE WHEN {day} BETWEEN {low} AND {high} THEN CAST({day} AS DATE) - DATE '{column.first.isoformat()}' "
+        f"WHEN {day} < {low} AND {day} <> {least} THEN {path.low} "
+        f"WHEN {day} > {high} AND {day} <> {most} THEN {path.high} END)"
     )
 
 
@@ -158,7 +162,9 @@ def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
 
 
 def _sums(path: NumberPath, j: int) -> list[str]:
-    total = f"coalesce(sum(v{j}{f' - {path.low}' if path.low else ''}), 0)"
+    total = f"coalesce(sum(v{j}), 0)"
+    if path.low:
+        total = f"({total} - CAST({path.low} AS HUGEINT) * count(v{j}))"
     if fits_int64(path.high - path.low):
         return [f"CAST({total} AS BIGINT) AS s{j}"]
     return [f"CAST({total} // {LIMB} AS BIGINT) AS h{j}", f"CAST({total} % {LIMB} AS BIGINT) AS l{j}"]
@@ -174,15 +180,20 @@ DUCKDB = Dialect(
     matches=_matches,
     is_finite=lambda number: f"isfinite({number})",
     is_whole=lambda number: f"trunc({number}) = {number}",
-    nearest=lambda number: f"CAST(round_even({number}, 0) AS BIGINT)",
+    # The conversion rounds to even, and a value that is no number is null.
+    nearest=lambda number, type_: f"TRY_CAST({number} AS {type_})",
+    single="FLOAT",
+    reach=_reach,
+    small=lambda high: "INTEGER" if high < 2**31 - 1 else "BIGINT",
     null_first=lambda _: "",
     divided="//",
     searched=_searched,
-    narrow=_narrow,
-    wide=_wide,
+    wide=lambda integer: f"CAST({integer} AS HUGEINT)",
+    decimal=_shown,
     unscaled=_unscaled,
     whole=_whole,
     text=_text,
+    listed=_listed,
     lookup=_lookup,
     date_code=_date_code,
     sums=_sums,

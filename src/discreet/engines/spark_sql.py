@@ -29,6 +29,7 @@ TIMESTAMP_NTZ = "timestamp_ntz"
 _DATE = "(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"  # Python has no year 0
 _DAY = 86_400 * 10**6
 _LARGEST = repr(sys.float_info.max)
+_BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 # What DuckDB writes for the infinities, which are null in every source: the ends of the range, in days and microseconds.
 _LAST_DAY, _LAST_TICK = 2**31 - 1, 2**63 - 1
 _INFINITE_NTZ = ("+294247-01-10 04:00:54.775807", "-290308-12-21 19:59:05.224193")
@@ -72,15 +73,26 @@ def _matches(text: str, pattern: str) -> str:
     return f"({text} RLIKE {_literal(whole)})"
 
 
+def _reach(kind: ColumnType) -> tuple[int, int] | None:
+    bits = _BITS.get(kind.shown)
+    return None if bits is None else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def _shown(unscaled: int, kind: ColumnType) -> str:
+    """The decimal of this type that is `unscaled` without its point, as a literal."""
+    digits = f"{abs(unscaled):0{kind.scale + 1}d}"
+    point = len(digits) - kind.scale
+    sign = "-" if unscaled < 0 else ""
+    return _decimal(f"{sign}{digits[:point]}.{digits[point:]}".removesuffix("."), kind.width, kind.scale)
+
+
 def _checked(name: str, kind: ColumnType) -> str:
     """A decimal column; null beyond the digits of its type, which a file may hold all the same."""
-    last = "9" * kind.width
-    bound = f"{last[: kind.width - kind.scale] or '0'}.{last[: kind.scale]}".removesuffix(".")
-    least, most = (_decimal(sign + bound, kind.width, kind.scale) for sign in ("-", ""))
+    least, most = (_shown(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
     return f"(CASE WHEN {quoted(name)} BETWEEN {least} AND {most} THEN {quoted(name)} END)"
 
 
-def _unscaled(name: str, kind: ColumnType, _least: int, _most: int) -> str:
+def _unscaled(name: str, kind: ColumnType) -> str:
     value, type_ = _checked(name, kind), "BIGINT" if kind.width <= 18 else "DECIMAL(38,0)"
     # A product of at most 38 digits has the same exact type under every setting.
     if kind.width + kind.scale + 2 <= 38:
@@ -170,16 +182,20 @@ SPARK = Dialect(
     # NaN is greater than every number here.
     is_finite=lambda number: f"({number} BETWEEN CAST('-{_LARGEST}' AS DOUBLE) AND CAST('{_LARGEST}' AS DOUBLE))",
     is_whole=lambda number: f"rint({number}) = {number}",
-    nearest=lambda number: f"CAST(rint({number}) AS BIGINT)",
+    nearest=lambda number, _: f"CAST(rint({number}) AS BIGINT)",
+    single="float",
+    reach=_reach,
+    small=lambda _: "BIGINT",
     # Spark 4.3 takes x >= y for true, also where x is null, when y lies below all values of the type of x.
     null_first=lambda value: f"WHEN {value} IS NULL THEN NULL ",
     divided="div",
     searched=_searched,
-    narrow=lambda integer, _: f"TRY_CAST({integer} AS BIGINT)",
-    wide=lambda integer, _: f"CAST({integer} AS DECIMAL(38,0))",
+    wide=lambda integer: f"CAST({integer} AS DECIMAL(38,0))",
+    decimal=_shown,
     unscaled=_unscaled,
     whole=_whole,
     text=_text,
+    listed=lambda _: None,
     lookup=_lookup,
     date_code=_date_code,
     sums=_sums,

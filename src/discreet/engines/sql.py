@@ -11,21 +11,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from math import ceil, floor, gcd
 from typing import Any
 
 from discreet.engines.base import ColumnType, Header
+from discreet.engines.codes import decimal_code, double_literal, exact_grid, float_code, integer_code
 from discreet.engines.dialect import Dialect
 from discreet.engines.words import word_sql, words_of
-from discreet.errors import InternalError, SourceError
-from discreet.exact import text
 from discreet.paths import NULL, CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.schema import Category, Date, Number, Schema
 
-__all__ = ["aggregate_sql", "answer_names", "check_grids", "double_literal", "part_name", "parts_of"]
+__all__ = ["aggregate_sql", "answer_names", "check_grids", "part_name", "parts_of"]
 
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _INTEGER = " *[+-]?[0-9]{1,19}([.]0*)? *"
@@ -43,7 +40,7 @@ def check_grids(header: Header, schema: Schema) -> None:
     """
     for name, column in schema.columns.items():
         if isinstance(column, Number) and header[name].kind in {"integer", "decimal", "any"}:
-            _exact_grid(NumberPath(name, column, 0, column.size - 1, NULL, ()), column, header[name].scale)
+            exact_grid(NumberPath(name, column, 0, column.size - 1, NULL, ()), header[name].scale)
 
 
 def part_name(name: str, kind: str) -> str:
@@ -82,17 +79,17 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
     Raises:
         SourceError: a decimal column too wide for exact 128-bit arithmetic on the declared grid.
     """
-    inner = [f"{_value(dialect, axis.path, header[axis.name])} AS c{i}" for i, axis in enumerate(axes)]
-    inner += [f"{_number_code(dialect, moment.path, header[moment.name])} AS v{j}" for j, moment in enumerate(moments)]
-    joined = [_joined(axis) for axis in axes]
-    lookups = "".join(dialect.lookup(path, i) for i, path in enumerate(joined) if path is not None)
-    labels = [_label(dialect, axis, i) if joined[i] is None else f"t{i}" for i, axis in enumerate(axes)]
-    keys, named = _words(axes, labels)
+    alone = len(axes) == 1
+    keys = [_key(dialect, axis, i, header[axis.name], alone=alone) for i, axis in enumerate(axes)]
+    inner = [f"{key.value} AS c{i}" for i, key in enumerate(keys)]
+    inner += [f"{_number_code(dialect, moment.path, header[moment.name], None)} AS v{j}" for j, moment in enumerate(moments)]
+    lookups = "".join(dialect.lookup(key.joined, i) for i, key in enumerate(keys) if key.joined is not None)
+    grouped, named = _words(axes, keys)
     columns = [f"{text} AS k{i}" for i, text in enumerate(named)] + ["count(*) AS n"]
     for j, moment in enumerate(moments):
         columns += [f"count(v{j}) AS n{j}", *dialect.sums(moment.path, j)]
     body = f"SELECT {', '.join(inner) or '1'} FROM {source}"
-    return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{dialect.grouped(keys)}"
+    return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{dialect.grouped(grouped)}"
 
 
 def answer_names(dialect: Dialect, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> list[str]:
@@ -103,25 +100,57 @@ def answer_names(dialect: Dialect, axes: Sequence[KeyAxis], moments: Sequence[Mo
     return names
 
 
-def _value(dialect: Dialect, path: NumberPath | CategoryPath, kind: ColumnType) -> str:
-    if isinstance(path, CategoryPath):
-        return _category_value(dialect, path, kind)
-    return _number_code(dialect, path, kind)
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """An axis in SQL.
 
-
-def _words(axes: Sequence[KeyAxis], labels: Sequence[str]) -> tuple[list[str], list[str]]:
-    """By what rows are grouped, and the words of the groups, of labels that are null for null.
-
-    On an axis by itself null is a group of its own and named afterwards: doing it for every row took as long as grouping.
+    Args:
+        value: an expression over the source, which becomes the column c of this number.
+        group: what tells its labels apart, an expression over the columns c and t of this number; null for null.
+        label: the label, an expression over `group`; null for null.
+        joined: what has to be looked up for the column t.
     """
-    known = [f"coalesce({label}, {axis.path.null_target})" for axis, label in zip(axes, labels, strict=True)]
-    keys, named, first = [], [], 0
+
+    value: str
+    group: str
+    label: str
+    joined: CategoryPath | None = None
+
+
+def _key(dialect: Dialect, axis: KeyAxis, i: int, kind: ColumnType, *, alone: bool) -> _Key:
+    """The i-th axis, which may be the only one."""
+    path, joined = axis.path, _joined(axis)
+    if not isinstance(path, CategoryPath):
+        value = _number_code(dialect, path, kind, "BIGINT")  # a word is a product of codes
+        label = _label(dialect, axis, i) if joined is None else f"t{i}"
+        return _Key(value, label, label, joined)
+    if isinstance(path.column.values[0], bool):
+        pairs = zip(path.column.values, path.targets, strict=True)
+        cases = " ".join(f"WHEN {str(value).lower()} THEN CAST({target} AS BIGINT)" for value, target in pairs)
+        label = f"CASE c{i} {cases} END"
+        return _Key(_category_value(dialect, path, kind), f"c{i}" if alone else label, label)
+    listed = dialect.listed(path) if alone and kind.kind == "text" else None
+    if listed is not None:
+        position, targets = listed
+        picked = " ".join(f"WHEN {place} THEN CAST({target} AS BIGINT)" for place, target in enumerate(targets, 1))
+        return _Key(position, f"c{i}", f"CASE c{i} {picked} END")
+    return _Key(_category_value(dialect, path, kind), f"t{i}", f"t{i}", path)
+
+
+def _words(axes: Sequence[KeyAxis], keys: Sequence[_Key]) -> tuple[list[str], list[str]]:
+    """By what rows are grouped, and the words of the groups.
+
+    On an axis by itself null is a group of its own, and groups are named afterwards: doing it for every row took as long as
+    grouping.
+    """
+    known = [f"coalesce({key.label}, {axis.path.null_target})" for axis, key in zip(axes, keys, strict=True)]
+    grouped, named, first = [], [], 0
     for word in words_of(axes):
         last = first + len(word.sizes)
         named.append(word_sql(word, known[first:last]))
-        keys.append(labels[first] if last == first + 1 else named[-1])
+        grouped.append(keys[first].group if last == first + 1 else named[-1])
         first = last
-    return keys, named
+    return grouped, named
 
 
 def _joined(axis: KeyAxis) -> CategoryPath | None:
@@ -153,11 +182,11 @@ def _label(dialect: Dialect, axis: KeyAxis, i: int) -> str:
     """The label of a number, null for null."""
     if axis.cuts is None or isinstance(axis.path, CategoryPath):
         return f"c{i}"
-    return _passed(dialect, f"c{i}", _inner(axis), bisect_right(axis.cuts, axis.path.low))
+    return _passed(dialect, f"c{i}", _inner(axis), bisect_right(axis.cuts, axis.path.low), (axis.path.low, axis.path.high))
 
 
-def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int) -> str:
-    """How many of these ascending cuts are at most a code, and `below` more; null for null.
+def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int, ends: tuple[int, int]) -> str:
+    """How many of these ascending cuts are at most a code between the two ends, and `below` more; null for null.
 
     Cuts at equal distances are divided by; others are looked for by halving, since engines bound the depth of a sum: few
     of them in an expression, which grows with their number, and many in a list.
@@ -165,12 +194,15 @@ def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int) -> str
     distances = _distances(cuts)
     if len(distances) == 1:
         (distance,) = distances
-        start = cuts[0] - (below + 1) * distance  # (code - start) // distance is the answer from the first cut on
+        start = cuts[0] - (below + 1) * distance
         counted = code if (start, distance) == (0, 1) else f"({code} - {start})"
         counted += "" if distance == 1 else f" {dialect.divided} {distance}"
+        first, last = cuts[0] - distance, cuts[-1] + distance - 1  # between which it is the answer
+        if first <= ends[0] and ends[1] <= last:
+            return counted
         return (
-            f"CASE WHEN {code} < {cuts[0]} THEN CAST({below} AS BIGINT) "
-            f"WHEN {code} >= {cuts[-1]} THEN {below + len(cuts)} ELSE {counted} END"
+            f"CASE WHEN {code} BETWEEN {first} AND {last} THEN {counted} "
+            f"WHEN {code} < {first} THEN {below} WHEN {code} > {last} THEN {below + len(cuts)} END"
         )
 
     if len(cuts) > _MANY_CUTS:
@@ -206,95 +238,21 @@ def _category_value(dialect: Dialect, path: CategoryPath, kind: ColumnType) -> s
         return dialect.whole(path.name, kind)
     number = f"CAST({column} AS DOUBLE)"
     small = f"abs({number}) <= {double_literal(2.0**53)}"
-    return f"CASE WHEN {small} AND {dialect.is_whole(number)} THEN CAST({number} AS BIGINT) END"
+    return f"CASE WHEN {small} AND {dialect.is_whole(number)} THEN TRY_CAST({number} AS BIGINT) END"
 
 
-def _number_code(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
-    """The code within [low, high], null for null."""
+def _number_code(dialect: Dialect, path: NumberPath, kind: ColumnType, type_: str | None) -> str:
+    """The code within [low, high], null for null, in this type; in any where it is None."""
     if kind.kind == "any":
-        return _of_any(path, partial(_number_code, dialect))
+        return _of_any(path, partial(_number_code, dialect, type_=type_))
     if isinstance(path.column, Date):
         return dialect.date_code(path, kind)
-    column = dialect.quoted(path.name)
-    if kind.kind in {"integer", "decimal"}:
-        return _exact_code(dialect, path, kind)
-    number = f"CAST({column} AS DOUBLE)"
-    if kind.kind == "text":
-        number = f"(CASE WHEN {dialect.matches(column, _NUMBER)} "
-        number += f"THEN TRY_CAST({dialect.trimmed(column)} AS DOUBLE) END)"
-    return _float_code(dialect, path, path.column, number)
-
-
-@dataclass(frozen=True, slots=True)
-class _Grid:
-    """rint((x - lower)/step) = rint((a·X - b)/d) for x = X/10**scale.
-
-    At X ≤ least the code is low, at X ≥ most it is high; between them no intermediate result reaches `biggest`.
-    """
-
-    a: int
-    b: int
-    d: int
-    least: int
-    most: int
-    biggest: int
-
-
-def _exact_grid(path: NumberPath, column: Number, scale: int) -> _Grid:
-    unit = Fraction(10) ** scale
-    factor, offset = 1 / (column.step * unit), column.lower / column.step
-    d = factor.denominator * offset.denominator // gcd(factor.denominator, offset.denominator)
-    a, b = int(factor * d), int(offset * d)
-    least, most = floor(column.value(path.low) * unit), ceil(column.value(path.high) * unit)
-    biggest = 4 * (max(abs(least), abs(most)) * a + abs(b) + d)
-    if biggest >= 2**126:
-        raise SourceError(
-            f"column '{path.name}': its type and the step {text(column.step)} need more than 128 bits together; "
-            "round the column to fewer decimals, or choose a coarser step"
-        )
-    return _Grid(a, b, d, least, most, biggest)
-
-
-def _exact_code(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
-    """rint((x - lower)/step), ties to even, in integers."""
-    if not isinstance(path.column, Number):
-        raise InternalError(f"column '{path.name}': is no number")
-    grid = _exact_grid(path, path.column, kind.scale)
-    a, b = grid.a, grid.b
-    bare = dialect.quoted(path.name)  # x without its point
+    if kind.kind == "integer":
+        return integer_code(dialect, path, kind, type_)
     if kind.kind == "decimal":
-        bare = f"({dialect.unscaled(path.name, kind, grid.least, grid.most)})"
-    value = (dialect.narrow if grid.biggest < 2**62 else dialect.wide)(bare, kind)
-    top = f"({value} * {a} - {b})" if (a, b) != (1, 0) else value
-    return (
-        f"(CASE {dialect.null_first(bare)}WHEN {bare} <= {grid.least} THEN {path.low} "
-        f"WHEN {bare} >= {grid.most} THEN {path.high} ELSE CAST({_rounded(dialect, top, grid.d)} AS BIGINT) END)"
-    )
-
-
-def _rounded(dialect: Dialect, top: str, d: int) -> str:
-    """rint(N/d) for an integer N ≥ 0, ties to even. Divisions are what takes the time here: there are two at most.
-
-    With N = qd + r and d even, N + d/2 - 1 + (q odd) reaches the next multiple of d exactly if r > d/2, or r = d/2 and q is
-    odd. With d odd there are no ties, and N + (d - 1)/2 reaches it exactly if r > d/2. For N < 0 the CASE has chosen before.
-    """
-    if d == 1:
-        return top
-    over = dialect.divided
-    odd = f" + ({top} {over} {d}) % 2" if d % 2 == 0 else ""
-    return f"(({top} + {(d - 1) // 2}{odd}) {over} {d})"
-
-
-def _float_code(dialect: Dialect, path: NumberPath, column: Number, number: str) -> str:
-    """The IEEE expression of the reference, clamped before rounding; NaN and the infinities are null."""
-    steps = f"(({number} - {double_literal(float(column.lower))}) / {double_literal(float(column.step))})"
-    return (
-        f"(CASE WHEN NOT {dialect.is_finite(number)} THEN NULL "
-        f"WHEN {steps} <= {double_literal(float(path.low))} THEN {path.low} "
-        f"WHEN {steps} >= {double_literal(float(path.high))} THEN {path.high} ELSE {dialect.nearest(steps)} END)"
-    )
-
-
-def double_literal(value: float) -> str:
-    """A literal that is this double, bit for bit: 17 significant digits, and a cast because bare literals are decimals."""
-    return f"CAST('{value!r}' AS DOUBLE)"
+        return decimal_code(dialect, path, kind, type_)
+    number = dialect.quoted(path.name)
+    if kind.kind == "text":
+        digits = f"TRY_CAST({dialect.trimmed(number)} AS DOUBLE)"
+        number = f"(CASE WHEN {dialect.matches(number, _NUMBER)} THEN {digits} END)"
+    return float_code(dialect, path, number, kind, type_)
