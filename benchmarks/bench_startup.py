@@ -1,8 +1,8 @@
 """How long a person waits for nothing but a beginning: `python benchmarks/bench_startup.py [RUNS]` (9).
 
-Each program runs in turn with an interpreter that does nothing, on the shipped data. Printed are the medians of wall time and
-of processor time with children, and both less those of `python -c pass`. Promised are wall times on a machine that does
-nothing else; under load the processor time is what can be compared.
+Each program runs in turn with an interpreter that does nothing, on the shipped data. Printed are the medians of wall time
+and of processor time with children, and both less those of `python -c pass`. Promised are wall times on a machine that
+does nothing else; under load the processor time is what can be compared.
 """
 
 from __future__ import annotations
