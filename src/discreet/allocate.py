@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import log, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from discreet.invariants.beside import Beside
 from discreet.invariants.space import Space, space_of
 from discreet.invariants.view import counts_every_row
 from discreet.levels import levelled
+from discreet.limits import MOST_WHOLE_CELLS, is_large
 from discreet.mechanisms import (
     Change,
     Sensitivity,
@@ -34,13 +36,17 @@ from discreet.neighbours import ReplaceOne
 from discreet.plan import Plan, resize_of
 from discreet.primitives import Asked, line_of, nullable, shaped, weights_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
-from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
 from discreet.queries import Dispersion, LevelCounts, QuantileCodes, Query, RowCount, columns_of, reach, shown, widths
-from discreet.quotes import Alternative, Line, Measured, Noise, Quote, law_json
+from discreet.quotes import Alternative, Line, Measured, Noise, Quote, expected_error, law_json
+from discreet.statistics import Count
 from discreet.steps import conditions_of
 
-__all__ = ["changes_of", "quote", "resampling_of", "row_quote", "row_targets"]
+if TYPE_CHECKING:
+    # Loaded where a plan resizes: a quote of any other begins without it.
+    from discreet.privacy.amplify import Resampling
+
+__all__ = ["changes_of", "check_large", "quote", "resampling_of", "row_quote", "row_targets"]
 
 Target = PureDP | ZCDP | GDP
 """A guarantee that one mechanism can have by itself."""
@@ -125,7 +131,11 @@ def resampling_of(plan: Plan, beside: Beside | None) -> Resampling | None:
     """The resize of a plan as its guarantee sees it: beside exact totals a rows are protected together."""
     resize = resize_of(plan)
     group = 1 if beside is None else beside.adjacency.a
-    return None if resize is None else Resampling(resize.rows, resize.proportion, plan.neighbours, group)
+    if resize is None:
+        return None
+    from discreet.privacy.amplify import Resampling
+
+    return Resampling(resize.rows, resize.proportion, plan.neighbours, group)
 
 
 def _moved_rows(plan: Plan, beside: Beside | None) -> int:
@@ -343,3 +353,19 @@ def _ordinary_guarantee(one: Measured) -> Target:
                 raise InternalError("GDP has one coordinate")
             return made
     raise unreachable(one.guarantee)
+
+
+def check_large(quote: Quote) -> Quote:
+    """The quote itself, when it can be released.
+
+    Raises:
+        PlanError: it is large, and so noisy that its counts are no 64-bit integers.
+    """
+    if is_large(quote.plan.layout):
+        for line in quote.lines:
+            if isinstance(line.statistic.kind, Count) and expected_error(quote, line, rows=1) >= 2**53:
+                raise PlanError(
+                    f"spend: leaves '{line.statistic.name}' an interval beyond 2**53; a release of more than "
+                    f"{MOST_WHOLE_CELLS} rows has counts in 64-bit integers: spend more"
+                )
+    return quote

@@ -16,19 +16,17 @@ import numpy as np
 from discreet.assemble import estimated_part
 from discreet.cube import Cube
 from discreet.durable import Draft, synced
-from discreet.errors import InternalError, PlanError
+from discreet.errors import InternalError
 from discreet.evaluate import exact_answers, noisy_in_place
-from discreet.limits import MOST_WHOLE_CELLS, is_large
 from discreet.noise.bits import Bits
 from discreet.parts import Part, completed, table_json, write_part
 from discreet.plan import Plan
 from discreet.publish import described, publish
-from discreet.quotes import Quote, expected_error
+from discreet.quotes import Quote
 from discreet.release import Release, column_json, make_release
 from discreet.result_frames import frame_of
-from discreet.statistics import Count
 
-__all__ = ["PART_ROWS", "carried_out", "check_large", "publish_large"]
+__all__ = ["PART_ROWS", "carried_out", "publish_large"]
 
 PART_ROWS = 1 << 19
 """The rows of a file, but the last one's: some MB each, and the memory that writing one needs."""
@@ -127,19 +125,3 @@ class _Columns:
             for series, repeat in zip(self.labels, self.repeats, strict=True)
         ]
         return pl.DataFrame([*shown, *(pl.Series(name, values) for name, values in numbers.items())])
-
-
-def check_large(quote: Quote) -> Quote:
-    """The quote itself, when it can be released.
-
-    Raises:
-        PlanError: it is large, and so noisy that its counts are no 64-bit integers.
-    """
-    if is_large(quote.plan.layout):
-        for line in quote.lines:
-            if isinstance(line.statistic.kind, Count) and expected_error(quote, line, rows=1) >= 2**53:
-                raise PlanError(
-                    f"spend: leaves '{line.statistic.name}' an interval beyond 2**53; a release of more than "
-                    f"{MOST_WHOLE_CELLS} rows has counts in 64-bit integers: spend more"
-                )
-    return quote

@@ -214,14 +214,14 @@ class Session:
             ArgumentError: the spend is no positive amount of the session's measure, or both are given.
         """
         self._check_request(request)
-        from discreet.allocate import quote
-        from discreet.large import check_large
-        from discreet.targets import quote_for
+        from discreet.allocate import check_large, quote
 
         if error is None:
             return check_large(quote(request, self._spend(spend), self._beside()))
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
+        from discreet.targets import quote_for
+
         return check_large(quote_for(request, error, self._budget, self._beside()))
 
     def release(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import importlib.util
 import re
 import subprocess
 import sys
@@ -24,14 +26,96 @@ def test_imports_point_downwards():
 
 
 def test_the_public_names_are_what_the_package_exports():
-    public = {name for name in vars(dp) if not name.startswith("_")}
+    public = {name for name in dir(dp) if not name.startswith("_")}
     modules = {name for name in public if type(getattr(dp, name)).__name__ == "module"}
     assert set(dp.__all__) == (public - modules) | {"__version__"}
     assert list(dp.__all__) == sorted(dp.__all__, key=lambda n: (not n.isupper(), not n[0].isupper(), n))
 
 
+def test_every_public_name_is_loaded_from_where_type_checkers_see_it():
+    tree = ast.parse((ROOT / "src" / "discreet" / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Attribute)]
+    seen = {
+        alias.asname or alias.name: (node.module, alias.name)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert set(seen) == set(dp.__all__) - {"__version__"}
+    for name, (module, original) in seen.items():
+        assert getattr(dp, name) is getattr(importlib.import_module(module), original)
+        assert importlib.util.find_spec(f"discreet.{name}") is None  # a module of that name would take its place
+
+
+def in_a_new_process(code):
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return run.stdout.strip()
+
+
+def test_names_are_there_however_they_are_asked_for():
+    assert in_a_new_process("from discreet import *; print(sum('age').name, Schema.__name__, DiscreetError.__name__)")
+    assert in_a_new_process("import discreet; print(sorted(set(discreet.__all__) - set(dir(discreet))))") == "[]"
+    assert in_a_new_process(
+        "import discreet; print(discreet.privacy.GDP is discreet.GDP, hasattr(discreet, 'nothing'))"
+    ) == ("True False")
+    value = "discreet.Schema(g=discreet.Category(['a']), v=discreet.Number(0, 1))"
+    written = in_a_new_process(f"import discreet, pickle; print(pickle.dumps({value}).hex())")
+    assert in_a_new_process(f"import pickle; print(pickle.loads(bytes.fromhex('{written}')))") == str(
+        eval(value, {"discreet": dp})
+    )
+
+
+LIGHT = "numpy duckdb polars scipy flint cryptography jinja2 rich typer pandas pyarrow sqlalchemy altair vl_convert pyspark"
+
+
+def loaded_by(code):
+    """Which of the modules that take time to load a program has loaded."""
+    return in_a_new_process(f"{code}\nimport sys; print(sorted(set('{LIGHT}'.split()) & set(sys.modules)))").splitlines()[-1]
+
+
+def test_commands_load_what_they_need_and_no_more(tmp_path):
+    """Structure in place of time: each of these modules takes a tenth of a second or more to load, or has been one."""
+    call = "from discreet.cli import app\napp({}, standalone_mode=False)"
+    assert loaded_by("import discreet") == "[]"
+    assert loaded_by("from discreet.cli import app") == "['typer']"
+    assert set(ast.literal_eval(loaded_by(call.format("['--help']")))) <= {"typer", "rich"}
+    plan = tmp_path / "plan.toml"
+    plan.write_text(QUOTED, encoding="utf-8")
+    assert loaded_by(call.format(["quote", str(plan)])) == "['duckdb', 'flint', 'numpy', 'typer']"
+    samplers = ["klein", "margin_gaussian", "scalar", "sum_zero", "counts", "count_laws"]
+    modules = [*(f"discreet.noise.{name}" for name in samplers), "discreet.publish", "discreet.report", "discreet.audit"]
+    code = call.format(["quote", str(plan)]) + f"\nimport sys; print([name for name in {modules} if name in sys.modules])"
+    assert in_a_new_process(code).splitlines()[-1] == "[]"
+
+
+QUOTED = """\
+[data]
+dataset = "acs12"
+source = "example:acs12"
+neighbours = "replace-one"
+rows = 2000
+ledger = "budget.db"
+
+[columns.gender]
+type = "category"
+categories = ["female", "male"]
+
+[budget]
+measure = "zcdp"
+rho = 0.5
+
+[[release]]
+name = "by gender"
+group_by = ["gender"]
+statistics = ["count"]
+spend = 0.1
+"""
+
+
 def test_import_discreet_is_light():
     heavy = [
+        "numpy",
+        "duckdb",
         "polars",
         "scipy",
         "flint",

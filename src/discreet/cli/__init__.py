@@ -1,4 +1,4 @@
-"""The command line: one thin function for each command. docs/command-line.md describes it.
+"""The command line: one thin function for each command, which loads what it needs. docs/command-line.md describes it.
 
 Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code says
 what it means for the budget (`exits`).
@@ -14,17 +14,8 @@ from typing import Annotated
 import typer
 
 from discreet._version import __version__
-from discreet.cli.auditing import audit_plan
-from discreet.cli.converting import conversions
-from discreet.cli.effective import effective_guarantee
 from discreet.cli.exits import exits
-from discreet.cli.explaining import explained_plan
-from discreet.cli.ledgers import exported_ledger, shown_ledger, verified_ledger
 from discreet.cli.output import write
-from discreet.cli.planning import checked_plan, planner_page, quoted_plan
-from discreet.cli.releasing import consistent_folder, release_plan, report_folder
-from discreet.cli.starting import nobody, started_plan, terminal
-from discreet.engines import Limits
 
 __all__ = ["app", "main"]
 
@@ -87,6 +78,8 @@ def init(
 
     Where no terminal is there to answer, it writes a template in which bounds and categories are left to be filled in.
     """
+    from discreet.cli.starting import nobody, started_plan, terminal
+
     with exits():
         alone = yes or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
         write(started_plan(source, out, nobody if alone else terminal), as_json=as_json)
@@ -95,6 +88,8 @@ def init(
 @app.command(epilog="Example: discreet check plan.toml")
 def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
     """Find whatever is wrong with a plan. Reads the header of the source, no rows; spends nothing, writes nothing."""
+    from discreet.cli.planning import checked_plan
+
     with exits():
         write(checked_plan(plan), as_json=as_json)
 
@@ -113,6 +108,8 @@ def quote(
 
     With --html a planner: one file that needs no network, in which errors and costs follow the sliders.
     """
+    from discreet.cli.planning import planner_page, quoted_plan
+
     with exits():
         write(quoted_plan(plan) if html is None else planner_page(plan, html), as_json=as_json)
 
@@ -128,6 +125,8 @@ def explain(
 
     Reads no rows, spends nothing.
     """
+    from discreet.cli.explaining import explained_plan
+
     with exits():
         write(explained_plan(plan, release), as_json=as_json)
 
@@ -143,6 +142,8 @@ def audit(
 
     Exit code 5 if more leaks than the plan claims, 0 if that was not shown.
     """
+    from discreet.cli.auditing import audit_plan
+
     with exits():
         audit_plan(plan, runs, as_json=as_json)
 
@@ -163,6 +164,9 @@ def release(
     One release is written to DIR itself, several to a folder each inside DIR. A release that the ledger has already, for the
     same plan and source, is written again at no charge.
     """
+    from discreet.cli.releasing import release_plan
+    from discreet.engines.limits import Limits
+
     with exits():
         release_plan(plan, out, name, Limits(memory, threads, spill), as_json=as_json)
 
@@ -170,6 +174,8 @@ def release(
 @app.command(epilog="Example: discreet report results")
 def report(folder: FolderArgument, *, as_json: AsJson = False) -> None:
     """Write report.html again, beside each release.json in DIR."""
+    from discreet.cli.releasing import report_folder
+
     with exits():
         write(report_folder(folder), as_json=as_json)
 
@@ -182,6 +188,8 @@ def consistent(
     as_json: AsJson = False,
 ) -> None:
     """Write consistent.csv: counts as non-negative integers that add up to what is public. Biased; for readers only."""
+    from discreet.cli.releasing import consistent_folder
+
     with exits():
         write(consistent_folder(folder, statistic), as_json=as_json)
 
@@ -196,6 +204,8 @@ def convert(
     as_json: AsJson = False,
 ) -> None:
     """Convert between measures: --rho or --mu at a --delta or an --epsilon, or a target --epsilon with its --delta."""
+    from discreet.cli.converting import conversions
+
     with exits():
         write(conversions(rho=rho, mu=mu, epsilon=epsilon, delta=delta), as_json=as_json)
 
@@ -214,6 +224,8 @@ def effective(  # noqa: PLR0917 (options have names)
     as_json: AsJson = False,
 ) -> None:
     """Say what an advertised guarantee protects beside exact totals, which weaken it: --rho 0.213 --invariant totals."""
+    from discreet.cli.effective import effective_guarantee
+
     with exits():
         write(
             effective_guarantee(rho=rho, epsilon=epsilon, mu=mu, delta=delta, invariant=invariant, plan=plan),
@@ -229,6 +241,8 @@ def ledger_show(
     as_json: AsJson = False,
 ) -> None:
     """Show budgets, what was spent and on what, and what remains."""
+    from discreet.cli.ledgers import shown_ledger
+
     with exits():
         write(shown_ledger(file, dataset), as_json=as_json)
 
@@ -246,6 +260,8 @@ def ledger_verify(
 
     With --releases an older copy of the ledger is found out too: it lacks a release that was charged later.
     """
+    from discreet.cli.ledgers import verified_ledger
+
     with exits():
         write(verified_ledger(file, releases), as_json=as_json)
 
@@ -257,5 +273,7 @@ def ledger_export(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of one a line.")] = False,
 ) -> None:
     """Print all entries, one JSON object a line. Everything in them is public."""
+    from discreet.cli.ledgers import exported_ledger
+
     with exits():
         write(exported_ledger(file), as_json=as_json)

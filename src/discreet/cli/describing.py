@@ -9,7 +9,6 @@ from typing import Any
 from discreet.cli.output import aligned
 from discreet.displays import column_text, neighbours_text, step_text
 from discreet.groups import BinGroup
-from discreet.invariants.adjacency import semi_adjacency
 from discreet.invariants.parts import part_json
 from discreet.layouts import Layout
 from discreet.limits import is_large
@@ -47,6 +46,8 @@ def _totals(plan: PlanFile) -> list[tuple[str, str]]:
     """What is published exactly, and what that means for everybody."""
     if plan.invariants is None or not isinstance(plan.neighbours, ReplaceOne):
         return []
+    from discreet.invariants.adjacency import semi_adjacency
+
     found = semi_adjacency(plan.invariants, plan.schema, None, plan.neighbours.rows)
     parts = [f"{part_json(part)['part']} of {', '.join(part.columns)}" for part in plan.invariants.parts]
     compared = f"tables with the same totals that differ in up to {found.a} rows are compared ({found.reason})"

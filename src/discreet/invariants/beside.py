@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import unreachable
-from discreet.invariants.adjacency import SemiAdjacency, semi_adjacency
 from discreet.invariants.description import Invariants
 from discreet.invariants.levels import cell_index, domain_size, positions, shape_of
 from discreet.invariants.parts import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart, parted
 from discreet.invariants.totals import PublishedTotals
 from discreet.schema import Schema
+
+if TYPE_CHECKING:
+    # Loaded where a plan has exact totals: a quote of any other begins without it.
+    from discreet.invariants.adjacency import SemiAdjacency
 
 __all__ = ["Atoms", "Beside", "Star", "alive_cells", "atoms_of", "beside", "equations_of", "star_of"]
 
@@ -40,6 +44,8 @@ def beside(invariants: Invariants, schema: Schema, totals: PublishedTotals | Non
     Raises:
         PlanError: no closed form for a(t), and a domain too large for the general case.
     """
+    from discreet.invariants.adjacency import semi_adjacency
+
     return Beside(invariants, semi_adjacency(invariants, schema, totals, rows), totals)
 
 

@@ -3,21 +3,23 @@
 The functions here draw from a fresh stream of random bits (`discreet.noise.bits.system_bits`); there is no seed.
 Parameters are exact rationals, results are integers, and nothing is truncated or approximated on the way. The laws of
 the same names give masses, tails and the smallest intervals with a stated coverage. Proofs: docs/proofs/noise.md.
+Samplers are loaded when they first draw: a quote needs the laws alone.
 """
 
 from __future__ import annotations
 
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exact import Amount
-from discreet.noise import margin_gaussian, scalar, sum_zero
 from discreet.noise.bits import system_bits
-from discreet.noise.count_laws import Binomial, Hypergeometric
 from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, Geometric, Law, RoundedGaussian
 from discreet.noise.sums import SumOfNoises
+
+if TYPE_CHECKING:
+    from discreet.noise.count_laws import Binomial, Hypergeometric
 
 __all__ = [
     "Binomial",
@@ -41,11 +43,15 @@ __all__ = [
 
 def rounded_gaussian(sigma2: Amount, size: SupportsIndex) -> NDArray[np.int64]:
     """`size` independent roundings of N(0, sigma2): k has exactly the mass Φ((k + 1/2)/σ) - Φ((k - 1/2)/σ)."""
+    from discreet.noise import scalar
+
     return scalar.rounded_gaussian(sigma2, size, system_bits())
 
 
 def discrete_gaussian(sigma2: Amount, size: SupportsIndex) -> NDArray[np.int64]:
     """`size` independent integers k with probability exactly proportional to exp(-k²/(2 sigma2))."""
+    from discreet.noise import scalar
+
     return scalar.discrete_gaussian(sigma2, size, system_bits())
 
 
@@ -56,26 +62,36 @@ def discrete_gaussian_around(
 
     Numerators and denominators are integers within ±2**61, denominators positive, one for all centres or one for each.
     """
+    from discreet.noise import scalar
+
     return scalar.discrete_gaussian_around(sigma2, numerators, denominators, system_bits())
 
 
 def discrete_laplace(scale: Amount, size: SupportsIndex) -> NDArray[np.int64]:
     """`size` independent integers k with probability exactly proportional to exp(-|k|/scale)."""
+    from discreet.noise import scalar
+
     return scalar.discrete_laplace(scale, size, system_bits())
 
 
 def geometric(scale: Amount, size: SupportsIndex) -> NDArray[np.int64]:
     """`size` independent integers k ≥ 0 with probability exactly proportional to exp(-k/scale)."""
+    from discreet.noise import scalar
+
     return scalar.geometric(scale, size, system_bits())
 
 
 def sum_zero_laplace(scale: Amount, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Blocks of `sizes` integers that sum to 0, concatenated, with probability proportional to exp(-‖v‖₁/scale)."""
+    from discreet.noise import sum_zero
+
     return sum_zero.sum_zero_laplace(scale, sizes, system_bits())
 
 
 def sum_zero_gaussian(sigma2: Amount, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Blocks of `sizes` integers that sum to 0, concatenated, with probability proportional to exp(-|v|²/(2 sigma2))."""
+    from discreet.noise import margin_gaussian
+
     return margin_gaussian.sum_zero_gaussian(sigma2, sizes, system_bits())
 
 
@@ -83,4 +99,16 @@ def margins_gaussian(
     sigma2: Amount, shape: tuple[int, ...], *, depth: SupportsIndex = 1, blocks: SupportsIndex = 1
 ) -> NDArray[np.int64]:
     """Tables of shape (blocks, *shape, depth) whose margins over each axis of `shape` are 0, as `sum_zero_gaussian`."""
+    from discreet.noise import margin_gaussian
+
     return margin_gaussian.margins_gaussian(sigma2, shape, system_bits(), depth=depth, blocks=blocks)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in {"Binomial", "Hypergeometric"}:
+            from discreet.noise import count_laws
+
+            return getattr(count_laws, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact import Amount, exact
-from discreet.noise import scalar
 from discreet.noise._arb import Ball, ball, enclosure, sign
 from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, capped, positive
 from discreet.noise._theta import gaussian_sum, gaussian_tail_sum, rough_erfc, rough_gaussian_tails
@@ -107,6 +106,8 @@ class DiscreteLaplace:
 
     def sample(self, size: int, bits: Bits) -> NDArray[np.int64]:
         """`size` independent draws."""
+        from discreet.noise import scalar
+
         return scalar.discrete_laplace(self.scale, size, bits)
 
     def tail_ball(self, k: int) -> Ball:
@@ -158,6 +159,8 @@ class DiscreteGaussian:
 
     def sample(self, size: int, bits: Bits) -> NDArray[np.int64]:
         """`size` independent draws."""
+        from discreet.noise import scalar
+
         return scalar.discrete_gaussian(self.sigma2, size, bits)
 
     def tail_ball(self, k: int) -> Ball:
@@ -215,6 +218,8 @@ class RoundedGaussian:
 
     def sample(self, size: int, bits: Bits) -> NDArray[np.int64]:
         """`size` independent draws."""
+        from discreet.noise import scalar
+
         return scalar.rounded_gaussian(self.sigma2, size, bits)
 
     def _edge(self, k: int) -> Ball:
@@ -286,6 +291,8 @@ class Geometric:
 
     def sample(self, size: int, bits: Bits) -> NDArray[np.int64]:
         """`size` independent draws."""
+        from discreet.noise import scalar
+
         return scalar.geometric(self.scale, size, bits)
 
     def _cdf_ball(self, k: int) -> Ball:

@@ -16,10 +16,10 @@ from discreet.figures import decimals_for, name, number
 from discreet.privacy import ApproxDP
 from discreet.privacy.coordinates import Budget
 from discreet.release import Guarantee
-from discreet.report.drawing import Chart, histogram_chart, picture, profile_chart, quantile_chart
+from discreet.report.drawing import Chart, can_draw, histogram_chart, profile_chart, quantile_chart, sources
 from discreet.report.words import title_words
 
-__all__ = ["Picture", "pictures_of", "profile_of"]
+__all__ = ["Picture", "Sketch", "illustrations", "pictures_of", "profile_of"]
 
 _MOST_GROUPS = 12
 _MOST_BINS = 60
@@ -36,8 +36,28 @@ class Picture:
     source: str
 
 
-def profile_of(guarantee: Guarantee) -> Picture | None:
-    """δ as a function of ε, beside exact totals as advertised and effective; None without the means to draw, or δ = 0.
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A picture that is not drawn yet: its chart instead of its source."""
+
+    title: str
+    words: str
+    chart: Chart
+
+
+def illustrations(guarantee: Guarantee, document: Mapping[str, Any]) -> tuple[Picture | None, tuple[Picture, ...]]:
+    """The profile and the other pictures of a page, drawn together; none without the means to draw."""
+    if not can_draw():
+        return None, ()
+    profile = [sketch for sketch in [profile_of(guarantee)] if sketch is not None]
+    sketches = [*profile, *pictures_of(document)]
+    drawn = sources([sketch.chart for sketch in sketches])
+    found = [Picture(one.title, one.words, source) for one, source in zip(sketches, drawn, strict=False)]  # all or none
+    return (found[0] if profile and found else None), tuple(found[len(profile) :])
+
+
+def profile_of(guarantee: Guarantee) -> Sketch | None:
+    """δ as a function of ε, beside exact totals as advertised and effective; None where δ = 0 throughout.
 
     Every δ is an upper bound of the privacy profile, rounded up.
     """
@@ -54,16 +74,13 @@ def profile_of(guarantee: Guarantee) -> Picture | None:
         for kind, measure in kinds.items()
         if guarantee.report_delta >= _LEAST_DELTA
     ]
-    source = picture(profile_chart(points, stated))
-    if source is None:
-        return None
     words = " and ".join(
         f"at ε = {point['epsilon']:.3g} at most {decimal_up(point['delta'], 2)}" for point in points[:: len(points) - 1]
     )
-    return Picture(
+    return Sketch(
         "For each ε the δ that this publication keeps: its privacy profile, rounded up.",
         f"A falling curve: δ is {words}.",
-        source,
+        profile_chart(points, stated),
     )
 
 
@@ -77,7 +94,7 @@ def _profile(kind: str, measure: Budget) -> Iterator[dict[str, Any]]:
             yield {"kind": kind, "epsilon": float(epsilon), "delta": delta}
 
 
-def pictures_of(document: Mapping[str, Any]) -> Iterator[Picture]:
+def pictures_of(document: Mapping[str, Any]) -> Iterator[Sketch]:
     """Quantile curves, then histograms, in the order of the statistics."""
     columns = {column["name"]: column["values"] for column in document["columns"]}
     frames = {frame["name"]: frame["columns"] for frame in document.get("frames", ())}
@@ -92,7 +109,7 @@ def pictures_of(document: Mapping[str, Any]) -> Iterator[Picture]:
             yield found
 
 
-def _quantiles(statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], labels: Sequence[str]) -> Picture | None:
+def _quantiles(statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], labels: Sequence[str]) -> Sketch | None:
     orders = [text(100 * exact(order, "at")) for order in statistic["at"]]
     groups = _groups(columns, labels, len(columns[f"{statistic['name']}_p{orders[0]}"]))
     if len(set(groups)) < len(groups) or len(groups) > _MOST_GROUPS:
@@ -103,10 +120,10 @@ def _quantiles(statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]
         for order in sorted(orders, key=float)
     ]
     title = title_words(statistic)
-    return _picture(title, points, quantile_chart(points, title=name(statistic["column"])))
+    return _sketch(title, points, quantile_chart(points, title=name(statistic["column"])))
 
 
-def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]]) -> Picture | None:
+def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]]) -> Sketch | None:
     columns = {column["name"]: column["values"] for column in frame}
     counts = next(column for column in columns if f"{column}_low" in columns)
     labels = [column for column in columns if column not in {counts, f"{counts}_low", f"{counts}_high"}]
@@ -123,7 +140,7 @@ def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]])
         for row, (group, label) in enumerate(zip(groups, bins, strict=True))
     ]
     title = title_words(statistic)
-    return _picture(title, points, histogram_chart(points, title=name(statistic["column"])))
+    return _sketch(title, points, histogram_chart(points, title=name(statistic["column"])))
 
 
 def _groups(columns: Mapping[str, Sequence[Any]], labels: Sequence[str], size: int) -> list[str]:
@@ -138,14 +155,11 @@ def _ends(columns: Mapping[str, Sequence[Any]], column: str, row: int) -> dict[s
     return {key: float(columns[end][row]) for key, end in ends.items()}
 
 
-def _picture(title: str, points: Sequence[Mapping[str, Any]], chart: Chart) -> Picture | None:
-    source = picture(chart)
-    if source is None:
-        return None
+def _sketch(title: str, points: Sequence[Mapping[str, Any]], chart: Chart) -> Sketch:
     low, high = min(points, key=lambda point: point["value"]), max(points, key=lambda point: point["value"])
     decimals = decimals_for([(point["high"] - point["low"]) / 2 for point in points])
     words = (
         f"{title}: {number(len(points))} values with their intervals, from {number(low['value'], decimals)} to "
         f"{number(high['value'], decimals)}. The tables have all of them."
     )
-    return Picture(title, words, source)
+    return Sketch(title, words, chart)

@@ -12,7 +12,7 @@ from discreet.release import Release
 from discreet.report import appendix, promise, words
 from discreet.report.appendix import Noise, OrdinaryNoise
 from discreet.report.budget import BudgetUse, budget_of
-from discreet.report.pictures import Picture, pictures_of, profile_of
+from discreet.report.pictures import Picture, illustrations
 from discreet.report.tables import MOST_ROWS, NumberTable, tables_of
 from discreet.report.totals import Exact, exact_of, unprotected_words
 
@@ -58,6 +58,7 @@ def page_of(release: Release) -> Page:
     """
     document, guarantee = release.shown(MOST_ROWS), release.guarantee
     plan = document["plan"]
+    profile, pictures = illustrations(guarantee, document)
     return Page(
         title=name(document["name"]),
         dataset=name(document["dataset"]),
@@ -68,11 +69,11 @@ def page_of(release: Release) -> Page:
         promise=name(document["guarantee"]["words"]),
         detection=promise.detection_words(guarantee),
         figures=promise.figures_of(guarantee),
-        profile=profile_of(guarantee),
+        profile=profile,
         budget=budget_of(document, guarantee),
         exact=exact_of(document, guarantee),
         covered=words.covered_words(document["interval"]),
-        pictures=tuple(pictures_of(document)),
+        pictures=pictures,
         tables=tuple(tables_of(document)),
         steps=tuple(words.step_words(step) for step in plan["steps"]),
         columns=_columns(plan),
