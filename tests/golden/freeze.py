@@ -16,7 +16,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MemberDescriptorType, ModuleType
 from typing import Any
@@ -175,10 +175,22 @@ def page_digest(release: dp.Release) -> str:
 
 # Public names -----------------------------------------------------------------------------------------------------------
 
-SPACES: tuple[ModuleType, ...] = (
-    dp, audit, datasets, invariants, ledger, noise, planner, privacy, report, privacy.amplify, privacy.calibrate,
-    privacy.compose, privacy.convert, privacy.profile,
-)  # fmt: skip
+SPACES: Mapping[str, ModuleType] = {
+    "discreet": dp,
+    "audit": audit,
+    "datasets": datasets,
+    "invariants": invariants,
+    "ledger": ledger,
+    "noise": noise,
+    "planner": planner,
+    "privacy": privacy,
+    "report": report,
+    "amplify": privacy.amplify,
+    "calibrate": privacy.calibrate,
+    "compose": privacy.compose,
+    "convert": privacy.convert,
+    "profile": privacy.profile,
+}
 SINGLE = (
     RowEstimate,
     Order,
@@ -194,17 +206,12 @@ SINGLE = (
 def signatures() -> dict[str, list[str]]:
     """Public names by the space that the reference shows them in, each with its parameters, and those of its methods."""
     found: dict[str, list[str]] = {}
-    for space in SPACES:
-        for name in space.__all__:
-            _describe(f"{_documented(space)}.{name}", getattr(space, name), found)
+    for space, module in SPACES.items():
+        for name in module.__all__:
+            _describe(f"{space}.{name}", getattr(module, name), found)
     for one in SINGLE:
         _describe(one.__name__, one, found)
     return found
-
-
-def _documented(space: ModuleType) -> str:
-    """The last part of its name, wherever it stands."""
-    return space.__name__.rsplit(".", 1)[-1]
 
 
 def _describe(name: str, value: Any, found: dict[str, list[str]]) -> None:
