@@ -24,6 +24,7 @@ from discreet.names import one_form
 from discreet.planfile import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.release import Release, guarantee_json
+from discreet.result_frames import checked_formulas, for_csv
 from discreet.spend import Order, amount_text, checked_name
 from discreet.views import consistent
 
@@ -34,13 +35,14 @@ _LARGE_FILES = "release.json, the folder table, report.html"
 _STAGES = {"fingerprint": "looking whether the source has changed", "count": "counting", "draw": "drawing noise, writing"}
 
 
-def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_json: bool) -> None:
+def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, formulas: str, as_json: bool) -> None:
     """The releases of a plan are charged, or found in the ledger, and written; a summary is on stdout.
 
     Raises:
         DiscreetError: refused; nothing was spent.
         typer.Exit: 4, something failed after the charge.
     """
+    checked_formulas(formulas)
     plan = load_plan(path)
     plan = plan if name is None else replace(plan, orders=renamed(plan.orders, name))
     folders = folders_for(plan.orders, out)
@@ -53,7 +55,7 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
         try:
             with spinner:
                 answers = session.release_all(plan.orders)
-                problems = [_written(answer, folder) for answer, folder in zip(answers, folders, strict=True)]
+                problems = [_written(answer, folder, formulas) for answer, folder in zip(answers, folders, strict=True)]
             done = [
                 (answer, folder)
                 for answer, folder, problem in zip(answers, folders, problems, strict=True)
@@ -84,7 +86,7 @@ def report_folder(folder: Path) -> Answer:
     return _written_files(written)
 
 
-def consistent_folder(folder: Path, statistic: str | None) -> Answer:
+def consistent_folder(folder: Path, statistic: str | None, formulas: str) -> Answer:
     """consistent.csv and consistent.parquet stand beside the release.json in `folder`, or beside each in its sub-folders.
 
     Raises:
@@ -94,7 +96,7 @@ def consistent_folder(folder: Path, statistic: str | None) -> Answer:
     for place in _release_folders(folder, "consistent"):
         table = consistent(Release.load(place), statistic)
         try:
-            table.write_csv(place / "consistent.csv")
+            for_csv(table, formulas).write_csv(place / "consistent.csv")
             table.write_parquet(place / "consistent.parquet")
         except OSError as wrong:
             raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
@@ -168,14 +170,14 @@ def _check_folder(folder: Path, dataset: str, name: str) -> None:
         raise ArgumentError(f"--out: '{folder}' holds another release, which is not overwritten; choose another folder")
 
 
-def _written(answer: Release | ReleaseFailed, folder: Path) -> str:
+def _written(answer: Release | ReleaseFailed, folder: Path, formulas: str) -> str:
     """What went wrong with a release, empty when its files stand in `folder`."""
     if isinstance(answer, ReleaseFailed):
         return str(answer)
     try:
         from discreet.report import write_report
 
-        answer.save(folder)
+        answer.save(folder, formulas=formulas)
         write_report(answer, folder / "report.html")
     except Exception as error:  # noqa: BLE001 (whatever it is, the charge stands, and the ledger has the release)
         again = "the same command again" if answer.parts else "the same command with another --out"
