@@ -5,9 +5,13 @@ UV := $(shell command -v uv 2>/dev/null)
 
 .PHONY: demo test test-browser test-spark test-slow check bench docs clean
 
-.venv/.ready: pyproject.toml
-	@if [ -n "$(UV)" ]; then $(UV) venv -q --allow-existing --python $(PYTHON) .venv && $(UV) pip install -q --python $(BIN)/python -e '.[dev]'; \
-	else $(PYTHON) -m venv .venv && $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'; fi
+# Every package in the version, and with the hashes, of requirements/*.lock (scripts/lock.py writes them).
+INSTALL = $(if $(UV),$(UV) pip install -q --python $(BIN)/python,$(BIN)/python -m pip install -q --disable-pip-version-check)
+
+.venv/.ready: pyproject.toml requirements/dev.lock
+	@$(if $(UV),$(UV) venv -q --allow-existing --python $(PYTHON) .venv,$(PYTHON) -m venv .venv)
+	@$(INSTALL) --require-hashes -r requirements/dev.lock
+	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
 demo: .venv/.ready
@@ -26,9 +30,8 @@ test: check
 test-browser: .venv/.browser
 	$(BIN)/python -m pytest -m browser
 
-.venv/.browser .venv/.spark .venv/.docs: .venv/.%: .venv/.ready
-	@if [ -n "$(UV)" ]; then $(UV) pip install -q --python $(BIN)/python -e '.[$*]'; \
-	else $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[$*]'; fi
+.venv/.browser .venv/.spark .venv/.docs: .venv/.%: requirements/%.lock .venv/.ready
+	@$(INSTALL) --require-hashes -r $<
 	@touch $@
 
 test-spark: .venv/.spark

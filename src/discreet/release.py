@@ -25,7 +25,7 @@ from discreet.given_paths import content_of, given_path, reason, shown_path
 from discreet.parts import TABLE, Part, collected, copied, paths_of, problem_of, table_of
 from discreet.plan import digest, sealed
 from discreet.privacy.coordinates import Budget, from_json, to_json
-from discreet.result_frames import all_frames, frame_of, named_files
+from discreet.result_frames import all_frames, checked_formulas, for_csv, frame_of, named_files
 
 if TYPE_CHECKING:
     import altair as alt
@@ -240,15 +240,16 @@ class Release:
         table = self.table
         return pd.DataFrame({name: table[name].to_list() for name in table.columns})
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, folder: str | Path, *, formulas: str = "escape") -> Path:
         """release.json and a CSV and a Parquet file of each frame of `tables` stand in `folder`, each whole or not at all.
 
-        Of a large release, its files in place of those of the table.
+        Of a large release, its files in place of those of the table. In CSV files alone, a single quote stands before labels
+        that spreadsheets take for formulas, unless `formulas` is "keep".
 
         Raises:
             ArgumentError: the folder cannot be made or written, or holds another table; or files that are not as written.
         """
-        place, parts = given_path(folder, "save()"), self.parts
+        place, parts, _ = given_path(folder, "save()"), self.parts, checked_formulas(formulas)
         frames = all_frames(self.document, collected(self.scan().head(0))) if parts else self.tables
         files = named_files({name: frame for name, frame in frames.items() if name != TABLE or not parts})
         try:
@@ -257,7 +258,7 @@ class Release:
                 copied(parts, self._place() / TABLE, place)
             replaced(place / "release.json", lambda path: path.write_bytes(self.payload))
             for name, frame in files.items():
-                replaced(place / f"{name}.csv", partial(frame.write_csv, quote_style="non_numeric"))
+                replaced(place / f"{name}.csv", partial(for_csv(frame, formulas).write_csv, quote_style="non_numeric"))
                 replaced(place / f"{name}.parquet", frame.write_parquet)
         except OSError as wrong:
             raise ArgumentError(f"save('{folder}'): cannot be written ({reason(wrong)}); choose another folder") from None

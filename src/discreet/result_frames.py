@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from discreet.errors import ArgumentError, printed
 from discreet.exact import exact
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["all_frames", "frame_of", "named_files"]
+__all__ = ["ESCAPE", "FORMULAS", "all_frames", "checked_formulas", "for_csv", "frame_of", "named_files"]
+
+ESCAPE = "escape"
+FORMULAS = (ESCAPE, "keep")
+"""What becomes of labels in CSV files that spreadsheets take for formulas: a single quote before them, or nothing."""
+
+# How a formula begins for some spreadsheet, also in the wide forms of East Asia, but not where the whole is a number. A
+# quote that is there already is looked through, so that taking one away gives every label back.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"'*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def all_frames(document: Mapping[str, Any], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -25,6 +36,41 @@ def all_frames(document: Mapping[str, Any], table: pl.DataFrame) -> dict[str, pl
     if not all(isinstance(name, str) for name in frames):
         raise TypeError
     return frames
+
+
+def checked_formulas(formulas: object) -> str:
+    """One of `FORMULAS`.
+
+    Raises:
+        ArgumentError: anything else.
+    """
+    if not isinstance(formulas, str) or formulas not in FORMULAS:
+        raise ArgumentError(f"formulas={printed(formulas)}: must be {' or '.join(map(repr, FORMULAS))}")
+    return formulas
+
+
+def for_csv(frame: pl.DataFrame, formulas: str) -> pl.DataFrame:
+    """The frame as it is written to a CSV file: no name or text in it is a formula, unless they are kept."""
+    import polars as pl
+
+    if checked_formulas(formulas) != ESCAPE:
+        return frame
+    # No expressions: their evaluation needs threads, which a forked process has not.
+    written = [
+        pl.Series(_escaped(one.name), map(_escaped_or_null, one.to_list()), dtype=one.dtype)
+        if one.dtype == pl.String
+        else one.alias(_escaped(one.name))
+        for one in frame
+    ]
+    return pl.DataFrame(written)
+
+
+def _escaped(text: str) -> str:
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def _escaped_or_null(text: str | None) -> str | None:
+    return text and _escaped(text)
 
 
 def frame_of(columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

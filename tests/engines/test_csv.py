@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
@@ -354,3 +356,31 @@ def test_the_snapshot_of_a_file_changes_with_the_file(write: Write) -> None:
     assert engine.snapshot() == before
     path.write_text(written(ROWS[1:]))
     assert engine.snapshot() != before
+
+
+WIDE = """
+import sys
+from pathlib import Path
+import discreet as dp
+from discreet.engines import header_of
+
+names = [f"c{number}" for number in range(100_000)]
+for file, columns in {"a.csv": names, "b.csv": names[::-1], "twice.csv": [*names, "c7", "c3"]}.items():
+    Path(file).write_text(",".join(columns) + "\\n" + ",".join(["1"] * len(columns)) + "\\n", encoding="utf-8")
+assert list(header_of("a.csv")) == list(header_of("[ab].csv")) == names
+try:
+    header_of("twice.csv")
+except dp.SourceError as error:
+    assert "'c3' is in the header twice" in str(error)
+schema = dp.Schema(c99999=dp.Number(0, 9))
+with dp.Session("[ab].csv", schema, dataset="d", ledger=":memory:", budget=dp.ZCDP(10**6), neighbours=dp.AddRemove()) as one:
+    print(one.release(one.table.agg(dp.sum("c99999", nulls="skip")), name="r").table["sum_c99999"].item())
+"""
+
+
+def test_a_hundred_thousand_columns_take_no_hundred_thousand_looks_at_each(tmp_path):
+    """Looking through all names for each name takes minutes: the limit here is far from what it takes, and from that."""
+    run = subprocess.run(
+        [sys.executable, "-c", WIDE], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (run.returncode, run.stdout.strip()) == (0, "2.0"), run.stderr

@@ -409,7 +409,7 @@ def test_one_failed_release_does_not_take_the_others_with_it(folder: Path, monke
 
 
 def test_results_that_cannot_be_written_stay_in_the_ledger(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(self: dp.Release, folder: Path) -> Path:
+    def failing(self: dp.Release, folder: Path, *, formulas: str) -> Path:
         raise MemoryError("a secret value: 4711")
 
     with monkeypatch.context() as patch:

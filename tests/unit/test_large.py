@@ -16,11 +16,11 @@ import pytest
 
 import discreet as dp
 from discreet import large_files, limits
-from discreet.allocate import quote
+from discreet.allocate import check_large, quote
 from discreet.cube import Cube
 from discreet.engines import open_source
 from discreet.evaluate import noisy_answers, noisy_in_place, scanned
-from discreet.large import PART_ROWS, check_large, publish_large
+from discreet.large import PART_ROWS, publish_large
 from discreet.mechanisms.additive import add_noise, add_noise_in_place
 from discreet.noise.bits import Bits
 from discreet.noise.laws import RoundedGaussian

@@ -35,6 +35,7 @@ app.add_typer(_ledger, name="ledger")
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan file (TOML).")]
 LedgerArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file.")]
 FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="A folder with results of `release`.")]
+Formulas = Annotated[str, typer.Option(metavar="escape|keep", help="Labels in CSV files that are formulas to spreadsheets.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -157,6 +158,7 @@ def release(
     memory: Annotated[str | None, typer.Option(metavar="SIZE", help="What the driver may keep in memory, as 500MB.")] = None,
     threads: Annotated[int | None, typer.Option(metavar="N", help="How many threads may count.")] = None,
     spill: Annotated[Path | None, typer.Option(metavar="DIR", help="Where to put what does not fit into memory.")] = None,
+    formulas: Formulas = "escape",
     as_json: AsJson = False,
 ) -> None:
     """Charge the releases of a plan, all or none, and write them to DIR: JSON, CSV, Parquet and an HTML report.
@@ -168,7 +170,7 @@ def release(
     from discreet.engines.limits import Limits
 
     with exits():
-        release_plan(plan, out, name, Limits(memory, threads, spill), as_json=as_json)
+        release_plan(plan, out, name, Limits(memory, threads, spill), formulas=formulas, as_json=as_json)
 
 
 @app.command(epilog="Example: discreet report results")
@@ -185,13 +187,14 @@ def consistent(
     folder: FolderArgument,
     statistic: Annotated[str | None, typer.Option(metavar="NAME", help="Which count, share, histogram or table.")] = None,
     *,
+    formulas: Formulas = "escape",
     as_json: AsJson = False,
 ) -> None:
     """Write consistent.csv: counts as non-negative integers that add up to what is public. Biased; for readers only."""
     from discreet.cli.releasing import consistent_folder
 
     with exits():
-        write(consistent_folder(folder, statistic), as_json=as_json)
+        write(consistent_folder(folder, statistic, formulas), as_json=as_json)
 
 
 @app.command(epilog="Examples: discreet convert --rho 0.213 --delta 1e-10; discreet convert --epsilon 1 --delta 1e-9")

@@ -26,6 +26,7 @@ from discreet.names import one_form
 from discreet.planfile import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.release import Release, guarantee_json
+from discreet.result_frames import checked_formulas, for_csv
 from discreet.spend import Order, amount_text, checked_name
 from discreet.views import consistent
 
@@ -36,7 +37,7 @@ _LARGE_FILES = "release.json, the folder table, report.html"
 _STAGES = {"fingerprint": "looking whether the source has changed", "count": "counting", "draw": "drawing noise, writing"}
 
 
-def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_json: bool) -> None:
+def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, formulas: str, as_json: bool) -> None:
     """The releases of a plan are charged, or found in the ledger, and written; a summary is on stdout.
 
     Raises:
@@ -44,6 +45,7 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
         typer.Exit: 4, something failed after the charge.
     """
     given_path(out, "--out")
+    checked_formulas(formulas)
     plan = load_plan(path)
     plan = plan if name is None else replace(plan, orders=renamed(plan.orders, name))
     folders = folders_for(plan.orders, out)
@@ -57,7 +59,7 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, as_
             before = standing(plan)
             with spinner:
                 answers = session.release_all(plan.orders)
-                problems = [_written(answer, folder) for answer, folder in zip(answers, folders, strict=True)]
+                problems = [_written(answer, folder, formulas) for answer, folder in zip(answers, folders, strict=True)]
             done = [
                 (answer, folder)
                 for answer, folder, problem in zip(answers, folders, problems, strict=True)
@@ -87,7 +89,7 @@ def report_folder(folder: Path) -> Answer:
     return _written_files(written)
 
 
-def consistent_folder(folder: Path, statistic: str | None) -> Answer:
+def consistent_folder(folder: Path, statistic: str | None, formulas: str) -> Answer:
     """consistent.csv and consistent.parquet stand beside the release.json in `folder`, or beside each in its sub-folders.
 
     Raises:
@@ -97,7 +99,7 @@ def consistent_folder(folder: Path, statistic: str | None) -> Answer:
     for place in _release_folders(folder, "consistent"):
         table = consistent(Release.load(place), statistic)
         try:
-            replaced(place / "consistent.csv", table.write_csv)
+            replaced(place / "consistent.csv", for_csv(table, formulas).write_csv)
             replaced(place / "consistent.parquet", table.write_parquet)
         except OSError as wrong:
             raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
@@ -169,14 +171,14 @@ def _check_folder(folder: Path, dataset: str, name: str) -> None:
         raise ArgumentError(f"--out: '{folder}' holds another release, which is not overwritten; choose another folder")
 
 
-def _written(answer: Release | ReleaseFailed, folder: Path) -> str:
+def _written(answer: Release | ReleaseFailed, folder: Path, formulas: str) -> str:
     """What went wrong with a release, empty when its files stand in `folder`."""
     if isinstance(answer, ReleaseFailed):
         return str(answer)
     try:
         from discreet.report import write_report
 
-        answer.save(folder)
+        answer.save(folder, formulas=formulas)
         write_report(answer, folder / "report.html")
     except Exception as error:  # noqa: BLE001 (whatever it is, the charge stands, and the ledger has the release)
         again = "the same command again" if answer.parts else "the same command with another --out"

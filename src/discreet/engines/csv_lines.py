@@ -8,6 +8,7 @@ nulls. Files whose cells contain line breaks are therefore not in this format; t
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,9 +65,9 @@ def _names(line: bytes, path: Path) -> list[str]:
             f"source '{path}': its header is one column, separated by {_SEPARATORS[found[0]]} instead of commas; "
             "convert it to comma-separated CSV or Parquet first"
         )
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise SourceError(f"source '{path}': column '{twice[0]}' is in the header twice; rename one of the two")
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if twice is not None:
+        raise SourceError(f"source '{path}': column '{twice}' is in the header twice; rename one of the two")
     return names
 
 

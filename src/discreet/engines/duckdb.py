@@ -65,7 +65,8 @@ class _CsvEngine:
         self._paths, self._listing, self._database = paths, listing, Database(limits)
         self._names = [csv_header(path) for path in paths]
         for path, names in zip(paths, self._names, strict=True):
-            missing = [name for name in self._names[0] if name not in names]
+            there = set(names)  # a file may have a hundred thousand columns
+            missing = [name for name in self._names[0] if name not in there]
             if missing:
                 raise SourceError(
                     f"source '{path}': has no column '{missing[0]}', unlike '{paths[0]}'; add it, or leave the file out"
