@@ -325,7 +325,7 @@ def test_an_error_of_the_system_that_nobody_expects_is_one_sentence(folder: Path
     def fails(path: Path) -> Any:
         raise OSError(28, "No space left on device", "b\udcff")
 
-    monkeypatch.setattr("discreet.cli.checked_plan", fails)
+    monkeypatch.setattr(planning, "checked_plan", fails)
     said = refused(2, "check", "plan.toml")
     assert said == "discreet: 'b\\udcff': No space left on device; nothing was spent\n"
 

@@ -200,6 +200,6 @@ def test_commands_find_an_older_data_set_and_its_folder(tmp_path: Path, monkeypa
         facts = json.loads(run(spelling, "quote", "--json"))
         assert (facts["charge"], facts["remaining"]) == (["0"], ["0.9"])
         assert "is in the ledger" in run(spelling, "check")
-        assert "given back" in run(spelling, "release", "--out", "out")
+        assert "no new charge" in run(spelling, "release", "--out", "out")
     shown = CliRunner().invoke(app, ["ledger", "show", "budget.db", "--dataset", ONE])
     assert f"data set '{TWO}'" in shown.stdout
