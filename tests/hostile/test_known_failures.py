@@ -220,7 +220,7 @@ def test_every_spelling_has_the_one_code_that_is_listed(column, codes):
 
 
 def test_no_value_of_the_data_becomes_a_key(tmp_path):
-    """C3, C5, bad inputs 11 and 15: keys are those of the schema, and formulas among them are quoted in CSV files."""
+    """C3, C5, bad inputs 11 and 15: keys are those of the schema, and no formula among them is one in CSV files."""
     values = ["x", "=HYPERLINK(1)", "@cmd", "738291", "x ", None]
     schema = dp.Schema(g=dp.Category(["x", "=1+1", 'a"b']))
     with session(pl.DataFrame({"g": values}), schema) as one:
@@ -231,7 +231,7 @@ def test_no_value_of_the_data_becomes_a_key(tmp_path):
         content = path.read_bytes()
         assert not [value for value in values[1:4] if value.encode() in content], path.name
     written = (folder / "table.csv").read_text(encoding="utf-8").splitlines()
-    assert [line.rsplit(",", 3)[0] for line in written[1:4]] == ['"x"', '"=1+1"', '"a""b"']
+    assert [line.rsplit(",", 3)[0] for line in written[1:4]] == ['"x"', '"\'=1+1"', '"a""b"']
 
 
 def test_equal_bits_give_equal_releases_of_permuted_rows():

@@ -30,7 +30,7 @@ from discreet.engines import open_source
 from discreet.engines.reference import ReferenceEngine
 from discreet.evaluate import exact_answers, noisy_answers
 from discreet.invariants import Invariants, lattice
-from discreet.invariants import beside as beside_module
+from discreet.invariants import adjacency as adjacency_module
 from discreet.invariants.adjacency import semi_adjacency
 from discreet.invariants.beside import beside
 from discreet.invariants.checking import checked_invariants
@@ -450,7 +450,7 @@ def assert_noticed(name, spend):
 )
 def test_one_row_too_few_is_noticed(name, spend, monkeypatch):
     """The noise of a(t) - 1 rows, for the pairs that differ in a(t)."""
-    monkeypatch.setattr(beside_module, "semi_adjacency", one_row_too_few)
+    monkeypatch.setattr(adjacency_module, "semi_adjacency", one_row_too_few)
     assert_noticed(name, spend)
 
 
@@ -754,6 +754,6 @@ def random_cases(examples):
 def test_many_random_requests(monkeypatch):
     """And with the noise of one row too few some of them fail."""
     assert random_cases(400) > 20_000
-    monkeypatch.setattr(beside_module, "semi_adjacency", one_row_too_few)
+    monkeypatch.setattr(adjacency_module, "semi_adjacency", one_row_too_few)
     with pytest.raises(AssertionError):
         random_cases(400)
