@@ -70,25 +70,25 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
 
 def test_a_part_is_on_disk_to_its_last_byte_before_anybody_hears_of_it(tmp_path: Path, watched: Watched) -> None:
     draft = draft_folder(tmp_path)
-    part = write_part(draft, 0, 0, ROWS)
-    file = draft / Path(part.file).name
+    part = write_part(draft.path, 0, 0, ROWS)
+    file = draft.path / Path(part.file).name
     assert file.stat().st_size == part.size > 0
     assert watched.holds(file)
 
 
 def test_a_table_has_its_name_on_disk_once_it_is_placed(tmp_path: Path, watched: Watched) -> None:
     draft = draft_folder(tmp_path)
-    write_part(draft, 0, 0, ROWS)
-    placed(draft, tmp_path)
+    write_part(draft.path, 0, 0, ROWS)
+    placed(draft.path, tmp_path)
     assert {entry.name for entry in tmp_path.iterdir()} == {TABLE}
     assert watched.holds(tmp_path)
 
 
 def test_a_copied_table_is_on_disk_with_every_file_before_it_gets_its_name(tmp_path: Path, watched: Watched) -> None:
     draft, other = draft_folder(tmp_path), tmp_path / "other"
-    parts = [write_part(draft, 0, 0, ROWS), write_part(draft, 1, 50, ROWS.head(7))]
+    parts = [write_part(draft.path, 0, 0, ROWS), write_part(draft.path, 1, 50, ROWS.head(7))]
     watched.seen.clear()
-    copied(parts, draft, other)
+    copied(parts, draft.path, other)
     for name in (Path(part.file).name for part in parts):
         assert watched.holds(other / TABLE / name)
     assert watched.holds(other / TABLE)  # the draft folder, synced before it got this name

@@ -25,6 +25,7 @@ from discreet.invariants.structure import Blocks
 from discreet.invariants.totals import read_totals
 from discreet.mechanisms import Sensitivity, _runs, quantiles_change, selection, worst
 from discreet.mechanisms.lattice import LatticeGaussian, SumZeroLaplace
+from discreet.noise import exponential
 from discreet.noise.bits import Bits
 from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
 from discreet.resample import _null_rows, _sampled, impute, resample
@@ -516,7 +517,7 @@ OTHER_LAWS = {
         (_runs, "_whole", without_the_heap), REPLACED.agg(dp.quantiles("v", QUARTERS, **CHOSEN)), dp.ZCDP("0.5")
     ),
     "always the first code of a gap": drawn_with(
-        (selection, "below_each", first_of_the_gap), ADDED.agg(dp.median("v", **CHOSEN)), dp.PureDP(1)
+        (exponential, "below_each", first_of_the_gap), ADDED.agg(dp.median("v", **CHOSEN)), dp.PureDP(1)
     ),
     "imputed per copy, whole copies": drawn_with(PER_COPY, DOUBLED.group_by("g").agg(dp.count()), dp.PureDP(1)),
     "imputed per copy": drawn_with(PER_COPY, RESIZED["copies"].group_by("g").agg(dp.mean("v")), dp.ApproxDP(1, "1e-6")),
