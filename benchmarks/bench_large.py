@@ -75,7 +75,7 @@ def plain(path: Path, kind: str) -> None:
 def release(path: Path, kind: str) -> None:
     """The same as a release: reserve, aggregate, noise, intervals, files, commit."""
     import discreet as dp
-    from discreet import large
+    from discreet.releases import run as large
 
     schema = dp.Schema(
         state=dp.Category([f"State {i:02d}" for i in range(51)]),

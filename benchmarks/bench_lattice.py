@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.invariants.enumerate import differences
 from discreet.noise.bits import system_bits
-from discreet.noise.k_norm import k_norm_noise
-from discreet.noise.klein import lattice_gaussian, lattice_of
-from discreet.noise.margin_gaussian import margins_gaussian, sum_zero_gaussian
-from discreet.noise.scalar import discrete_gaussian, discrete_laplace
-from discreet.noise.sum_zero import sum_zero_laplace
+from discreet.noise.lattice.k_norm import k_norm_noise
+from discreet.noise.lattice.klein import lattice_gaussian, lattice_of
+from discreet.noise.lattice.margin_gaussian import margins_gaussian, sum_zero_gaussian
+from discreet.noise.lattice.sum_zero import sum_zero_laplace
+from discreet.noise.single.scalar import discrete_gaussian, discrete_laplace
+from discreet.totals.enumerate import differences
 
 CELLS = 100_000
 DRAWS = 10_000

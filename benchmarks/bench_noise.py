@@ -14,8 +14,9 @@ from functools import partial
 
 import numpy as np
 
-from discreet.noise import counts, scalar
 from discreet.noise.bits import system_bits
+from discreet.noise.counts import counts
+from discreet.noise.single import scalar
 
 DRAWS = 4_000_000
 ROUNDS = 7

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from discreet.privacy import GDP
-from discreet.privacy.compose import compose
+from discreet.privacy.calculus.compose import compose
+from discreet.privacy.calculus.profile import DiscreteGaussian, DiscreteLaplace
 from discreet.privacy.convert import gaussian_delta, zcdp_delta, zcdp_epsilon, zcdp_rho
-from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace
 
 
 def best(call: Callable[[], Any], repetitions: int, loops: int = 1) -> float:

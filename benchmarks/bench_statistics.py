@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dp
-from discreet.allocate import quote
-from discreet.assemble import estimated, frames
-from discreet.plan import Plan
-from discreet.queries import widths
-from discreet.quotes import Quote
+from discreet.cube.queries import widths
+from discreet.plan.plan import Plan
+from discreet.quotes.allocate import quote
+from discreet.quotes.quote import Quote
+from discreet.releases.assemble import estimated, frames
 
 RUNS = 5
 BOUND = 2.0

@@ -20,9 +20,9 @@ from pathlib import Path
 import duckdb
 
 import discreet as dp
-from discreet import layouts
 from discreet.engines import open_source
-from discreet.plan import Plan
+from discreet.plan import layout as layouts
+from discreet.plan.plan import Plan
 
 ROWS = 10_000_000
 RUNS = 3

@@ -21,15 +21,15 @@ from pathlib import Path
 import numpy as np
 
 import discreet as dp
-from discreet.allocate import quote
-from discreet.invariants.beside import beside
-from discreet.invariants.levels import shape_of
-from discreet.invariants.totals import totals_of_counts
 from discreet.mechanisms import Sensitivity, law_for
 from discreet.mechanisms.lattice import keeps_totals
-from discreet.noise.laws import Law
-from discreet.quotes import LEVEL, Measured, Quote
-from discreet.statistics import Count, Statistic
+from discreet.noise.single.laws import Law
+from discreet.quotes.allocate import quote
+from discreet.quotes.quote import LEVEL, Measured, Quote
+from discreet.statistics.kinds import Count, Statistic
+from discreet.totals.beside import beside
+from discreet.totals.cells import shape_of
+from discreet.totals.published import totals_of_counts
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "semi-dp-errors.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"

@@ -17,8 +17,8 @@ import polars as pl
 import discreet as dp
 from discreet import datasets
 from discreet.ledger import Ledger
+from discreet.pages.report import write_report
 from discreet.plan import Plan
-from discreet.report import write_report
 
 OUT = Path(sys.argv[1] if len(sys.argv) > 1 else "demo-out")
 

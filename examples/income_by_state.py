@@ -12,7 +12,7 @@ import polars as pl
 
 import discreet as dp
 from discreet import datasets
-from discreet.report import write_report
+from discreet.pages.report import write_report
 
 STATES = """Alabama, Alaska, Arizona, Arkansas, California, Colorado, Connecticut, Delaware, District of Columbia, Florida,
 Georgia, Hawaii, Idaho, Illinois, Indiana, Iowa, Kansas, Kentucky, Louisiana, Maine, Maryland, Massachusetts, Michigan,

@@ -41,9 +41,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "discreet"
 TARGETS = (
-    "privacy", "ledger", "mechanisms", "allocate.py", "primitives.py", "levels.py", "quotes.py", "spend.py", "session.py",
-    "evaluate.py", "noise/exponential.py",
-)  # fmt: skip
+    "privacy",
+    "ledger",
+    "mechanisms",
+    "quotes/allocate.py",
+    "quotes/primitives.py",
+    "quotes/certainty.py",
+    "quotes/quote.py",
+    "session/orders.py",
+    "session/session.py",
+    "releases/evaluate.py",
+    "noise/single/exponential.py",
+)
 TESTS = (
     "tests/unit",
     "tests/laws",
@@ -52,7 +61,7 @@ TESTS = (
     "tests/hostile/test_release_faults.py",
 )
 WORDING = {"__str__", "_rank_text", "_totals_text", "_choice_text", "law_text"}
-"""Functions of quotes.py that decide nothing."""
+"""Functions of quotes/quote.py that decide nothing."""
 FIRST = 30
 """How many tests are tried before all the others: most mutants are killed by these."""
 CALLS = 300

@@ -9,9 +9,14 @@ import typing as _typing
 from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
 
+from discreet._moved import keep_old_names as _keep_old_names
 from discreet._version import __version__
 
 if _typing.TYPE_CHECKING:
+    from discreet.domain.groups import bins
+    from discreet.domain.imputation import Normal, Uniform, Weights
+    from discreet.domain.neighbours import AddRemove, ReplaceOne
+    from discreet.domain.schema import Category, Date, Number, Schema
     from discreet.engines import DatabaseTable, Limits
     from discreet.errors import (
         ArgumentError,
@@ -24,19 +29,15 @@ if _typing.TYPE_CHECKING:
         SchemaError,
         SourceError,
     )
-    from discreet.groups import bins
-    from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
-    from discreet.laws import Normal, Uniform, Weights
-    from discreet.neighbours import AddRemove, ReplaceOne
-    from discreet.plan import Plan
+    from discreet.plan.plan import Plan
+    from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
-    from discreet.release import Guarantee, Release
-    from discreet.schema import Category, Date, Number, Schema
-    from discreet.session import Session
-    from discreet.statistics import count, histogram, mean, median, quantiles, share, std, tables, variance
-    from discreet.statistics import sum_of as sum  # noqa: A004 (the statistic is called sum)
-    from discreet.table import Table
-    from discreet.views import consistent
+    from discreet.releases.document import Guarantee, Release
+    from discreet.releases.views import consistent
+    from discreet.session.session import Session
+    from discreet.statistics.kinds import count, histogram, mean, median, quantiles, share, std, tables, variance
+    from discreet.statistics.kinds import sum_of as sum  # noqa: A004 (the statistic is called sum)
+    from discreet.totals.description import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
 
 __all__ = [
     "GDP",
@@ -107,8 +108,8 @@ _HOMES = {
         "SchemaError",
         "SourceError",
     ),
-    "discreet.groups": ("bins",),
-    "discreet.invariants": (
+    "discreet.domain.groups": ("bins",),
+    "discreet.totals": (
         "Impossible",
         "Invariants",
         "LinearInvariant",
@@ -116,16 +117,16 @@ _HOMES = {
         "Occupied",
         "Totals",
     ),
-    "discreet.laws": (
+    "discreet.domain.imputation": (
         "Normal",
         "Uniform",
         "Weights",
     ),
-    "discreet.neighbours": (
+    "discreet.domain.neighbours": (
         "AddRemove",
         "ReplaceOne",
     ),
-    "discreet.plan": ("Plan",),
+    "discreet.plan.plan": ("Plan",),
     "discreet.privacy": (
         "GDP",
         "RDP",
@@ -133,18 +134,18 @@ _HOMES = {
         "ApproxDP",
         "PureDP",
     ),
-    "discreet.release": (
+    "discreet.releases.document": (
         "Guarantee",
         "Release",
     ),
-    "discreet.schema": (
+    "discreet.domain.schema": (
         "Category",
         "Date",
         "Number",
         "Schema",
     ),
-    "discreet.session": ("Session",),
-    "discreet.statistics": (
+    "discreet.session.session": ("Session",),
+    "discreet.statistics.kinds": (
         "count",
         "histogram",
         "mean",
@@ -156,8 +157,8 @@ _HOMES = {
         "variance",
         "sum",
     ),
-    "discreet.table": ("Table",),
-    "discreet.views": ("consistent",),
+    "discreet.plan.table": ("Table",),
+    "discreet.releases.views": ("consistent",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -177,3 +178,6 @@ if not _typing.TYPE_CHECKING:  # type checkers see the imports above, and that t
 
 def __dir__() -> list[str]:
     return sorted(set(globals()) | set(__all__))
+
+
+_keep_old_names()

@@ -7,7 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet import datasets
-from discreet.report import write_report
+from discreet.pages.report import write_report
 
 pytestmark = pytest.mark.browser
 

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.duckdb import open_frame
-from discreet.engines.duckdb_sql import quoted
-from discreet.engines.limits import NO_LIMITS
-from discreet.engines.relations import open_relation
+from discreet.engines.duckdb.dialect import quoted
+from discreet.engines.duckdb.driver import open_frame
+from discreet.engines.duckdb.relations import open_relation
+from discreet.engines.resources import NO_LIMITS
 from discreet.engines.sources import open_path
 
 Rows = Sequence[Sequence[object]]

@@ -13,18 +13,18 @@ import pytest
 from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 
+from discreet.audit.engines.conformance import first_difference
+from discreet.audit.engines.hostile import ties
+from discreet.domain.groups import bins
+from discreet.domain.imputation import Normal, Uniform, Weights
+from discreet.domain.neighbours import AddRemove, ReplaceOne
+from discreet.domain.schema import Category, Column, Date, Number, Schema
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.conformance import first_difference
-from discreet.engines.hostile import ties
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import PlanError
-from discreet.groups import bins
-from discreet.laws import Normal, Uniform, Weights
-from discreet.neighbours import AddRemove, ReplaceOne
-from discreet.plan import Plan
-from discreet.schema import Category, Column, Date, Number, Schema
-from discreet.statistics import count, mean, sum_of
-from discreet.table import Table
+from discreet.plan.plan import Plan
+from discreet.plan.table import Table
+from discreet.statistics.kinds import count, mean, sum_of
 
 Openers = Mapping[str, Callable[[Header, Sequence[Sequence[object]]], Engine]]
 SOURCES = ["relation", "parquet", "comma_separated", "polars", "arrow", "pandas"]

@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.cube import Cube
-from discreet.engines import reference as reference_module
-from discreet.engines.conformance import (
+from discreet.audit.engines.conformance import (
     ConformanceError,
     OpenEngine,
     check_engine,
@@ -22,10 +20,12 @@ from discreet.engines.conformance import (
     check_table,
     first_difference,
 )
-from discreet.engines.hostile import hostile_tables
+from discreet.audit.engines.hostile import hostile_tables
+from discreet.cube.cube import Cube
+from discreet.cube.paths import KeyAxis, Moment
+from discreet.engines import reference as reference_module
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import ArgumentError
-from discreet.paths import KeyAxis, Moment
 
 Rows = Sequence[Sequence[object]]
 TABLES = {table.name: table for table in hostile_tables()}

@@ -12,18 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from discreet.cube import Cube
-from discreet.engines import csv_lines, open_source
+from discreet.audit.engines.conformance import first_difference
+from discreet.cube.cube import Cube
+from discreet.cube.scans import Part
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.engines import open_source
 from discreet.engines.base import ColumnType
-from discreet.engines.conformance import first_difference
-from discreet.engines.csv_lines import csv_header, row_blocks, split_line
+from discreet.engines.duckdb import csv_lines
+from discreet.engines.duckdb.csv_lines import csv_header, row_blocks, split_line
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
-from discreet.layouts import Part
-from discreet.neighbours import AddRemove
-from discreet.schema import Category, Date, Number, Schema
-from discreet.statistics import count, sum_of
-from discreet.table import Table
+from discreet.plan.table import Table
+from discreet.statistics.kinds import count, sum_of
 
 Write = Callable[..., str]
 SCHEMA = Schema(age=Number(0, 100), sex=Category(["F", "M"]), day=Date("2020-01-01", "2020-12-31"))

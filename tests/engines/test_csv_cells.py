@@ -10,8 +10,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.engines import csv_cells, csv_lines
-from discreet.engines.csv_lines import split_line
+from discreet.engines.duckdb import csv_cells, csv_lines
+from discreet.engines.duckdb.csv_lines import split_line
 
 FIELDS = 3
 PIECES = (",", '"', '""', '","', '",', ',"', "x", "é", "x" * 40, '"x"', '""x', "\n", ',"a,b",', '"""')

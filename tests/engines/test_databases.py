@@ -14,21 +14,21 @@ import duckdb
 import pytest
 
 import discreet as dp
-from discreet.cube import Cube
+from discreet.audit.engines.conformance import ConformanceError, check_engine, check_table
+from discreet.audit.engines.hostile import HostileTable, hostile_tables
+from discreet.cube.cube import Cube
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines import open_source
-from discreet.engines import sqlite_file as sqlite_module
+from discreet.engines import sqlite as sqlite_module
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.conformance import ConformanceError, check_engine, check_table
-from discreet.engines.duckdb_sql import quoted
-from discreet.engines.hostile import HostileTable, hostile_tables
-from discreet.engines.limits import NO_LIMITS
+from discreet.engines.duckdb.dialect import quoted
+from discreet.engines.resources import NO_LIMITS
 from discreet.engines.sources import open_path
 from discreet.errors import SourceError
-from discreet.neighbours import AddRemove
-from discreet.plan import Plan
-from discreet.schema import Category, Date, Number, Schema
-from discreet.statistics import count, sum_of
-from discreet.table import Table
+from discreet.plan.plan import Plan
+from discreet.plan.table import Table
+from discreet.statistics.kinds import count, sum_of
 
 Rows = Sequence[Sequence[object]]
 ANY = ColumnType("any", "BLOB cells of SQLite")

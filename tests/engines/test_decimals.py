@@ -9,15 +9,15 @@ from random import Random
 
 import pytest
 
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Category, Number, Schema
 from discreet.engines.base import ColumnType, Engine
-from discreet.engines.duckdb_sql import DUCKDB
+from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.reference import number_code
 from discreet.engines.sql import aggregate_sql, check_grids
 from discreet.errors import SourceError
-from discreet.neighbours import AddRemove
-from discreet.schema import Category, Number, Schema
-from discreet.statistics import sum_of
-from discreet.table import Table
+from discreet.plan.table import Table
+from discreet.statistics.kinds import sum_of
 
 Openers = dict[str, Callable[..., Engine]]
 TYPES = [

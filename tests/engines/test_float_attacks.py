@@ -13,12 +13,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from discreet.cube import Cube
+from discreet.cube.cube import Cube
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Number, Schema
 from discreet.engines import open_source
-from discreet.neighbours import AddRemove
-from discreet.schema import Number, Schema
-from discreet.statistics import sum_of
-from discreet.table import Table
+from discreet.plan.table import Table
+from discreet.statistics.kinds import sum_of
 
 CODES = 2**20
 DTYPES = {

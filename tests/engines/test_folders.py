@@ -9,20 +9,21 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.cube import Cube
-from discreet.engines import folders, open_source
-from discreet.engines import parquet as module
+from discreet.audit.engines.conformance import first_difference
+from discreet.cube.cube import Cube
+from discreet.domain.groups import bins
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.engines import open_source
 from discreet.engines.base import ColumnType, Header
-from discreet.engines.conformance import first_difference
-from discreet.engines.database import Database
+from discreet.engines.duckdb import folders
+from discreet.engines.duckdb import parquet as module
+from discreet.engines.duckdb.database import Database
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
-from discreet.groups import bins
-from discreet.neighbours import AddRemove
-from discreet.plan import Plan
-from discreet.schema import Category, Date, Number, Schema
-from discreet.statistics import count, sum_of
-from discreet.table import Table
+from discreet.plan.plan import Plan
+from discreet.plan.table import Table
+from discreet.statistics.kinds import count, sum_of
 
 SCHEMA = Schema(state=Category(["CA", "NY", "é/%"]), year=Number(2000, 2030), x=Number(0, 10))
 START = Table(SCHEMA, AddRemove())

@@ -13,10 +13,10 @@ import pytest
 
 import discreet as dp
 from discreet.cli.output import Spinner
+from discreet.domain.schema import Number, Schema
 from discreet.engines import open_source
-from discreet.engines.limits import NO_LIMITS, Limits
+from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.errors import ArgumentError
-from discreet.schema import Number, Schema
 
 SCHEMA = Schema(x=Number(0, 10))
 

@@ -17,19 +17,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.cube.paths import NumberPath
+from discreet.domain.codes import NULL
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Category, Number, Schema
 from discreet.engines import codes as module
-from discreet.engines import duckdb_sql, open_source
+from discreet.engines import open_source
 from discreet.engines.base import ColumnType
 from discreet.engines.codes import decimal_code, float_code, integer_code
 from discreet.engines.dialect import Dialect
-from discreet.engines.duckdb_sql import DUCKDB
+from discreet.engines.duckdb import dialect as duckdb_sql
+from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.reference import number_target
 from discreet.errors import SourceError
-from discreet.neighbours import AddRemove
-from discreet.paths import NULL, NumberPath
-from discreet.schema import Category, Number, Schema
-from discreet.statistics import count, sum_of
-from discreet.table import Table
+from discreet.plan.table import Table
+from discreet.statistics.kinds import count, sum_of
 
 INTEGERS = {f"{sign}{name}": bits for name, bits in duckdb_sql._BITS.items() for sign in ("", "U")}
 ARROW = {name: getattr(pa, f"{'u' * name.startswith('U')}int{bits}")() for name, bits in INTEGERS.items()}

@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.cube import ROW_LIMIT, Cube, compact, empty_cube, fits_int64, joined, row_count, sum_dtype
+from discreet.audit.engines.conformance import first_difference
+from discreet.cube.cube import ROW_LIMIT, Cube, compact, empty_cube, fits_int64, joined, row_count, sum_dtype
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Number, Schema
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.conformance import first_difference
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import InternalError
-from discreet.neighbours import AddRemove
-from discreet.schema import Number, Schema
-from discreet.statistics import sum_of
-from discreet.table import Table
+from discreet.plan.table import Table
+from discreet.statistics.kinds import sum_of
 
 WIDEST = Number(0, 2**52 - 2)
 TEXT = ColumnType("text", "VARCHAR")

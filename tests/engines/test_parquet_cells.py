@@ -13,19 +13,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.cube import Cube
+from discreet.audit.engines.conformance import first_difference
+from discreet.cube.cube import Cube
+from discreet.cube.scans import Part
+from discreet.domain.groups import bins
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Category, Column, Date, Number, Schema
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType
-from discreet.engines.conformance import first_difference
-from discreet.engines.parquet_days import days_of, millisecond_columns
+from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
-from discreet.groups import bins
-from discreet.layouts import Part
-from discreet.neighbours import AddRemove
-from discreet.schema import Category, Column, Date, Number, Schema
-from discreet.statistics import count, sum_of
-from discreet.table import Table
+from discreet.plan.table import Table
+from discreet.statistics.kinds import count, sum_of
 
 DAY = 86_400_000
 DAYS = Date("1969-12-30", "1970-01-03")

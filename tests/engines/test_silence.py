@@ -19,12 +19,12 @@ logging.basicConfig(level=logging.DEBUG)
 
 import duckdb, pandas, polars, pyarrow
 from discreet.engines import open_source
-from discreet.neighbours import AddRemove
+from discreet.domain.neighbours import AddRemove
 
-from discreet.schema import Category, Date, Number, Schema
-from discreet.groups import bins
-from discreet.statistics import count, sum_of
-from discreet.table import Table
+from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.groups import bins
+from discreet.statistics.kinds import count, sum_of
+from discreet.plan.table import Table
 
 kind, left, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 schema = Schema(a=Number(0, 10, "0.1"), b=Category(["F", "M"]), c=Date("2020-01-01", "2020-12-31"), d=Number(-5, 5))

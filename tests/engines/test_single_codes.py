@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 
+from discreet.audit.engines.conformance import first_difference
+from discreet.domain.groups import bins
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Number, Schema
 from discreet.engines import open_source
-from discreet.engines.conformance import first_difference
 from discreet.engines.reference import ReferenceEngine
-from discreet.groups import bins
-from discreet.neighbours import AddRemove
-from discreet.schema import Number, Schema
-from discreet.statistics import count
-from discreet.table import Table
+from discreet.plan.table import Table
+from discreet.statistics.kinds import count
 
 SCHEMA = Schema(age=Number(-3, 40))
 ROWS = pl.DataFrame({"age": [*range(-9, 50), None, None]})

@@ -17,18 +17,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.cube import Cube
+from discreet.audit.engines.conformance import first_difference
+from discreet.cube.cube import Cube
+from discreet.cube.scans import Part
+from discreet.domain.groups import bins
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Category, Column, Date, Number, Schema
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType
-from discreet.engines.conformance import first_difference
 from discreet.engines.reference import ReferenceEngine, category_code
 from discreet.errors import ArgumentError, SourceError
-from discreet.groups import bins
-from discreet.layouts import Part
-from discreet.neighbours import AddRemove
-from discreet.schema import Category, Column, Date, Number, Schema
-from discreet.statistics import count, sum_of
-from discreet.table import Table
+from discreet.plan.table import Table
+from discreet.statistics.kinds import count, sum_of
 
 TEN = Number(0, 10)
 YEAR = Date("2020-01-01", "2020-12-31")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import discreet as dp
-from discreet.engines.spark_files import FrameFiles, facts_of, files_of_path, files_of_table
+from discreet.engines.spark.files import FrameFiles, facts_of, files_of_path, files_of_table
 
 
 def status(path: str, length: int = 492, written: int = 1795345512777, after: str = "") -> str:

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.cube import ROW_LIMIT
+from discreet.audit.engines.conformance import _requests
+from discreet.audit.engines.hostile import hostile_tables
+from discreet.cube.cube import ROW_LIMIT
 from discreet.engines import open_source
-from discreet.engines import spark as module
 from discreet.engines.base import ColumnType
-from discreet.engines.conformance import _requests
-from discreet.engines.hostile import hostile_tables
-from discreet.engines.spark_sql import LIMB_BITS, SPARK, limbs
+from discreet.engines.spark import driver as module
+from discreet.engines.spark.dialect import LIMB_BITS, SPARK, limbs
 from discreet.engines.sql import aggregate_sql
-from discreet.table import Table
+from discreet.plan.table import Table
 
 PERSONS = dp.Schema(sex=dp.Category(["F", "M"]), age=dp.Number(0, 110))
 TEXT, LONG = ColumnType("text", "string"), ColumnType("integer", "long")
@@ -128,7 +128,7 @@ def test_empty_names_are_refused_and_nothing_is_imported(monkeypatch: pytest.Mon
 
 
 def test_marks_beyond_measure_are_refused_by_name() -> None:
-    from discreet.engines.spark_sql import check_spellings
+    from discreet.engines.spark.dialect import check_spellings
 
     marks = "".join(chr(c) for c in range(0x300, 0x370))
     with pytest.raises(dp.SourceError, match="column 'a', categories: carry too many combining marks"):

@@ -14,16 +14,16 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import discreet.engines.database as module
+import discreet.engines.duckdb.database as module
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Category, Number, Schema
 from discreet.engines import open_source
 from discreet.engines.base import Engine
-from discreet.engines.limits import Limits
-from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
+from discreet.engines.duckdb.spill import SpillFolder, new_spill_folder, remove_spill_folder
+from discreet.engines.resources import Limits
 from discreet.errors import SourceError
-from discreet.neighbours import AddRemove
-from discreet.schema import Category, Number, Schema
-from discreet.statistics import count, sum_of
-from discreet.table import Table
+from discreet.plan.table import Table
+from discreet.statistics.kinds import count, sum_of
 
 WORDS = [f"c{i}" for i in range(1000)]
 SCHEMA = Schema(a=Category(WORDS), b=Category(WORDS), v=Number(0, 9))

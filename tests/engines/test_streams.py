@@ -12,18 +12,18 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
+from discreet.audit.engines.conformance import check_engine
+from discreet.audit.engines.hostile import hostile_tables
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Category, Number, Schema
 from discreet.engines import open_source
-from discreet.engines import streams as module
 from discreet.engines.base import Engine, Header, cubes_of
-from discreet.engines.conformance import check_engine
-from discreet.engines.hostile import hostile_tables
-from discreet.engines.limits import NO_LIMITS
-from discreet.engines.streams import DatabaseTable, open_streamed
+from discreet.engines.duckdb import streams as module
+from discreet.engines.duckdb.streams import DatabaseTable, open_streamed
+from discreet.engines.resources import NO_LIMITS
 from discreet.errors import ArgumentError, SourceError
-from discreet.neighbours import AddRemove
-from discreet.schema import Category, Number, Schema
-from discreet.statistics import count, sum_of
-from discreet.table import Table
+from discreet.plan.table import Table
+from discreet.statistics.kinds import count, sum_of
 
 from .conftest import arrow_table
 

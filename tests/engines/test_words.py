@@ -14,19 +14,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.cube import order_of
-from discreet.engines.conformance import first_difference
+from discreet.audit.engines.conformance import first_difference
+from discreet.cube.cube import order_of
+from discreet.cube.paths import CategoryPath, KeyAxis, NumberPath, imputed
+from discreet.domain.codes import NULL
+from discreet.domain.schema import Category, Number
 from discreet.engines.dialect import Dialect
-from discreet.engines.duckdb import open_frame
-from discreet.engines.duckdb_sql import DUCKDB
-from discreet.engines.limits import Limits
+from discreet.engines.duckdb.dialect import DUCKDB
+from discreet.engines.duckdb.driver import open_frame
+from discreet.engines.keys import unpacked, word_sql, words_of
 from discreet.engines.reference import ReferenceEngine
-from discreet.engines.spark_sql import SPARK
+from discreet.engines.resources import Limits
+from discreet.engines.spark.dialect import SPARK
 from discreet.engines.sql import _passed
-from discreet.engines.words import unpacked, word_sql, words_of
-from discreet.paths import NULL, CategoryPath, KeyAxis, NumberPath, imputed
-from discreet.schema import Category, Number
-from discreet.table import Table
+from discreet.plan.table import Table
 
 
 def number(low: int, width: int) -> KeyAxis:

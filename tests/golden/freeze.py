@@ -24,17 +24,20 @@ from typing import Any
 from typer.testing import CliRunner
 
 import discreet as dp
-from discreet import audit, datasets, invariants, ledger, noise, planner, privacy, report
+from discreet import audit, datasets, invariants, ledger, noise, privacy
+from discreet.audit.engines import conformance
 from discreet.cli import app
-from discreet.engines import conformance, reference
+from discreet.engines import reference
+from discreet.exact.canonical import canonical
 from discreet.ledger import Ledger, entry_body
 from discreet.noise.bits import Bits
-from discreet.plan import canonical, plan_json
-from discreet.publish import details_json
-from discreet.quotes import Quote
-from discreet.release import RowEstimate
-from discreet.session import Order
-from discreet.table import Grouped
+from discreet.pages import planner, report
+from discreet.plan.plan import plan_json
+from discreet.plan.table import Grouped
+from discreet.quotes.quote import Quote
+from discreet.releases.document import RowEstimate
+from discreet.releases.publish import details_json
+from discreet.session.session import Order
 
 from .frozen_cases import PAGES, SCHEMA, Case, cases, rows_of_people
 

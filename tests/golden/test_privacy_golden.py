@@ -18,7 +18,8 @@ from mpmath import mp, mpf
 
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amplify import poisson, without_replacement
-from discreet.privacy.compose import Composition, compose
+from discreet.privacy.calculus.compose import Composition, compose
+from discreet.privacy.calculus.profile import DiscreteGaussian, DiscreteLaplace
 from discreet.privacy.convert import (
     gaussian_delta,
     gaussian_epsilon,
@@ -29,7 +30,6 @@ from discreet.privacy.convert import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace
 
 TIGHT = 1e-12
 SMALLEST_TIGHT = 1e-300

@@ -30,14 +30,15 @@ from unittest import mock
 import polars as pl
 
 import discreet as dp
-from discreet.engines import csv_lines, open_source
+from discreet.audit.engines.conformance import first_difference
+from discreet.cube.scans import Part
+from discreet.engines import open_source
 from discreet.engines.base import ColumnType
-from discreet.engines.conformance import first_difference
+from discreet.engines.duckdb import csv_lines
 from discreet.engines.reference import ReferenceEngine
-from discreet.layouts import Part
-from discreet.plan import canonical, digest
-from discreet.planfile import load_plan
-from discreet.report import render
+from discreet.exact.canonical import canonical, digest
+from discreet.pages.report import render
+from discreet.planfile.read import load_plan
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fuzz_seeds as seeds

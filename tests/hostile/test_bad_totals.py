@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.invariants import Invariants, PublishedTotals
-from discreet.invariants.parts import TotalsPart
+from discreet.totals.description import Invariants
+from discreet.totals.published import PublishedTotals
+from discreet.totals.statements import TotalsPart
 
 NAME = "Wilhelmina"
 SCHEMA = dp.Schema(

@@ -16,9 +16,11 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet import durable, large_files, limits
+from discreet.exact import files as durable
 from discreet.ledger import Ledger, store
-from discreet.parts import TABLE, copied, draft_folder, placed, write_part
+from discreet.plan import sizes as limits
+from discreet.releases.files import TABLE, copied, draft_folder, placed, write_part
+from discreet.session import folders as large_files
 
 ROWS = pl.DataFrame({"g": [*range(50)], "count": [*range(50)]})
 

@@ -22,7 +22,8 @@ from typer.testing import CliRunner
 
 import discreet as dp
 from discreet.cli import app
-from discreet.engines import csv_lines, duckdb_file, parquet
+from discreet.engines.duckdb import csv_lines, parquet
+from discreet.engines.duckdb import database_files as duckdb_file
 from discreet.ledger import Ledger
 
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 100))
@@ -191,7 +192,7 @@ COUNTED = {"folder": parquet, "parquet": parquet, "csv": None, "sqlite": None, "
 @contextmanager
 def changing(monkeypatch: pytest.MonkeyPatch, source: str) -> Iterator[None]:
     """When the counting is done, and before the source is looked at again, a row is added or the file is touched."""
-    from discreet.session import Session
+    from discreet.session.session import Session
 
     compute = Session._compute
 

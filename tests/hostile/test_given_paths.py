@@ -25,8 +25,8 @@ from discreet.cli import app
 from discreet.engines import Limits, open_source
 from discreet.errors import DiscreetError
 from discreet.ledger import Identity, Ledger, Reservation
-from discreet.planfile import load_plan
-from discreet.report import write_report
+from discreet.pages.report import write_report
+from discreet.planfile.read import load_plan
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs pipes, devices and links")
 

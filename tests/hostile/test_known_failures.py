@@ -20,13 +20,13 @@ import pytest
 
 import discreet as dp
 from discreet import noise
-from discreet.allocate import quote
+from discreet.cube.queries import RowCount
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.noise.bits import Bits, system_bits
-from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from discreet.queries import RowCount
+from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.quotes.allocate import quote
 
 GROUPS = [f"g{i}" for i in range(60)]
 SCHEMA = dp.Schema(g=dp.Category(GROUPS), v=dp.Number(0, 1, "0.1"))
@@ -353,8 +353,12 @@ def test_no_environment_variable_fixes_the_noise(monkeypatch):
             drawn.add(tuple(one.release(one.table.group_by("g").agg(dp.count()), name="r").table["count"]))
     assert len(drawn) == 3
     sources = Path(sys.modules["discreet"].__file__).parent.rglob("*.py")
-    reading = {"spark.py"}  # where Java and a remote server are; it draws nothing
-    names = [path.name for path in sources if "environ" in path.read_text(encoding="utf-8") and path.parent.name != "cli"]
+    reading = {"spark/driver.py"}  # where Java and a remote server are; it draws nothing
+    names = [
+        f"{path.parent.name}/{path.name}"
+        for path in sources
+        if "environ" in path.read_text(encoding="utf-8") and path.parent.name != "cli"
+    ]
     assert set(names) <= reading
 
 

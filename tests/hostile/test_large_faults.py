@@ -22,10 +22,12 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet import large_files, limits, parts
 from discreet.ledger import Ledger
-from discreet.plan import Plan
-from discreet.spend import Order
+from discreet.plan import sizes as limits
+from discreet.plan.plan import Plan
+from discreet.releases import files as parts
+from discreet.session import folders as large_files
+from discreet.session.orders import Order
 
 SCHEMA = dp.Schema(g=dp.Category(range(40)), h=dp.Category(range(40)), v=dp.Number(0, 100))
 FRAME = pl.DataFrame({"g": [*range(20)] * 5, "h": [*range(25)] * 4, "v": [*range(100)]})
@@ -42,10 +44,10 @@ def low(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shorter(set_attribute: Callable[[object, str, object], object]) -> None:
-    import discreet.large
+    import discreet.releases.run
 
-    real = discreet.large.publish_large
-    set_attribute(discreet.large, "publish_large", lambda *values, **told: real(*values, **told, rows=500))
+    real = discreet.releases.run.publish_large
+    set_attribute(discreet.releases.run, "publish_large", lambda *values, **told: real(*values, **told, rows=500))
 
 
 def opened(folder: Path) -> dp.Session:
@@ -113,7 +115,7 @@ class Failing:
 
     def patched(self, patch: pytest.MonkeyPatch) -> None:
         for name in ("draft_folder", "write_part", "placed", "synced", "problem_of"):
-            for module in (parts, large_files, sys.modules["discreet.large"]):
+            for module in (parts, large_files, sys.modules["discreet.releases.run"]):
                 if hasattr(module, name):
                     patch.setattr(module, name, self._guarded(getattr(module, name)))
         for name in ("chmod", "rename", "replace", "write_bytes"):
@@ -137,7 +139,7 @@ class Failing:
 
 @pytest.mark.parametrize("lasting", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_every_step_that_touches_files_fails_in_turn(folder: Path, tally: Counter[str], *, lasting: bool) -> None:
-    import discreet.large  # noqa: F401 - patched below
+    import discreet.releases.run  # noqa: F401 - patched below
 
     outcomes: Counter[str] = Counter()
     for nth in itertools.count():
@@ -194,7 +196,7 @@ MOMENTS = ("before writing", "between parts", "before the commit", "after the co
 
 def dies(folder: Path, moment: str) -> None:
     """A process that is killed at a moment of a release."""
-    import discreet.large
+    import discreet.releases.run
 
     for module in (limits, large_files):
         setattr(module, "MOST_WHOLE_CELLS", 1000)  # noqa: B010 - in a process of its own
@@ -207,12 +209,12 @@ def dies(folder: Path, moment: str) -> None:
     def write(*values: Any, **options: Any) -> Any:
         return kill() if next(written) == 2 else write_part(*values, **options)
 
-    write_part = discreet.large.write_part
+    write_part = discreet.releases.run.write_part
     match moment:
         case "before writing":
-            discreet.large.write_part = kill
+            discreet.releases.run.write_part = kill
         case "between parts":
-            discreet.large.write_part = write
+            discreet.releases.run.write_part = write
         case "before the commit":
             Ledger.commit = kill  # type: ignore[method-assign]
         case "after the commit":
@@ -279,7 +281,7 @@ def test_the_files_of_a_release_of_another_ledger_are_left_alone(folder: Path) -
 
 def test_the_draft_of_a_living_process_is_left_alone(folder: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from discreet.parts import draft_folder\n"
+        "import sys, time; from pathlib import Path; from discreet.releases.files import draft_folder\n"
         "draft = draft_folder(Path(sys.argv[1])); (draft.path / 'half').write_bytes(b'x')\n"
         "print(draft.path.name, flush=True)\n"
         "time.sleep(600)\n"

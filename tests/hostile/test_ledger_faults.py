@@ -565,7 +565,7 @@ class Faults:
         return connect
 
     def _trace(self, frame: FrameType, event: str, _: object) -> object:
-        if not any(place in frame.f_code.co_filename for place in ("discreet/ledger/", "discreet/durable.py")):
+        if not any(place in frame.f_code.co_filename for place in ("discreet/ledger/", "discreet/exact/files.py")):
             # nor constructors that Python writes
             return None
         if event == "line" and self._strike():

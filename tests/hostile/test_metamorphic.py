@@ -26,17 +26,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from discreet.cube import Cube
-from discreet.engines import csv_lines, duckdb, open_source
+from discreet.audit.engines.conformance import first_difference
+from discreet.cube.cube import Cube
+from discreet.domain.groups import bins
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.engines import open_source
 from discreet.engines.base import ColumnType
-from discreet.engines.conformance import first_difference
+from discreet.engines.duckdb import csv_lines
+from discreet.engines.duckdb import driver as duckdb
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
-from discreet.groups import bins
-from discreet.neighbours import AddRemove
-from discreet.schema import Category, Date, Number, Schema
-from discreet.statistics import count, sum_of
-from discreet.table import Table
+from discreet.plan.table import Table
+from discreet.statistics.kinds import count, sum_of
 
 SCHEMA = Schema(
     age=Number(0, 100, "0.5"), sex=Category(["F", "M", "é", "a,b", 'say "x"']), day=Date("2020-01-01", "2020-12-31")

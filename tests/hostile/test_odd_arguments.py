@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.release import make_release
-from discreet.spend import Order
+from discreet.releases.document import make_release
+from discreet.session.orders import Order
 
 SECRET = 738291
 FRAME = pl.DataFrame({"v": [SECRET], "s": ["x"]})

@@ -19,8 +19,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import PlanError
-from discreet.planfile import load_plan
-from discreet.statistics import outputs
+from discreet.planfile.read import load_plan
+from discreet.statistics.kinds import outputs
 
 PLAN = """\
 [data]

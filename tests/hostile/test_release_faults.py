@@ -35,13 +35,13 @@ import polars as pl
 import pytest
 
 import discreet as dp
-import discreet.allocate  # with the next, loaded before children are forked
-import discreet.publish
+import discreet.quotes.allocate  # with the next, loaded before children are forked
+import discreet.releases.publish
 from discreet.ledger import Ledger
 from discreet.ledger import drafts as drafts_module
 from discreet.ledger import store as store_module
 from discreet.noise.bits import Bits, system_bits
-from discreet.spend import Order
+from discreet.session.orders import Order
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

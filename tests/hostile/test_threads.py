@@ -20,10 +20,11 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.engines import open_source, relations
+from discreet.engines import open_source
 from discreet.engines.base import cubes_of
-from discreet.engines.database import Database
-from discreet.engines.limits import NO_LIMITS
+from discreet.engines.duckdb import relations
+from discreet.engines.duckdb.database import Database
+from discreet.engines.resources import NO_LIMITS
 from discreet.errors import SourceError
 
 SCHEMA = dp.Schema(g=dp.Category(["a", "b"]), x=dp.Number(0, 1000), y=dp.Number(0, 1000))
@@ -214,7 +215,7 @@ import os, sys, multiprocessing, warnings
 warnings.simplefilter("ignore")
 import duckdb, polars as pl
 import discreet as dp
-from discreet import processes
+from discreet.exact import processes
 processes._PATIENCE = 2.0
 kind, way, folder = sys.argv[1:]
 frame = pl.DataFrame({"g": ["a"] * 70 + ["b"] * 7})

@@ -16,12 +16,7 @@ from itertools import combinations, combinations_with_replacement, product
 import numpy as np
 
 import discreet as dp
-from discreet.allocate import changes_of, quote
-from discreet.estimates.trees import Tree
-from discreet.groups import group_labels, group_of
-from discreet.mechanisms import Change, Sensitivity, worst
-from discreet.plan import Plan
-from discreet.queries import (
+from discreet.cube.queries import (
     Dispersion,
     LevelCounts,
     NonNullCount,
@@ -31,8 +26,13 @@ from discreet.queries import (
     TableCounts,
     WeightedSum,
 )
-from discreet.quotes import Quote
-from discreet.steps import conditions_of
+from discreet.cube.trees import Tree
+from discreet.domain.groups import group_labels, group_of
+from discreet.domain.steps import conditions_of
+from discreet.mechanisms import Change, Sensitivity, worst
+from discreet.plan.plan import Plan
+from discreet.quotes.allocate import changes_of, quote
+from discreet.quotes.quote import Quote
 
 from . import literal_rows
 from .literal_choices import choices_changed

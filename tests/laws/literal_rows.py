@@ -1,8 +1,8 @@
 """The law of the exact answers of a quote, row by row, straight from the definition of the steps, in rationals.
 
-Nothing of `discreet.resample`, `discreet.queries.answer` or an engine is used: a row is cleaned, clamped and imputed,
-copied, sampled, filled up, filtered and counted as the words of seeds 000 and 001 (with their corrections) say. Numbers
-have the grid 0, 1, 2, …, so that values are codes.
+Nothing of `discreet.cube.resample`, `discreet.cube.queries.answer` or an engine is used: a row is cleaned, clamped and
+imputed, copied, sampled, filled up, filtered and counted as the words of seeds 000 and 001 (with their corrections)
+say. Numbers have the grid 0, 1, 2, …, so that values are codes.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from itertools import combinations, combinations_with_replacement, product
 import numpy as np
 
 import discreet as dp
-from discreet.groups import CategoryGroup, group_labels
-from discreet.plan import Plan, resize_of, table_facts
-from discreet.queries import LevelCounts, NonNullCount, RowCount, Squares, TableCounts, WeightedSum, widths
-from discreet.quotes import Quote
-from discreet.steps import Clamp, ClampCategories, Impute, Where, WhereIn
+from discreet.cube.queries import LevelCounts, NonNullCount, RowCount, Squares, TableCounts, WeightedSum, widths
+from discreet.domain.groups import CategoryGroup, group_labels
+from discreet.domain.steps import Clamp, ClampCategories, Impute, Where, WhereIn
+from discreet.plan.plan import Plan, resize_of, table_facts
+from discreet.quotes.quote import Quote
 
 Answer = tuple[int, ...]
 AnswerLaw = dict[Answer, Fraction]

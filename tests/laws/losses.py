@@ -13,9 +13,9 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 import discreet as dp
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
-from discreet.plan import Plan, resize_of
-from discreet.quotes import Quote
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.plan.plan import Plan, resize_of
+from discreet.quotes.quote import Quote
 
 from .every_query import contribution, is_replaced, matrix, placed
 from .literal_rows import samples

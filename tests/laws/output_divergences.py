@@ -22,7 +22,7 @@ from math import exp, lcm, sqrt
 import numpy as np
 from flint import arb, ctx, fmpq
 
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 
 from .literal_rows import AnswerLaw
 

@@ -15,14 +15,14 @@ from itertools import chain, product
 import numpy as np
 
 import discreet as dp
-from discreet import allocate
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
-from discreet.evaluate import exact_answers
-from discreet.noise.laws import DiscreteLaplace
-from discreet.plan import resize_of
+from discreet.noise.single.laws import DiscreteLaplace
+from discreet.plan.plan import resize_of
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import from_coordinates
+from discreet.quotes import allocate
+from discreet.releases.evaluate import exact_answers
 
 from .literal_rows import Literal, Tables, all_tables
 from .output_divergences import (

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 import discreet as dp
-import discreet.resample as module
-from discreet.allocate import quote
+import discreet.cube.resample as module
+from discreet.cube.queries import LevelCounts, RowCount, Squares, TableCounts, WeightedSum
+from discreet.cube.resample import resample
+from discreet.domain.steps import facts_of
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
-from discreet.evaluate import exact_answers
-from discreet.plan import Plan, resize_of
-from discreet.queries import LevelCounts, RowCount, Squares, TableCounts, WeightedSum
-from discreet.resample import resample
-from discreet.steps import facts_of
+from discreet.plan.plan import Plan, resize_of
+from discreet.quotes.allocate import quote
+from discreet.releases.evaluate import exact_answers
 
 TEXT = ColumnType("text", "text")
 NUMBER = ColumnType("integer", "BIGINT")

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.allocate import quote
-from discreet.assemble import estimated
-from discreet.estimates.variances import dispersion_estimate
-from discreet.queries import Dispersion
+from discreet.cube.queries import Dispersion
+from discreet.quotes.allocate import quote
+from discreet.releases.assemble import estimated
+from discreet.statistics.variances import dispersion_estimate
 
 
 def answer(codes, query: Dispersion) -> int:

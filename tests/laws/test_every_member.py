@@ -18,22 +18,16 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet import allocate, engines, levels, planfile, primitives, quotes
-from discreet.allocate import quote, row_targets
-from discreet.cube import Cube
+from discreet import engines
+from discreet.cube.cube import Cube
+from discreet.cube.queries import Dispersion, QuantileCodes, Query, columns_of, reach, shown, widths
+from discreet.domain.groups import CategoryGroup, Group, group_of
+from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
+from discreet.domain.steps import Step, conditions_of, step_json
 from discreet.engines.base import ColumnType
+from discreet.engines.progress import Telling
 from discreet.engines.reference import ReferenceEngine
-from discreet.engines.telling import Telling
 from discreet.errors import InternalError
-from discreet.explanations import _contribution
-from discreet.groups import CategoryGroup, Group, group_of
-from discreet.invariants import space as totals_space
-from discreet.invariants.beside import alive_cells, beside, equations_of
-from discreet.invariants.components import components_of, splits_of
-from discreet.invariants.parts import Part, cells_of, part_json, parted
-from discreet.invariants.space import space_of
-from discreet.invariants.structure import Blocks, Kernel, Structure, Table, Tables
-from discreet.invariants.view import is_complete
 from discreet.mechanisms import Sensitivity, change_of, quantiles_change
 from discreet.mechanisms.lattice import (
     LATTICE_LAWS,
@@ -49,20 +43,30 @@ from discreet.mechanisms.lattice import (
 )
 from discreet.mechanisms.naming import Noise, half_widths, law_json, law_text
 from discreet.mechanisms.selection import ExponentialQuantiles
-from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.pages.explain import _contribution
+from discreet.pages.report.appendix import laws_of, noises_of
+from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
+from discreet.pages.report.words import title_words
+from discreet.planfile import read as planfile
 from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
+from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
 from discreet.privacy.measures import Measure
-from discreet.publish import guarantee_of
-from discreet.queries import Dispersion, QuantileCodes, Query, columns_of, reach, shown, widths
-from discreet.report.appendix import laws_of, noises_of
-from discreet.report.promise import comparison_words, detection_words, figures_of, measure_words
-from discreet.report.words import title_words
-from discreet.spend import amount_text
-from discreet.statistics import Kind, interval_of, levels_of, outputs, statistic_json
-from discreet.steps import Step, conditions_of, step_json
+from discreet.quotes import allocate, primitives
+from discreet.quotes import certainty as levels
+from discreet.quotes import quote as quotes
+from discreet.quotes import space as totals_space
+from discreet.quotes.allocate import quote, row_targets
+from discreet.quotes.space import space_of
+from discreet.quotes.view import is_complete
+from discreet.releases.publish import guarantee_of
+from discreet.statistics.kinds import Kind, interval_of, levels_of, outputs, statistic_json
+from discreet.totals.beside import alive_cells, beside, equations_of
+from discreet.totals.components import components_of, splits_of
+from discreet.totals.statements import Part, cells_of, part_json, parted
+from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
 
 from .every_query import Case, cases
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import discreet as dp
-import discreet.resample as module
-from discreet.cube import Cube
+import discreet.cube.resample as module
+from discreet.cube.cube import Cube
+from discreet.cube.resample import impute, resample
+from discreet.domain.steps import facts_of
 from discreet.engines.reference import ReferenceEngine
 from discreet.noise.bits import system_bits
-from discreet.plan import resize_of
-from discreet.resample import impute, resample
-from discreet.steps import facts_of
+from discreet.plan.plan import resize_of
 
 from .test_cube_is_row_level import LAWS, NUMBER, TEXT, as_rows, enumerated, plan_of, row_level
 

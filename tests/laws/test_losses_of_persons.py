@@ -9,11 +9,11 @@ from math import ceil, exp, log
 import pytest
 
 import discreet as dp
-from discreet import primitives
-from discreet.allocate import quote
-from discreet.estimates.trees import Tree
+from discreet.cube.queries import LevelCounts
+from discreet.cube.trees import Tree
 from discreet.privacy.coordinates import coordinates
-from discreet.queries import LevelCounts
+from discreet.quotes import primitives
+from discreet.quotes.allocate import quote
 
 from .every_query import LAWS, schema
 from .losses import copies_kept, loss

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 
 from .literal_rows import Literal, Tables, all_tables
 from .output_divergences import distinct, exact_noise, exact_values, far, masses, noisy, within

@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet import allocate
 from discreet.mechanisms import Sensitivity, worst
+from discreet.quotes import allocate
 
 from .literal_rows import Literal, all_tables
 from .output_law_cases import (

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet import allocate
-from discreet.queries import Dispersion
+from discreet.cube.queries import Dispersion
+from discreet.quotes import allocate
 
 from .literal_rows import Literal, all_tables
 from .output_divergences import distinct

@@ -12,12 +12,12 @@ from itertools import chain
 import pytest
 
 import discreet as dp
-from discreet import layouts
-from discreet.allocate import quote
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
-from discreet.evaluate import exact_answers
 from discreet.noise.bits import system_bits
+from discreet.plan import layout as layouts
+from discreet.quotes.allocate import quote
+from discreet.releases.evaluate import exact_answers
 
 from .literal_rows import Literal
 from .test_cube_is_row_level import enumerated

@@ -18,16 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet import layouts
-from discreet.allocate import quote
-from discreet.assemble import estimated, frames
-from discreet.engines.base import ColumnType
-from discreet.engines.reference import ReferenceEngine
-from discreet.evaluate import exact_answers, noisy_answers
-from discreet.groups import group_labels
-from discreet.noise.bits import system_bits
-from discreet.plan import Plan, table_facts
-from discreet.queries import (
+from discreet.cube.queries import (
     Dispersion,
     LevelCounts,
     NonNullCount,
@@ -38,7 +29,16 @@ from discreet.queries import (
     TableCounts,
     widths,
 )
-from discreet.steps import Clamp
+from discreet.domain.groups import group_labels
+from discreet.domain.steps import Clamp
+from discreet.engines.base import ColumnType
+from discreet.engines.reference import ReferenceEngine
+from discreet.noise.bits import system_bits
+from discreet.plan import layout as layouts
+from discreet.plan.plan import Plan, table_facts
+from discreet.quotes.allocate import quote
+from discreet.releases.assemble import estimated, frames
+from discreet.releases.evaluate import exact_answers, noisy_answers
 
 SCHEMA = dp.Schema(
     s=dp.Category(["x", "y", "z"]), b=dp.Category([True, False]), v=dp.Number(-2, 4), w=dp.Number("0.5", "2", "0.5")

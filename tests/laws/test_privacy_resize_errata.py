@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.neighbours import AddRemove, ReplaceOne
+from discreet.domain.neighbours import AddRemove, ReplaceOne
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.amplify import Resampling
 

@@ -26,21 +26,23 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet import allocate, evaluate
-from discreet.assemble import estimated, frames
-from discreet.cube import Cube, compact, sum_dtype
+from discreet.cube.cube import Cube, compact, sum_dtype
+from discreet.cube.paths import KeyAxis, path_of
+from discreet.cube.queries import QuantileCodes
+from discreet.cube.scans import Part
+from discreet.domain.codes import NULL
+from discreet.domain.steps import CategoryFacts, facts_of
 from discreet.engines.reference import ReferenceEngine
-from discreet.invariants.beside import beside
-from discreet.invariants.checking import checked_invariants
-from discreet.invariants.totals import totals_of_counts
-from discreet.layouts import Part
 from discreet.mechanisms import Sensitivity
 from discreet.noise.bits import Bits
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
-from discreet.paths import NULL, KeyAxis, path_of
-from discreet.plan import resize_of, table_facts, used_columns
-from discreet.queries import QuantileCodes
-from discreet.steps import CategoryFacts, facts_of
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.plan.plan import resize_of, table_facts, used_columns
+from discreet.quotes import allocate
+from discreet.releases import evaluate
+from discreet.releases.assemble import estimated, frames
+from discreet.totals.beside import beside
+from discreet.totals.checking import checked_invariants
+from discreet.totals.published import totals_of_counts
 
 from .test_plan_is_row_level import FREE, SCHEMA, cases
 from .test_totals_output_law import quote_of, random_invariants, random_plan, random_schema, values_of

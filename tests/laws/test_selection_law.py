@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
+from discreet.domain.neighbours import AddRemove, ReplaceOne
 from discreet.errors import ArgumentError
 from discreet.mechanisms import _runs, selection
 from discreet.mechanisms.selection import ExponentialQuantiles, quantiles_change, quantiles_for, select
-from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.noise.bits import system_bits
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.convert import gaussian_delta
@@ -214,7 +214,7 @@ def p_value(counts: dict[int, int], law: dict[tuple[int, ...], arb], times: int)
 @pytest.mark.parametrize("certified", [False, True], ids=["doubles", "enclosures"])
 def test_what_is_drawn_has_the_literal_law(name: str, certified: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     # Error rate: 1e-10 for each of at most 6 tables.
-    from discreet.noise import exponential
+    from discreet.noise.single import exponential
 
     times = 300 if certified else 20_000
     if certified:

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
-from discreet.invariants.adjacency import semi_adjacency
-from discreet.invariants.enumerate import differences, largest_norms
-from discreet.invariants.levels import cell_at, domain_size, levels
-from discreet.invariants.parts import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart
-from discreet.invariants.totals import totals_of_counts
+from discreet.totals.adjacency import semi_adjacency
+from discreet.totals.cells import cell_at, domain_size, levels
+from discreet.totals.description import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
+from discreet.totals.enumerate import differences, largest_norms
+from discreet.totals.published import totals_of_counts
+from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart
 
 # The null level is a level like any other, so a category of one value has two levels: x0 and null.
 SCHEMA = dp.Schema(

@@ -15,18 +15,18 @@ import numpy as np
 import pytest
 
 import discreet as dp
-import discreet.allocate as module
-from discreet import evaluate
-from discreet.allocate import quote
+import discreet.quotes.allocate as module
+from discreet.cube.queries import LevelCounts
+from discreet.domain.steps import Impute
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
-from discreet.evaluate import exact_answers
 from discreet.mechanisms import joint_factor, worst
-from discreet.noise.laws import DiscreteLaplace
-from discreet.plan import resize_of
+from discreet.noise.single.laws import DiscreteLaplace
+from discreet.plan.plan import resize_of
 from discreet.privacy.coordinates import coordinates
-from discreet.queries import LevelCounts
-from discreet.steps import Impute
+from discreet.quotes.allocate import quote
+from discreet.releases import evaluate
+from discreet.releases.evaluate import exact_answers
 
 HEADER = {"g": ColumnType("text", "text"), "v": ColumnType("integer", "BIGINT")}
 GROUPS = dp.Category(["x", "y"])

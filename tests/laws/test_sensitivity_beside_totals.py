@@ -16,16 +16,8 @@ import numpy as np
 import pytest
 
 import discreet as dp
-import discreet.allocate as module
-from discreet.allocate import changes_of, quote
-from discreet.estimates.trees import Tree
-from discreet.groups import CategoryGroup
-from discreet.invariants.beside import beside
-from discreet.invariants.space import Space, space_of
-from discreet.invariants.totals import totals_of_counts
-from discreet.mechanisms import Sensitivity
-from discreet.primitives import Asked
-from discreet.queries import (
+import discreet.quotes.allocate as module
+from discreet.cube.queries import (
     Dispersion,
     LevelCounts,
     NonNullCount,
@@ -36,6 +28,14 @@ from discreet.queries import (
     TableCounts,
     WeightedSum,
 )
+from discreet.cube.trees import Tree
+from discreet.domain.groups import CategoryGroup
+from discreet.mechanisms import Sensitivity
+from discreet.quotes.allocate import changes_of, quote
+from discreet.quotes.primitives import Asked
+from discreet.quotes.space import Space, space_of
+from discreet.totals.beside import beside
+from discreet.totals.published import totals_of_counts
 
 from . import literal_rows
 from .every_query import contribution, matrix

@@ -11,10 +11,10 @@ from itertools import islice
 import pytest
 
 import discreet as dp
-from discreet import allocate
+from discreet.cube.queries import Dispersion
 from discreet.mechanisms import selection
 from discreet.privacy.amplify import Resampling
-from discreet.queries import Dispersion
+from discreet.quotes import allocate
 
 from . import test_losses_of_persons as persons
 from . import test_sensitivity as requests

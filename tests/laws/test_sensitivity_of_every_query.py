@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import discreet as dp
-import discreet.allocate as module
-from discreet import queries
+import discreet.quotes.allocate as module
+from discreet.cube import queries
+from discreet.cube.queries import Dispersion, LevelCounts, Query
 from discreet.mechanisms import worst
-from discreet.queries import Dispersion, LevelCounts, Query
 
 from . import every_query
 from .every_query import Case, cases, contribution, matrix, norms, placed, slack, violations

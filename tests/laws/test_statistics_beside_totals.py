@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.allocate import quote
+from discreet.cube.queries import RowCount
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
-from discreet.evaluate import exact_answers
-from discreet.invariants.beside import beside
-from discreet.invariants.totals import totals_of_counts
-from discreet.queries import RowCount
+from discreet.quotes.allocate import quote
+from discreet.releases.evaluate import exact_answers
+from discreet.totals.beside import beside
+from discreet.totals.published import totals_of_counts
 
 ROWS = 3
 SCHEMA = dp.Schema(a=dp.Category(["x", "y"]), b=dp.Category(["p", "q"]), v=dp.Number(0, 7))

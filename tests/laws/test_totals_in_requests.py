@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.invariants.beside import beside
-from discreet.invariants.space import space_of
-from discreet.invariants.structure import Blocks, Kernel, Tables
-from discreet.invariants.totals import totals_of_counts
+from discreet.quotes.space import space_of
+from discreet.totals.beside import beside
+from discreet.totals.published import totals_of_counts
+from discreet.totals.structure import Blocks, Kernel, Tables
 
 ROWS = 3
 SCHEMA = dp.Schema(
@@ -90,7 +90,7 @@ def cell_of(plan, record):
 
 def cells(plan):
     facts = dp.Table(SCHEMA, plan.neighbours, plan.steps).facts
-    from discreet.groups import group_labels
+    from discreet.domain.groups import group_labels
 
     return {cell: i for i, cell in enumerate(product(*(group_labels(group, facts) for group in plan.group_by)))}
 

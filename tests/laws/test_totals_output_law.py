@@ -25,18 +25,11 @@ from hypothesis import strategies as st
 from scipy.linalg import block_diag
 
 import discreet as dp
-from discreet import allocate
+from discreet.cube.paths import KeyAxis, path_of
+from discreet.cube.queries import NonNullCount, RowCount
+from discreet.domain.steps import facts_of
 from discreet.engines import open_source
 from discreet.engines.reference import ReferenceEngine
-from discreet.evaluate import exact_answers, noisy_answers
-from discreet.invariants import Invariants, lattice
-from discreet.invariants import adjacency as adjacency_module
-from discreet.invariants.adjacency import semi_adjacency
-from discreet.invariants.beside import beside
-from discreet.invariants.checking import checked_invariants
-from discreet.invariants.graver import kernel_basis
-from discreet.invariants.structure import Blocks, Tables, margin_equations
-from discreet.invariants.totals import PublishedTotals, totals_of_counts
 from discreet.mechanisms.lattice import (
     LATTICE_LAWS,
     HeldCells,
@@ -46,10 +39,17 @@ from discreet.mechanisms.lattice import (
     SumZeroLaplace,
 )
 from discreet.noise.bits import system_bits
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
-from discreet.paths import KeyAxis, path_of
-from discreet.queries import NonNullCount, RowCount
-from discreet.steps import facts_of
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.quotes import allocate, lattice
+from discreet.releases.evaluate import exact_answers, noisy_answers
+from discreet.totals import adjacency as adjacency_module
+from discreet.totals.adjacency import semi_adjacency
+from discreet.totals.beside import beside
+from discreet.totals.checking import checked_invariants
+from discreet.totals.description import Invariants
+from discreet.totals.graver import kernel_basis
+from discreet.totals.published import PublishedTotals, totals_of_counts
+from discreet.totals.structure import Blocks, Tables, margin_equations
 
 ROWS = 3
 SMALL = dp.Schema(g=dp.Category(["x"]), f=dp.Category(["p"]), v=dp.Number(0, 1))

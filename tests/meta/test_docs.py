@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -115,14 +116,40 @@ def test_the_shortest_program_is_short_and_the_one_in_examples():
     assert (ROOT / "examples" / "shortest.py").read_text(encoding="utf-8").endswith(program)
 
 
-def test_every_module_is_in_the_architecture():
+def rooms() -> list[Path]:
     package = ROOT / "src" / "discreet"
+    return [path for path in package.iterdir() if (path / "__init__.py").exists()]
+
+
+def unnamed(folder: Path) -> list[str]:
+    """The files of a package that its docstring does not name."""
+    told = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    files = [path for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+    return sorted(path.stem for path in files if not path.name.startswith("__") and f"`{path.stem}`" not in told)
+
+
+def test_every_room_has_its_row_in_the_architecture():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    folders = [path for path in package.iterdir() if (path / "__init__.py").exists()]
-    modules = [path for path in package.glob("*.py") if not path.name.startswith("_")]
-    for path in (*folders, *modules):
-        shown = f"src/discreet/{path.name}{'/' if path.is_dir() else ''}"
-        assert f"`{shown}`" in text, shown
+    assert [path.name for path in rooms() if f"| `{path.name}/` |" not in text] == []
+    assert len(text.splitlines()) <= 200
+
+
+def test_every_package_names_its_files():
+    packages = [path.parent for room in rooms() for path in room.rglob("__init__.py") if room.name != "datasets"]
+    assert {str(one.relative_to(ROOT)): unnamed(one) for one in packages if unnamed(one)} == {}
+
+
+def test_a_file_that_no_docstring_names_would_be_noticed(tmp_path):
+    (tmp_path / "__init__.py").write_text('"""Two files: `here` is one."""\n', encoding="utf-8")
+    for name in ("here", "there", "_hidden"):
+        (tmp_path / f"{name}.py").touch()
+    assert unnamed(tmp_path) == ["_hidden", "there"]
+
+
+def test_the_floor_plan_is_that_of_the_import_contract():
+    command = [sys.executable, str(ROOT / "scripts" / "floor_plan.py"), "--check"]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    assert len((ROOT / ".importlinter").read_text(encoding="utf-8").splitlines()) <= 100
 
 
 def test_every_dependency_has_its_line():

@@ -80,8 +80,20 @@ def test_commands_load_what_they_need_and_no_more(tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text(QUOTED, encoding="utf-8")
     assert loaded_by(call.format(["quote", str(plan)])) == "['duckdb', 'flint', 'numpy', 'typer']"
-    samplers = ["klein", "margin_gaussian", "scalar", "sum_zero", "counts", "count_laws"]
-    modules = [*(f"discreet.noise.{name}" for name in samplers), "discreet.publish", "discreet.report", "discreet.audit"]
+    samplers = [
+        "lattice.klein",
+        "lattice.margin_gaussian",
+        "single.scalar",
+        "lattice.sum_zero",
+        "counts.counts",
+        "counts.count_laws",
+    ]
+    modules = [
+        *("discreet.noise." + name for name in samplers),
+        "discreet.releases.publish",
+        "discreet.pages.report",
+        "discreet.audit",
+    ]
     code = call.format(["quote", str(plan)]) + f"\nimport sys; print([name for name in {modules} if name in sys.modules])"
     assert in_a_new_process(code).splitlines()[-1] == "[]"
 
@@ -153,7 +165,7 @@ def test_no_inexact_randomness_is_reachable(path):
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
 def test_one_file_sets_the_precision_of_enclosures(path):
-    """python-flint has one precision for all threads; `discreet.precision` says how it is set and put back."""
+    """python-flint has one precision for all threads; `discreet.exact.precision` says how it is set and put back."""
     if path.name == "precision.py":
         return
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.spark import open_spark_frame, open_spark_text
+from discreet.engines.spark.driver import open_spark_frame, open_spark_text
 
 Rows = Sequence[Sequence[object]]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from discreet.engines.conformance import OpenEngine, check_engine, check_table
-from discreet.engines.hostile import hostile_tables
+from discreet.audit.engines.conformance import OpenEngine, check_engine, check_table
+from discreet.audit.engines.hostile import hostile_tables
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
 TABLES = {table.name: table for table in hostile_tables()}

@@ -15,7 +15,7 @@ import pytest
 import discreet as dp
 from discreet.engines import open_source
 from discreet.engines.base import Engine, cubes_of
-from discreet.engines.spark import _READING, SparkEngine
+from discreet.engines.spark.driver import _READING, SparkEngine
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
 ONE = dp.Schema(a=dp.Number(0, 9))

@@ -20,16 +20,16 @@ import pytest
 
 import discreet as dp
 from discreet import datasets
-from discreet.cube import Cube
+from discreet.audit.engines.conformance import first_difference
+from discreet.cube.cube import Cube
 from discreet.engines import header_of, open_source
 from discreet.engines.base import ColumnType
-from discreet.engines.conformance import first_difference
 from discreet.engines.reference import ReferenceEngine
-from discreet.engines.spark_sql import SPARK
+from discreet.engines.spark.dialect import SPARK
 from discreet.engines.sql import aggregate_sql
 from discreet.noise.bits import Bits
-from discreet.plan import Plan
-from discreet.table import Table
+from discreet.plan.plan import Plan
+from discreet.plan.table import Table
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
 Files = Callable[[str, pa.Table], str]

@@ -13,23 +13,24 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet import allocate, evaluate
-from discreet.allocate import quote
 from discreet.audit import Kernel, audit_quote
 from discreet.audit.draws import KERNEL
-from discreet.cube import joined, row_count
-from discreet.evaluate import exact_answers, noisy_answers
-from discreet.invariants.adjacency import SemiAdjacency
-from discreet.invariants.beside import beside
-from discreet.invariants.structure import Blocks
-from discreet.invariants.totals import read_totals
+from discreet.cube.cube import joined, row_count
+from discreet.cube.resample import _null_rows, _sampled, impute, resample
+from discreet.domain.steps import Resize
 from discreet.mechanisms import Sensitivity, _runs, quantiles_change, selection, worst
 from discreet.mechanisms.lattice import LatticeGaussian, SumZeroLaplace
-from discreet.noise import exponential
 from discreet.noise.bits import Bits
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
-from discreet.resample import _null_rows, _sampled, impute, resample
-from discreet.steps import Resize
+from discreet.noise.single import exponential
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.quotes import allocate
+from discreet.quotes.allocate import quote
+from discreet.releases import evaluate
+from discreet.releases.evaluate import exact_answers, noisy_answers
+from discreet.totals.adjacency import SemiAdjacency
+from discreet.totals.beside import beside
+from discreet.totals.given import read_totals
+from discreet.totals.structure import Blocks
 
 ROWS = 100
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), f=dp.Category(["p", "q"]), v=dp.Number(0, 10))
@@ -531,7 +532,7 @@ OTHER_LAWS = {
         BIASED, REPLACED.impute(FILLED).group_by("g").agg(dp.mean("v")), dp.ZCDP(1)
     ),
     "copies that come and go together": drawn_with(
-        ("discreet.resample._sampled", half_dropped),
+        ("discreet.cube.resample._sampled", half_dropped),
         RESIZED["private copies"].group_by("g").agg(dp.count()),
         dp.PureDP(1),
     ),

@@ -12,14 +12,15 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet import assemble, datasets
-from discreet.allocate import quote
+from discreet import datasets
 from discreet.engines import open_source
-from discreet.evaluate import exact_answers, noisy_answers
 from discreet.noise.bits import system_bits
-from discreet.noise.sums import SumOfNoises
-from discreet.quotes import LEVEL
-from discreet.statistics import Count, Mean, Share, Std, Sum
+from discreet.noise.single.sums import SumOfNoises
+from discreet.quotes.allocate import quote
+from discreet.quotes.quote import LEVEL
+from discreet.releases import assemble
+from discreet.releases.evaluate import exact_answers, noisy_answers
+from discreet.statistics.kinds import Count, Mean, Share, Std, Sum
 
 ACS = dp.Schema(
     gender=dp.Category(["female", "male"]),
@@ -141,7 +142,7 @@ def test_counts_are_covered_at_the_level_and_not_much_more():
 
 def test_a_half_width_of_another_level_would_be_noticed(monkeypatch):
     """The mutant whose intervals hold 90 % fails the tests above."""
-    import discreet.levels as module
+    import discreet.quotes.certainty as module
 
     monkeypatch.setattr(module, "LEVEL", Fraction(90, 100))
     inside, pairs = coverage(personnel(), dp.ZCDP("0.001"), datasets.path("military"), 200)["count"]
@@ -163,8 +164,8 @@ def test_sums_of_two_noises_are_covered_at_the_level_and_not_much_more(spend, mo
     deviation = (0.95 * 0.05 / pairs) ** 0.5
     assert pairs >= 100_000
     assert abs(inside / pairs - 0.95) <= 6 * deviation
-    for module in ("quotes", "levels"):
-        monkeypatch.setattr(f"discreet.{module}.noises_add_up", lambda *_: False)
+    for module in ("quote", "certainty"):
+        monkeypatch.setattr(f"discreet.quotes.{module}.noises_add_up", lambda *_: False)
     inside, pairs = summed(spend)
     assert inside / pairs > 0.95 + 6 * deviation
 

@@ -11,10 +11,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.estimates.quantiles import quantile_estimates
-from discreet.estimates.trees import Tree, choose_tree, level_counts
+from discreet.cube.trees import Tree, choose_tree, level_counts
 from discreet.noise import DiscreteLaplace, RoundedGaussian
 from discreet.noise.bits import system_bits
+from discreet.statistics.quantiles import quantile_estimates
 
 LEVEL = Fraction(95, 100)
 LAWS = {

@@ -11,10 +11,10 @@ import pytest
 from scipy.stats import binom
 
 import discreet as dp
-from discreet import assemble
-from discreet.evaluate import exact_answers, noisy_answers
 from discreet.noise.bits import system_bits
-from discreet.quotes import LEVEL
+from discreet.quotes.quote import LEVEL
+from discreet.releases import assemble
+from discreet.releases.evaluate import exact_answers, noisy_answers
 
 SKIP = {"nulls": "skip"}
 SCHEMA = dp.Schema(

@@ -16,13 +16,14 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet import datasets, levels
-from discreet.assemble import estimated
-from discreet.evaluate import exact_answers, noisy_answers
-from discreet.invariants.space import space_of
-from discreet.invariants.structure import exact_sums
+from discreet import datasets
 from discreet.mechanisms.lattice import LatticeGaussian, keeps_totals
 from discreet.noise.bits import system_bits
+from discreet.quotes import certainty as levels
+from discreet.quotes.space import space_of
+from discreet.releases.assemble import estimated
+from discreet.releases.evaluate import exact_answers, noisy_answers
+from discreet.totals.structure import exact_sums
 
 SPREAD = 4.5
 MILITARY = dp.Schema(

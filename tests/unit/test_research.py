@@ -10,7 +10,7 @@ from flint import arb
 
 import discreet
 from discreet.errors import ArgumentError
-from discreet.noise.cones import KNorm, k_norm
+from discreet.noise.lattice.cones import KNorm, k_norm
 from discreet.research import continuous_k_norm, projected_gaussian
 
 # What up to three records can change in a 3 x 3 table of fixed margins: 18 moves of two records, 12 of three.

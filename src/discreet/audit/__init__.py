@@ -2,6 +2,31 @@
 
 `audit` makes worst-case neighbouring data sets, runs resampling, queries and noise as they are (engine and ledger are
 left out: they add no randomness), and holds what it can tell apart against the profile that is claimed. See docs/audit.md.
+
+* `attack`: One attack: two data sets, a great many runs of the kernel, an event chosen on one half and counted on the
+  other
+* `auditing`: The audit of a quote: every pair of data sets is attacked, and what was shown is held against what is
+  claimed
+* `bounds`: Bounds of Clopper and Pearson, and the event that gives the largest difference of two data sets
+* `canaries`: Canaries: rows whose copies and imputed values are counted after imputing, copying, sampling and filling
+* `checks`: Whether what is drawn has the law that was declared: probabilities of events, held against what they
+  should be
+* `choice_law`: The law of chosen quantiles from its definition, for a few codes: what the choices of a kernel are
+  held against
+* `choices`: Tables in which one record changes the choice of quantiles the most: the heaps of `heaps`, made of rows
+  of the plan
+* `choosing`: Runs of choices of quantiles, one by one and jointly: what their outputs tell of two tables
+* `claims`: What a quote claims: the profile δ(ε) of the declared mechanism, for one person of the original data
+* `draws`: The kernel under test, run a great many times: many runs are one call, for so many copies of the cells of a
+  request
+* `engines`: The suite that tries an engine: the same rows through it and through the reference
+* `fitting`: A table that has the published totals, found by integer programming; whether it has them is checked
+  exactly afterwards
+* `heaps`: How many records should have which codes, so that one record more changes the choice of quantiles the most
+* `pairs`: Data sets to tell apart: neighbours, or semi-adjacent tables beside exact totals, whose answers lie far
+  apart
+* `statistics`: One number for each output, large where the first data set is the more likely one
+* `tables`: Tiny tables: rows of codes with multiplicities, their cubes, and rows worth trying
 """
 
 from discreet.audit.auditing import Attack, Audit, Point, audit, audit_quote

@@ -15,10 +15,10 @@ from discreet.audit.draws import NOTHING, Drawer, Kernel, Randomness, drawer, wi
 from discreet.audit.pairs import Pair
 from discreet.audit.statistics import Statistic, constant_statistics, drawn_statistics
 from discreet.audit.tables import cubes_of
-from discreet.cube import Cube
+from discreet.cube.cube import Cube
 from discreet.mechanisms.lattice import LATTICE_LAWS
 from discreet.noise.bits import Bits
-from discreet.quotes import Quote
+from discreet.quotes.quote import Quote
 
 __all__ = ["SLOWER", "Aim", "Found", "attacked", "best_found"]
 

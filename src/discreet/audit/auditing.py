@@ -8,7 +8,6 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
-from discreet.allocate import quote
 from discreet.audit.attack import Aim, Found, attacked
 from discreet.audit.canaries import canary_counts
 from discreet.audit.checks import Check, Counted, bounded, noise_counts
@@ -18,21 +17,33 @@ from discreet.audit.choosing import MOST_ATTACKS, choice_attack, most_telling
 from discreet.audit.claims import Claim, claim_of, grid_of
 from discreet.audit.draws import KERNEL, Kernel
 from discreet.audit.pairs import neighbouring_tables
+from discreet.cube.queries import (
+    Dispersion,
+    LevelCounts,
+    NonNullCount,
+    Query,
+    RowCount,
+    Squares,
+    TableCounts,
+    WeightedSum,
+    shown,
+)
+from discreet.domain.neighbours import ReplaceOne, whole_number
 from discreet.errors import ArgumentError, PlanError, printed
-from discreet.exact import Amount, exact, text
-from discreet.invariants.beside import beside
-from discreet.invariants.checking import checked_invariants
-from discreet.invariants.description import Invariants
-from discreet.invariants.totals import PublishedTotals, read_totals
+from discreet.exact.numbers import Amount, exact, text
 from discreet.mechanisms.lattice import LATTICE_LAWS
-from discreet.neighbours import ReplaceOne, whole_number
 from discreet.noise.bits import Bits, system_bits
-from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from discreet.plan import Plan
+from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.plan.plan import Plan
 from discreet.privacy import ApproxDP, Budget, PureDP, to_json
-from discreet.queries import Dispersion, LevelCounts, NonNullCount, Query, RowCount, Squares, TableCounts, WeightedSum, shown
-from discreet.quotes import Measured, Quote
-from discreet.spend import checked_budget
+from discreet.privacy.amounts import checked_budget
+from discreet.quotes.allocate import quote
+from discreet.quotes.quote import Measured, Quote
+from discreet.totals.beside import beside
+from discreet.totals.checking import checked_invariants
+from discreet.totals.description import Invariants
+from discreet.totals.given import read_totals
+from discreet.totals.published import PublishedTotals
 
 __all__ = ["ERROR", "RUNS", "Attack", "Audit", "Point", "audit", "audit_quote"]
 
@@ -234,7 +245,7 @@ def audit_quote(
     bits: Bits | None = None,
     error: Fraction = ERROR,
 ) -> Audit:
-    """The audit of a quote, made as `discreet.allocate.quote` makes it, or with a defect to see whether it is found.
+    """The audit of a quote, made as `discreet.quotes.allocate.quote` makes it, or with a defect to see whether it is found.
 
     Args:
         quoted: what is claimed (plan, spend) and how it would be done (queries, noises).

@@ -15,21 +15,22 @@ from math import comb
 
 import numpy as np
 
-from discreet.allocate import row_quote
 from discreet.audit.checks import Counted
 from discreet.audit.draws import Kernel
 from discreet.audit.tables import Table, cubes_of
+from discreet.cube.paths import CategoryPath, Path, path_of
+from discreet.domain.codes import NULL
+from discreet.domain.neighbours import AddRemove, ReplaceOne
+from discreet.domain.steps import CategoryFacts, Resize, Step, Where, WhereIn, facts_of
 from discreet.errors import DiscreetError
-from discreet.layouts import used_columns
-from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.noise.bits import Bits
-from discreet.paths import NULL, CategoryPath, Path, path_of
-from discreet.plan import Plan, resize_of
+from discreet.plan.layout import used_columns
+from discreet.plan.plan import Plan, resize_of
+from discreet.plan.table import Table as Steps
 from discreet.privacy import PureDP
-from discreet.quotes import Quote
-from discreet.statistics import count, quantiles
-from discreet.steps import CategoryFacts, Resize, Step, Where, WhereIn, facts_of
-from discreet.table import Table as Steps
+from discreet.quotes.allocate import row_quote
+from discreet.quotes.quote import Quote
+from discreet.statistics.kinds import count, quantiles
 
 __all__ = ["canary_counts", "count_law"]
 

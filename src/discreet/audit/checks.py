@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from discreet.audit.bounds import above, below
 from discreet.audit.draws import Kernel, drawer, window_of
-from discreet.invariants.structure import Blocks, Tables
+from discreet.cube.queries import Query, shown, widths
 from discreet.mechanisms.lattice import HeldCells, KNormLaplace
 from discreet.noise.bits import Bits
-from discreet.noise.cones import k_norm
-from discreet.noise.k_norm import KNormCell
-from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from discreet.queries import Query, shown, widths
-from discreet.quotes import Measured, Quote
+from discreet.noise.lattice.cones import k_norm
+from discreet.noise.lattice.k_norm import KNormCell
+from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.quotes.quote import Measured, Quote
+from discreet.totals.structure import Blocks, Tables
 
 __all__ = ["Check", "Counted", "bounded", "noise_counts"]
 

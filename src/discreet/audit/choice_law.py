@@ -18,7 +18,7 @@ from discreet.audit.checks import Counted
 from discreet.audit.draws import Kernel
 from discreet.mechanisms import ExponentialQuantiles
 from discreet.noise.bits import Bits
-from discreet.quotes import Measured, Quote
+from discreet.quotes.quote import Measured, Quote
 
 __all__ = ["choice_counts", "law_of_choices"]
 

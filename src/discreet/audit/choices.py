@@ -19,12 +19,12 @@ from discreet.audit.draws import Kernel
 from discreet.audit.heaps import Heaps, shapes
 from discreet.audit.pairs import fitting, possible, same_totals
 from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
+from discreet.cube.queries import QuantileCodes
+from discreet.domain.neighbours import ReplaceOne
 from discreet.errors import InternalError
 from discreet.mechanisms import ExponentialQuantiles
-from discreet.neighbours import ReplaceOne
-from discreet.plan import resize_of
-from discreet.queries import QuantileCodes
-from discreet.quotes import Measured, Quote
+from discreet.plan.plan import resize_of
+from discreet.quotes.quote import Measured, Quote
 
 __all__ = ["ChoicePair", "choice_pairs", "is_choice"]
 

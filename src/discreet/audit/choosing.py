@@ -23,7 +23,7 @@ from discreet.audit.tables import Table, cubes_of
 from discreet.errors import InternalError
 from discreet.mechanisms import ExponentialQuantiles
 from discreet.noise.bits import Bits
-from discreet.quotes import Quote
+from discreet.quotes.quote import Quote
 
 __all__ = ["MOST_ATTACKS", "choice_attack", "most_telling"]
 

@@ -13,13 +13,13 @@ from fractions import Fraction
 from math import inf
 from typing import Protocol
 
-from discreet.exact import sqrt_up
+from discreet.exact.numbers import sqrt_up
 from discreet.mechanisms.lattice import HeldCells
-from discreet.noise.laws import RoundedGaussian
-from discreet.plan import resize_of
+from discreet.noise.single.laws import RoundedGaussian
+from discreet.plan.plan import resize_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
 from discreet.privacy.amplify import Resampling
-from discreet.quotes import Measured, Quote
+from discreet.quotes.quote import Measured, Quote
 
 __all__ = ["Claim", "Profile", "claim_of", "grid_of"]
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube import Cube
-from discreet.evaluate import exact_answers, noisy_answers
-from discreet.invariants.structure import Blocks, Table, Tables
+from discreet.cube.cube import Cube
 from discreet.mechanisms.lattice import HeldCells, LatticeGaussian, PairedLaplace, SumZeroLaplace
 from discreet.noise.bits import Bits
-from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from discreet.quotes import Noise, Quote
+from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.quotes.quote import Noise, Quote
+from discreet.releases.evaluate import exact_answers, noisy_answers
+from discreet.totals.structure import Blocks, Table, Tables
 
 __all__ = ["KERNEL", "NOTHING", "Drawer", "Kernel", "Randomness", "drawer", "window_of"]
 
@@ -32,7 +32,7 @@ _SCALAR = (DiscreteLaplace, DiscreteGaussian, RoundedGaussian)
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What turns cubes into noisy integers: the two functions of `discreet.evaluate`, or defective ones to try an audit.
+    """What turns cubes into noisy integers: the functions of `releases.evaluate`, or defective ones to try an audit.
 
     Args:
         exact: resampling and queries.

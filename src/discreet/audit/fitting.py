@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, vstack
 
-from discreet.invariants.beside import Beside, alive_cells
-from discreet.invariants.levels import cell_index, domain_size, positions
-from discreet.invariants.parts import LinearPart, OccupiedPart, TotalsPart
-from discreet.invariants.totals import PublishedTotals, cell_numbers
-from discreet.schema import Schema
+from discreet.domain.schema import Schema
+from discreet.totals.beside import Beside, alive_cells
+from discreet.totals.cells import cell_index, domain_size, positions
+from discreet.totals.published import PublishedTotals, cell_numbers
+from discreet.totals.statements import LinearPart, OccupiedPart, TotalsPart
 
 __all__ = ["fitted"]
 

@@ -21,17 +21,17 @@ from scipy.spatial.distance import cdist
 from discreet.audit.draws import Kernel, drawer
 from discreet.audit.fitting import fitted
 from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
-from discreet.invariants.beside import Beside, alive_cells
-from discreet.invariants.levels import Cell, label_of, shape_of
-from discreet.invariants.parts import LinearPart, TotalsPart
-from discreet.invariants.totals import totals_of_counts
+from discreet.domain.neighbours import AddRemove, ReplaceOne
+from discreet.domain.schema import Schema
 from discreet.mechanisms.lattice import LATTICE_LAWS, HeldCells, LatticeGaussian
-from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.noise.bits import Bits
-from discreet.noise.laws import DiscreteGaussian, RoundedGaussian
-from discreet.plan import resize_of
-from discreet.quotes import Noise, Quote
-from discreet.schema import Schema
+from discreet.noise.single.laws import DiscreteGaussian, RoundedGaussian
+from discreet.plan.plan import resize_of
+from discreet.quotes.quote import Noise, Quote
+from discreet.totals.beside import Beside, alive_cells
+from discreet.totals.cells import Cell, label_of, shape_of
+from discreet.totals.published import totals_of_counts
+from discreet.totals.statements import LinearPart, TotalsPart
 
 __all__ = ["Pair", "fitting", "is_gaussian", "neighbouring_tables", "possible", "same_totals"]
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from discreet.audit.pairs import is_gaussian
 from discreet.mechanisms.lattice import HeldCells, PairedLaplace, SumZeroLaplace
-from discreet.noise.laws import DiscreteLaplace
-from discreet.quotes import Measured, Noise
+from discreet.noise.single.laws import DiscreteLaplace
+from discreet.quotes.quote import Measured, Noise
 
 __all__ = ["Statistic", "constant_statistics", "drawn_statistics"]
 

@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.draws import NOTHING, Kernel, Randomness
-from discreet.cube import Cube, empty_cube, joined
+from discreet.cube.cube import Cube, empty_cube, joined
+from discreet.cube.queries import widths
+from discreet.cube.scans import Part
+from discreet.domain.neighbours import AddRemove
+from discreet.domain.schema import Category, Column, Number
+from discreet.domain.steps import CategoryFacts, Resize, Where
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
-from discreet.invariants.beside import alive_cells
-from discreet.layouts import Part
-from discreet.neighbours import AddRemove
-from discreet.plan import Plan, used_columns
-from discreet.queries import widths
-from discreet.quotes import Quote
-from discreet.schema import Category, Column, Number
-from discreet.steps import CategoryFacts, Resize, Where
+from discreet.plan.plan import Plan, used_columns
+from discreet.quotes.quote import Quote
+from discreet.totals.beside import alive_cells
 
 __all__ = ["Row", "Table", "candidates", "columns_of_plan", "cubes_of", "described", "effects"]
 

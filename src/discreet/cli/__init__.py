@@ -2,6 +2,21 @@
 
 Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code says
 what it means for the budget (`exits`).
+
+* `auditing`: `discreet audit`: the releases of a plan, attacked by running their noise on data sets that the audit
+  makes itself
+* `converting`: `discreet convert`: one guarantee in the words of another
+* `describing`: A plan in plain words: what was understood, so that a wrong bound or a wrong number of rows can be
+  seen
+* `drafting`: A plan file as text: entries with their comments, and those that the custodian still has to fill in
+* `effective`: `discreet effective`: what an advertised guarantee means beside exact totals
+* `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
+* `ledgers`: `discreet ledger show`, `discreet ledger verify` and `discreet ledger export`
+* `numbers`: The first rows of a release as a table for people: one cell for a number and its interval
+* `output`: What the commands print: text for people, or one JSON object with the same facts
+* `planning`: `discreet check` and `discreet quote`: everything that can be said of a plan without spending
+* `releasing`: `discreet release` and `discreet report`: the commands that spend and write
+* `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
 """
 
 from __future__ import annotations
@@ -167,7 +182,7 @@ def release(
     same plan and source, is written again at no charge.
     """
     from discreet.cli.releasing import release_plan
-    from discreet.engines.limits import Limits
+    from discreet.engines.resources import Limits
 
     with exits():
         release_plan(plan, out, name, Limits(memory, threads, spill), formulas=formulas, as_json=as_json)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.cli.exits import leave
 from discreet.cli.output import Answer, Spinner, aligned, write
-from discreet.exact import decimal_text, text
-from discreet.neighbours import ReplaceOne
-from discreet.planfile import PlanFile, load_plan
-from discreet.quotes import Quote
-from discreet.spend import amount_text, number_text
+from discreet.domain.neighbours import ReplaceOne
+from discreet.exact.numbers import decimal_text, text
+from discreet.planfile.read import PlanFile, load_plan
+from discreet.privacy.amounts import amount_text, number_text
+from discreet.quotes.quote import Quote
 
 if TYPE_CHECKING:
     # Loaded when it is used, so that the other commands start without it.
@@ -48,8 +48,8 @@ def audit_plan(path: Path, runs: int, *, as_json: bool) -> None:
 
 def _quotes(plan: PlanFile) -> dict[str, Quote]:
     """The quotes without ledger and source: exact totals count as not known yet, a spend left out as the whole budget."""
-    from discreet.allocate import quote
-    from discreet.invariants.beside import beside
+    from discreet.quotes.allocate import quote
+    from discreet.totals.beside import beside
 
     totals = None
     if plan.invariants is not None and isinstance(plan.neighbours, ReplaceOne):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.cli.output import Answer
 from discreet.errors import ArgumentError
-from discreet.exact import exact, text
+from discreet.exact.numbers import exact, text
 from discreet.privacy import GDP, ZCDP, PureDP
 
 __all__ = ["conversions"]

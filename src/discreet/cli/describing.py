@@ -7,20 +7,20 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.cli.output import aligned
-from discreet.displays import column_text, neighbours_text, step_text
-from discreet.groups import BinGroup
-from discreet.invariants.parts import part_json
-from discreet.layouts import Layout
-from discreet.limits import is_large
-from discreet.neighbours import ReplaceOne
-from discreet.plan import Plan, plan_json
-from discreet.planfile import PlanFile
+from discreet.domain.groups import BinGroup
+from discreet.domain.neighbours import ReplaceOne
+from discreet.domain.schema import Category
+from discreet.domain.steps import NumberFacts, step_json
+from discreet.domain.words import column_text, neighbours_text, step_text
+from discreet.plan.layout import Layout
+from discreet.plan.plan import Plan, plan_json
+from discreet.plan.sizes import is_large
+from discreet.planfile.read import PlanFile
 from discreet.privacy import GDP, ZCDP, ApproxDP, kind_name, to_json
-from discreet.quotes import Quote
-from discreet.schema import Category
-from discreet.spend import amount_text, number_text
-from discreet.statistics import Histogram, Tables
-from discreet.steps import NumberFacts, step_json
+from discreet.privacy.amounts import amount_text, number_text
+from discreet.quotes.quote import Quote
+from discreet.statistics.kinds import Histogram, Tables
+from discreet.totals.statements import part_json
 
 __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
 
@@ -46,7 +46,7 @@ def _totals(plan: PlanFile) -> list[tuple[str, str]]:
     """What is published exactly, and what that means for everybody."""
     if plan.invariants is None or not isinstance(plan.neighbours, ReplaceOne):
         return []
-    from discreet.invariants.adjacency import semi_adjacency
+    from discreet.totals.adjacency import semi_adjacency
 
     found = semi_adjacency(plan.invariants, plan.schema, None, plan.neighbours.rows)
     parts = [f"{part_json(part)['part']} of {', '.join(part.columns)}" for part in plan.invariants.parts]

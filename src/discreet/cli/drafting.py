@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.toml_text import toml_visible
+from discreet.planfile.write import toml_visible
 
 __all__ = ["Entry", "Section", "listed", "to_fill_in", "written"]
 

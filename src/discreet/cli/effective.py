@@ -7,11 +7,11 @@ from pathlib import Path
 
 from discreet.cli.output import Answer
 from discreet.errors import ArgumentError
-from discreet.exact import decimal_up, exact, text
-from discreet.planfile import load_plan
+from discreet.exact.numbers import decimal_up, exact, text
+from discreet.planfile.read import load_plan
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
+from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget
-from discreet.spend import amount_text
 
 __all__ = ["effective_guarantee"]
 

@@ -10,8 +10,8 @@ from typing import NoReturn
 import typer
 
 from discreet.errors import BudgetExceeded, DiscreetError, InternalError, ReleaseFailed
-from discreet.given_paths import reason, shown_path
-from discreet.toml_tree import printable
+from discreet.exact.given_paths import reason, shown_path
+from discreet.planfile.tree import printable
 
 __all__ = ["FAILED", "INTERRUPTED", "OVER_BUDGET", "WRONG", "exits", "leave"]
 

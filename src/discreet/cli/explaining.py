@@ -7,9 +7,9 @@ from pathlib import Path
 from discreet.cli.output import Answer
 from discreet.cli.planning import quoted
 from discreet.errors import ArgumentError, did_you_mean
-from discreet.explanations import explain
-from discreet.planfile import load_plan
-from discreet.spend import amount_text
+from discreet.pages.explain import explain
+from discreet.planfile.read import load_plan
+from discreet.privacy.amounts import amount_text
 
 __all__ = ["explained_plan"]
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from discreet.cli.output import Answer, Grid, aligned
 from discreet.errors import ArgumentError, LedgerError
-from discreet.exact import text
-from discreet.given_paths import given_path, stands
+from discreet.exact.canonical import canonical
+from discreet.exact.given_paths import given_path, stands
+from discreet.exact.numbers import text
 from discreet.ledger import Entry, Identity, Ledger, entry_body
-from discreet.plan import canonical
 from discreet.privacy import RDP, Budget, coordinates, from_coordinates, from_json
-from discreet.release import Release
-from discreet.spend import amount_text, number_text
+from discreet.privacy.amounts import amount_text, number_text
+from discreet.releases.document import Release
 
 __all__ = ["exported_ledger", "shown_ledger", "verified_ledger"]
 

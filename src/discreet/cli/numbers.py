@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli.output import Grid
-from discreet.figures import decimals_for, interval, name, number
+from discreet.exact.figures import decimals_for, interval, name, number
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,15 +12,16 @@ from discreet.cli.describing import declaration_lines, note_lines, release_facts
 from discreet.cli.output import Answer
 from discreet.engines import NO_LIMITS, Limits, Progress
 from discreet.errors import ArgumentError, BudgetExceeded
-from discreet.exact import text
-from discreet.given_paths import given_path, stands
+from discreet.exact.given_paths import given_path, stands
+from discreet.exact.names import one_form, spellings
+from discreet.exact.numbers import text
 from discreet.ledger import Entry, Ledger
-from discreet.names import one_form, spellings
-from discreet.planfile import PlanFile, load_plan
+from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import Budget, coordinates, from_coordinates, to_json
-from discreet.quotes import Quote
-from discreet.session import Session
-from discreet.spend import amount_text, budget_down, charge_of
+from discreet.privacy.amounts import amount_text, budget_down
+from discreet.quotes.quote import Quote
+from discreet.session.orders import charge_of
+from discreet.session.session import Session
 
 __all__ = ["Standing", "checked_plan", "opened", "planner_page", "quoted", "quoted_plan", "standing"]
 
@@ -161,7 +162,7 @@ def planner_page(path: Path, out: Path) -> Answer:
     Raises:
         DiscreetError: as `quoted_plan`, but for releases that do not fit; or the page cannot be written.
     """
-    from discreet.planner import Planned, planned_file, write_planner
+    from discreet.pages.planner import Planned, planned_file, write_planner
 
     if stands(given_path(out, "--html"), "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is no regular file, and a page would take its place; choose another path")

@@ -16,19 +16,20 @@ from discreet.cli.exits import FAILED, leave
 from discreet.cli.numbers import MOST_ROWS, number_grid
 from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, opened, standing
-from discreet.durable import replaced
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed
-from discreet.given_paths import given_path, require_writable, stands
-from discreet.large_files import document_in
-from discreet.limits import is_large
-from discreet.names import one_form
-from discreet.planfile import PlanFile, load_plan
+from discreet.exact.files import replaced
+from discreet.exact.given_paths import given_path, require_writable, stands
+from discreet.exact.names import one_form
+from discreet.plan.sizes import is_large
+from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
-from discreet.release import Release, guarantee_json
-from discreet.result_frames import checked_formulas, for_csv
-from discreet.spend import Order, amount_text, checked_name
-from discreet.views import consistent
+from discreet.privacy.amounts import amount_text
+from discreet.releases.document import Release, guarantee_json
+from discreet.releases.frames import checked_formulas, for_csv
+from discreet.releases.views import consistent
+from discreet.session.folders import document_in
+from discreet.session.orders import Order, checked_name
 
 __all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "report_folder"]
 
@@ -83,7 +84,7 @@ def report_folder(folder: Path) -> Answer:
     Raises:
         ArgumentError: no release there, or a folder that cannot be written.
     """
-    from discreet.report import write_report
+    from discreet.pages.report import write_report
 
     written = [write_report(Release.load(place), place / "report.html") for place in _release_folders(folder, "report")]
     return _written_files(written)
@@ -176,7 +177,7 @@ def _written(answer: Release | ReleaseFailed, folder: Path, formulas: str) -> st
     if isinstance(answer, ReleaseFailed):
         return str(answer)
     try:
-        from discreet.report import write_report
+        from discreet.pages.report import write_report
 
         answer.save(folder, formulas=formulas)
         write_report(answer, folder / "report.html")

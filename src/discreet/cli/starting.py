@@ -18,19 +18,19 @@ import typer
 from discreet import datasets
 from discreet.cli.drafting import Entry, Section, listed, to_fill_in, written
 from discreet.cli.output import Answer
-from discreet.durable import created
+from discreet.domain.neighbours import whole_number
+from discreet.domain.schema import Category, Date, Number, Schema, whole_categories
 from discreet.engines import header_of
 from discreet.engines.base import ColumnType
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
-from discreet.exact import exact, text
-from discreet.figures import name as shown_name
-from discreet.given_paths import given_path, require_writable, stands
-from discreet.neighbours import whole_number
-from discreet.planfile import plan_of
-from discreet.schema import Category, Date, Number, Schema, whole_categories
-from discreet.spend import checked_name
-from discreet.toml_text import toml_key, toml_visible
-from discreet.toml_tree import toml_root
+from discreet.exact.figures import name as shown_name
+from discreet.exact.files import created
+from discreet.exact.given_paths import given_path, require_writable, stands
+from discreet.exact.numbers import exact, text
+from discreet.planfile.read import plan_of
+from discreet.planfile.tree import toml_root
+from discreet.planfile.write import toml_key, toml_visible
+from discreet.session.orders import checked_name
 
 __all__ = ["Asker", "nobody", "started_plan", "terminal"]
 

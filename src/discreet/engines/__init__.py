@@ -2,6 +2,22 @@
 
 `reference` is the meaning of a plan in plain Python, `duckdb` the default engine, `conformance` the suite that compares
 an engine with the reference. `spark` is loaded when a source is a Spark DataFrame or begins with `spark:`.
+
+* `base`: What an engine is: it scans a header, tells whether its source changed, and answers one GROUP BY over public
+  codes
+* `codes`: The code of a number as an SQL expression: what lies within the bounds is rounded, and the few others are
+  moved to them
+* `dialect`: The expressions in which SQL engines differ: what `sql` leaves to the engine that will run the statement
+* `keys`: The keys of a cube as columns of 64-bit integers, the way an engine groups by them
+* `progress`: An engine that says which stage of its work begins, in constant words: nothing of the rows but the time
+  they take
+* `resources`: How much of the machine the driver may take: memory, threads, and where it may spill
+* `sources`: A source that is named by a text: which files are meant, of which format they are, and the engine that
+  reads them
+* `spellings`: Unicode normalisation for engines that have none: replacements of text that decide which category a
+  text is
+* `sql`: A layout as one SQL statement: every value becomes a code in the engine, and one GROUP BY counts
+* `sqlite`: A table of an SQLite database file, read through a cursor
 """
 
 from __future__ import annotations
@@ -9,19 +25,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from discreet.domain.schema import Schema
 from discreet.engines.base import Engine, Header, check_header
-from discreet.engines.duckdb import open_frame
-from discreet.engines.limits import NO_LIMITS, Limits
-from discreet.engines.relations import is_relation, open_relation
+from discreet.engines.duckdb.driver import open_frame
+from discreet.engines.duckdb.relations import is_relation, open_relation
+from discreet.engines.duckdb.streams import DatabaseTable, is_streamed, open_streamed
+from discreet.engines.progress import Progress, Telling
+from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.sources import open_path
-from discreet.engines.spark import PREFIX, SparkEngine, is_spark_frame, open_spark_frame, open_spark_text
-from discreet.engines.spark_sql import check_spellings
+from discreet.engines.spark.dialect import check_spellings
+from discreet.engines.spark.driver import PREFIX, SparkEngine, is_spark_frame, open_spark_frame, open_spark_text
 from discreet.engines.sql import check_grids
-from discreet.engines.streams import DatabaseTable, is_streamed, open_streamed
-from discreet.engines.telling import Progress, Telling
 from discreet.errors import ArgumentError, SourceError, printed
-from discreet.given_paths import reason, shown_path
-from discreet.schema import Schema
+from discreet.exact.given_paths import reason, shown_path
 
 __all__ = ["NO_LIMITS", "DatabaseTable", "Engine", "Header", "Limits", "Progress", "header_of", "open_source"]
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from discreet.cube import Cube
+from discreet.cube.cube import Cube
+from discreet.cube.paths import KeyAxis, Moment
+from discreet.domain.schema import Category, Column, Date, Schema
 from discreet.errors import SourceError, did_you_mean, printed
-from discreet.paths import KeyAxis, Moment
-from discreet.schema import Category, Column, Date, Schema
 
 __all__ = [
     "ColumnType",

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd
 
+from discreet.cube.paths import NumberPath
+from discreet.domain.schema import Number
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect
 from discreet.errors import InternalError, SourceError
-from discreet.exact import text
-from discreet.paths import NumberPath
-from discreet.schema import Number
+from discreet.exact.numbers import text
 
 __all__ = ["decimal_code", "double_literal", "exact_grid", "float_code", "integer_code"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from discreet.cube.paths import CategoryPath, NumberPath
 from discreet.engines.base import ColumnType
-from discreet.paths import CategoryPath, NumberPath
 
 __all__ = ["Dialect"]
 

@@ -13,10 +13,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.cube import Cube, compact, empty_cube, sum_dtype
+from discreet.cube.cube import Cube, compact, empty_cube, sum_dtype
+from discreet.cube.paths import CategoryPath, KeyAxis, Moment, NumberPath
+from discreet.domain.schema import Category, Date, Number
 from discreet.engines.base import Header
-from discreet.paths import CategoryPath, KeyAxis, Moment, NumberPath
-from discreet.schema import Category, Date, Number
 
 __all__ = ["ReferenceEngine", "category_code", "date_code", "label", "number_code", "number_target"]
 

@@ -12,13 +12,13 @@ from glob import glob
 from pathlib import Path
 
 from discreet.engines.base import Engine
-from discreet.engines.duckdb import open_csv
-from discreet.engines.duckdb_file import open_duckdb_table
-from discreet.engines.files import Listing, check_regular, file_snapshot
-from discreet.engines.folders import NO_PARTITIONS, parquet_files, partitions_of
-from discreet.engines.limits import NO_LIMITS, Limits
-from discreet.engines.parquet import open_parquet
-from discreet.engines.sqlite_file import open_sqlite_table
+from discreet.engines.duckdb.database_files import open_duckdb_table
+from discreet.engines.duckdb.driver import open_csv
+from discreet.engines.duckdb.files import Listing, check_regular, file_snapshot
+from discreet.engines.duckdb.folders import NO_PARTITIONS, parquet_files, partitions_of
+from discreet.engines.duckdb.parquet import open_parquet
+from discreet.engines.resources import NO_LIMITS, Limits
+from discreet.engines.sqlite import open_sqlite_table
 from discreet.errors import SourceError, did_you_mean
 
 __all__ = ["open_path"]

@@ -15,12 +15,13 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from discreet.cube.paths import CategoryPath, KeyAxis, Moment, NumberPath
+from discreet.domain.codes import NULL
+from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.codes import decimal_code, double_literal, exact_grid, float_code, integer_code
 from discreet.engines.dialect import Dialect
-from discreet.engines.words import word_sql, words_of
-from discreet.paths import NULL, CategoryPath, KeyAxis, Moment, NumberPath
-from discreet.schema import Category, Date, Number, Schema
+from discreet.engines.keys import word_sql, words_of
 
 __all__ = ["aggregate_sql", "answer_names", "check_grids", "part_name", "parts_of"]
 

@@ -4,6 +4,12 @@ The ledger sees names, digests, opaque text and exact amounts in additive coordi
 data. `records` says what is written, `book` what a sequence of entries means, `rules` what may come next, `drafts` makes
 new entries, `store` lets them survive (the only file with sqlite3), `reading` trusts nothing that is read, and `account`
 puts these together as `Ledger`.
+
+* `amounts`: Exact amounts in the coordinates in which a measure adds: their texts, their rules, and sums that are
+  fast to check
+* `formats`: The tables of a ledger file, version by version, and the statements that lead from one to the next
+* `one_file`: What the file of a ledger must be: one regular file with one name, beside which its journal is found,
+  for its owner alone
 """
 
 from discreet.ledger.account import Ledger

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from discreet.errors import ArgumentError
-from discreet.exact import text
+from discreet.exact.numbers import text
 
 __all__ = [
     "Amounts",

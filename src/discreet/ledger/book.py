@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from discreet.exact.names import spellings
 from discreet.ledger.amounts import Amounts, Meter, amounts_from, amounts_text, spent_after
 from discreet.ledger.records import (
     Identity,
@@ -21,7 +22,6 @@ from discreet.ledger.records import (
     lists_invariants,
     require_identity,
 )
-from discreet.names import spellings
 
 __all__ = [
     "Account",

@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from discreet.durable import PREFIX
+from discreet.exact.files import PREFIX
 
 __all__ = ["JOURNAL", "journal_stands", "mount_problem", "name_problem", "rights_problem"]
 

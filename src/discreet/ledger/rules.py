@@ -9,10 +9,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError
+from discreet.exact.names import one_form, spellings
 from discreet.ledger.amounts import Amounts, fits, is_short, plus, shown
 from discreet.ledger.book import Account, Book, account_of, fresh_account, number_of
 from discreet.ledger.records import Identity, Reservation, canonical
-from discreet.names import one_form, spellings
 
 __all__ = ["require_room", "require_totals_owed", "same_identity"]
 

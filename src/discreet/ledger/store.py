@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from discreet.durable import in_draft, swept, synced
 from discreet.errors import LedgerError
-from discreet.ledger.layouts import LAYOUTS, Layout
+from discreet.exact.files import in_draft, swept, synced
+from discreet.exact.processes import this_process
+from discreet.ledger.formats import LAYOUTS, Layout
 from discreet.ledger.one_file import JOURNAL, journal_stands, mount_problem, name_problem, rights_problem
 from discreet.ledger.records import Entry, canonical, entry_body
-from discreet.processes import this_process
 
 __all__ = ["Store", "Transaction"]
 

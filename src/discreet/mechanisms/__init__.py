@@ -2,6 +2,10 @@
 
 `sensitivity` bounds what one row can change, `additive` chooses the noise law for a guarantee and adds it, `lattice` has the
 noises on the lattice that exact totals leave free, `selection` chooses quantiles.
+
+* `_runs`: The candidates of one choice of a quantile in every cell: runs of codes of equal loss, as `selection`
+  weighs them
+* `naming`: What every law of noise has: a name for people, canonical JSON values, half-widths
 """
 
 from discreet.mechanisms.additive import add_noise, add_noise_in_place, law_for

@@ -17,7 +17,7 @@ from discreet.errors import InternalError
 from discreet.mechanisms.lattice import LATTICE_LAWS, LatticeLaw, PlainLaw
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.privacy import GDP, ZCDP, PureDP
 
 __all__ = ["add_noise", "add_noise_in_place", "law_for"]

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, InternalError, unreachable
-from discreet.invariants.enumerate import differences
-from discreet.invariants.structure import Blocks, Kernel, Structure, Tables, margin_equations
 from discreet.mechanisms.selection import ExponentialQuantiles
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits, system_bits
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.privacy import ZCDP, PureDP
+from discreet.totals.enumerate import differences
+from discreet.totals.structure import Blocks, Kernel, Structure, Tables, margin_equations
 
 __all__ = [
     "LATTICE_LAWS",
@@ -80,19 +80,19 @@ class SumZeroLaplace:
 
     def sample(self, bits: Bits) -> NDArray[Any]:
         """One draw for all cells of the request; 0 outside the structure."""
-        from discreet.noise.sum_zero import sum_zero_laplace
+        from discreet.noise.lattice.sum_zero import sum_zero_laplace
 
         return _placed(self.structure.cells, self.structure.order, sum_zero_laplace(self.scale, self.structure.sizes, bits))
 
     def half_widths(self, coverage: Fraction) -> NDArray[Any]:
         """For each cell of the request a w with P(|v| ≤ w) ≥ coverage."""
-        from discreet.noise.sum_zero_laws import SumZeroLaplaceCell
+        from discreet.noise.lattice.sum_zero_laws import SumZeroLaplaceCell
 
         return _by_block(self.structure, lambda size: SumZeroLaplaceCell(self.scale, size).half_width(coverage))
 
     def variance(self) -> float:
         """The mean variance of the cells, rounded up."""
-        from discreet.noise.sum_zero_laws import SumZeroLaplaceCell
+        from discreet.noise.lattice.sum_zero_laws import SumZeroLaplaceCell
 
         return _mean(self.structure, lambda size: SumZeroLaplaceCell(self.scale, size).variance())
 
@@ -106,7 +106,7 @@ class PairedLaplace:
 
     def sample(self, bits: Bits) -> NDArray[Any]:
         """One draw for all cells of the request; 0 outside the structure."""
-        from discreet.noise.sum_zero import sum_zero_laplace
+        from discreet.noise.lattice.sum_zero import sum_zero_laplace
 
         rows = [_two_rows(table.order) for table in self.structure.tables]
         sizes = np.array([row.shape[1] for row in rows], dtype=np.int64)
@@ -117,7 +117,7 @@ class PairedLaplace:
 
     def half_widths(self, coverage: Fraction) -> NDArray[Any]:
         """For each cell of the request a w with P(|v| ≤ w) ≥ coverage."""
-        from discreet.noise.sum_zero_laws import SumZeroLaplaceCell
+        from discreet.noise.lattice.sum_zero_laws import SumZeroLaplaceCell
 
         widths = np.zeros(self.structure.cells, dtype=np.int64)
         for table in self.structure.tables:
@@ -127,7 +127,7 @@ class PairedLaplace:
 
     def variance(self) -> float:
         """The mean variance of the cells, rounded up."""
-        from discreet.noise.sum_zero_laws import SumZeroLaplaceCell
+        from discreet.noise.lattice.sum_zero_laws import SumZeroLaplaceCell
 
         sizes = [(table.order.size, _two_rows(table.order).shape[1]) for table in self.structure.tables]
         total = sum(cells * SumZeroLaplaceCell(self.scale, size).variance() for cells, size in sizes)
@@ -146,13 +146,13 @@ class LatticeGaussian:
         structure = self.structure
         match structure:
             case Blocks(sizes=sizes, order=order):
-                from discreet.noise.margin_gaussian import sum_zero_gaussian
+                from discreet.noise.lattice.margin_gaussian import sum_zero_gaussian
 
                 return _placed(structure.cells, order, sum_zero_gaussian(self.sigma2, sizes, bits))
             case Tables():
                 return _sampled_tables(structure, self.sigma2, bits)
             case Kernel(order=order):
-                from discreet.noise.klein import lattice_gaussian
+                from discreet.noise.lattice.klein import lattice_gaussian
 
                 return _placed(structure.cells, order, lattice_gaussian(_lattice(structure), self.sigma2, 1, bits)[0])
         raise unreachable(structure)
@@ -163,11 +163,11 @@ class LatticeGaussian:
         try:
             match structure:
                 case Kernel():
-                    from discreet.noise.klein import lattice_gaussian
+                    from discreet.noise.lattice.klein import lattice_gaussian
 
                     lattice_gaussian(_lattice(structure), self.sigma2, 0, system_bits())
                 case Tables(tables=tables):
-                    from discreet.noise.margin_gaussian import margins_gaussian
+                    from discreet.noise.lattice.margin_gaussian import margins_gaussian
 
                     for table in tables:
                         margins_gaussian(self.sigma2, table.shape, system_bits(), depth=table.depth, blocks=0)
@@ -181,7 +181,7 @@ class LatticeGaussian:
 
     def half_widths(self, coverage: Fraction) -> NDArray[Any]:
         """For each cell of the request a w with P(|v| ≤ w) ≥ coverage."""
-        from discreet.noise.margin_laws import LatticeGaussianCell, margins_cell, sum_zero_cell
+        from discreet.noise.lattice.margin_laws import LatticeGaussianCell, margins_cell, sum_zero_cell
 
         structure = self.structure
         widths = np.zeros(structure.cells, dtype=np.int64)
@@ -193,7 +193,7 @@ class LatticeGaussian:
                     widths[table.order.ravel()] = margins_cell(self.sigma2, table.shape, table.depth).half_width(coverage)
                 return widths
             case Kernel(order=order):
-                from discreet.noise.klein import cell_projections, distortion
+                from discreet.noise.lattice.klein import cell_projections, distortion
 
                 lattice = _lattice(structure)
                 spoilt = distortion(lattice, self.sigma2)
@@ -217,19 +217,19 @@ class KNormLaplace:
 
     def sample(self, bits: Bits) -> NDArray[Any]:
         """One draw for all cells of the request; 0 outside the structure."""
-        from discreet.noise.k_norm import k_norm_noise
+        from discreet.noise.lattice.k_norm import k_norm_noise
 
         return _placed(self.structure.cells, _order(self.structure), k_norm_noise(self.points, self.epsilon, 1, bits)[0])
 
     def half_widths(self, coverage: Fraction) -> NDArray[Any]:
         """For each cell of the request a w with P(|v| ≤ w) ≥ coverage."""
-        from discreet.noise.k_norm import half_widths
+        from discreet.noise.lattice.k_norm import half_widths
 
         return _placed(self.structure.cells, _order(self.structure), half_widths(self.points, self.epsilon, coverage))
 
     def variance(self) -> float:
         """An upper bound of the mean variance of the cells."""
-        from discreet.noise.k_norm import mean_variance
+        from discreet.noise.lattice.k_norm import mean_variance
 
         return float(mean_variance(self.points, self.epsilon))
 
@@ -341,7 +341,7 @@ def _order(structure: Structure) -> NDArray[np.int64]:
 
 def _sampled_tables(structure: Tables, sigma2: Fraction, bits: Bits) -> NDArray[Any]:
     """Tables of equal shape are drawn together."""
-    from discreet.noise.margin_gaussian import margins_gaussian
+    from discreet.noise.lattice.margin_gaussian import margins_gaussian
 
     shapes: dict[tuple[int, ...], list[NDArray[np.int64]]] = {}
     for table in structure.tables:
@@ -354,7 +354,7 @@ def _sampled_tables(structure: Tables, sigma2: Fraction, bits: Bits) -> NDArray[
 
 
 def _lattice(structure: Kernel) -> Any:
-    from discreet.noise.klein import lattice_of
+    from discreet.noise.lattice.klein import lattice_of
 
     return lattice_of(structure.equations)
 

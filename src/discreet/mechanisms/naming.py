@@ -8,8 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError, unreachable
-from discreet.exact import decimal_text, exact, text
-from discreet.invariants.structure import describe
+from discreet.exact.numbers import decimal_text, exact, text
 from discreet.mechanisms.lattice import (
     HeldCells,
     KNormLaplace,
@@ -20,7 +19,8 @@ from discreet.mechanisms.lattice import (
     SumZeroLaplace,
 )
 from discreet.mechanisms.selection import ExponentialQuantiles
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.totals.structure import describe
 
 __all__ = ["Noise", "half_widths", "law_json", "law_text"]
 

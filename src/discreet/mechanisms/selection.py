@@ -22,10 +22,10 @@ from math import ceil, log
 
 import numpy as np
 
+from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.errors import ArgumentError, InternalError, unreachable
 from discreet.mechanisms._runs import Integers, Node, Part, pieces_of, runs_of
 from discreet.mechanisms.sensitivity import Change, Sensitivity
-from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.noise.bits import Bits
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.bounded_range import range_of
@@ -166,7 +166,7 @@ def _chosen(part: Part, node: Node, law: ExponentialQuantiles, bits: Bits) -> tu
     """The chosen code of every cell, and how many of its records the lower part gets."""
     runs = runs_of(part, node)
     rate = law.reach / (2 * node.largest)
-    from discreet.noise.exponential import Candidates, below_each, choose
+    from discreet.noise.single.exponential import Candidates, below_each, choose
 
     place = choose(Candidates(runs.loss, runs.many, runs.ends), rate, bits)
     return runs.first[place] + below_each(runs.width[place], bits), runs.below[place]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.errors import unreachable
-from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
 
 __all__ = ["Change", "Sensitivity", "change_of", "joint_factor", "worst"]
 

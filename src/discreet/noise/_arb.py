@@ -11,8 +11,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from discreet.exact import float_down, float_up
-from discreet.precision import with_precision
+from discreet.exact.numbers import float_down, float_up
+from discreet.exact.precision import with_precision
 
 __all__ = ["Ball", "ball", "enclosure", "sign"]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import SupportsIndex
 
 from discreet.errors import ArgumentError
-from discreet.exact import Amount, exact
+from discreet.exact.numbers import Amount, exact
 
 __all__ = ["MOST_SCALE", "MOST_SIGMA2", "capped", "checked_size", "positive", "rate_between"]
 

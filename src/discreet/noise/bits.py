@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
-from discreet.processes import this_process
+from discreet.exact.processes import this_process
 
 __all__ = ["Bits", "system_bits"]
 

@@ -2,18 +2,45 @@
 
 Every number that leaves this package is on the safe side of the truth: δ and ε upper bounds, ρ, μ and what may be spent
 lower bounds. The theorems are proved in docs/proofs/privacy.md.
+
+* `_arb`: Interval arithmetic (python-flint) as the certifier: enclosures in, directed doubles and rationals out
+* `_checks`: The two checks that every ε and every δ of the calculus passes
+* `_copies`: The law of K, the number of a person's copies in the sample, and the closed forms of Theorem R3 over it
+* `_digits`: Numbers with short texts, rounded in a stated direction
+* `_gaussian`: The exact (ε, δ) profile of μ-GDP (Theorem G1), certified by interval arithmetic, and its two inverses
+* `_profiles`: What (ε, δ)-DP implies at other ε' and δ', exactly (Theorem P1), and how the guarantees are worded
+* `_resampled`: Profiles δ(ε) after sampling: BBG18 Theorems 8 and 9 (S1) for any profile, R1 and R2 for Gaussian and
+  Laplace noise
+* `_search`: Roots that are verified: what these functions return was itself seen to meet the target
+* `_slopes`: The slopes α_k of Theorems R1 and R2: found in doubles, then used exactly
+* `_tails`: Certified tails of the discrete Gaussian: sums of exp(−k²/2σ²) over k ≥ m, as enclosures at the current
+  precision
+* `_zcdp`: Certified scalar kernels of Theorem C1: ρ-zCDP (or one RDP order) to (ε, δ) and back, in doubles with an
+  error bound
+* `_zcdp_arrays`: The kernels of `_zcdp` over arrays of doubles, in chunks that stay in the cache
+* `amounts`: What a spend means: an amount of the budget's measure, always for the original data, and its text
+* `amplify`: What sampling before a mechanism changes: amplification, and the resize step with its copies
+  (docs/proofs/privacy.md)
+* `bounded_range`: What a mechanism of bounded range costs: one whose log-ratios of probabilities neighbours change by
+  at most `reach`
+* `calculus`: Profiles, composition and calibration of mechanisms: the public calculus, which no release needs
+* `convert`: Conversions between ρ-zCDP, Rényi curves, μ-GDP and (ε, δ), each rounded to the safe side
+* `coordinates`: Guarantees as the ledger sees them: coordinates that add, shares of a spend, and canonical JSON
+* `measures`: Privacy guarantees as exact values: how strong they are, how they add up, what they mean in (ε, δ)
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, scale, to_json
 from discreet.privacy.measures import GDP, RDP, ZCDP, ApproxDP, Measure, PureDP
 
 if TYPE_CHECKING:
-    from discreet.privacy import amplify, calibrate, compose, convert, profile
+    from discreet.privacy import amplify, convert
+    from discreet.privacy.calculus import calibrate, compose, profile
 
 __all__ = [
     "GDP",
@@ -36,11 +63,19 @@ __all__ = [
     "to_json",
 ]
 
-_ON_DEMAND = {"amplify", "calibrate", "compose", "convert", "profile"}
+_ON_DEMAND = MappingProxyType(
+    {
+        "amplify": "amplify",
+        "calibrate": "calculus.calibrate",
+        "compose": "calculus.compose",
+        "convert": "convert",
+        "profile": "calculus.profile",
+    }
+)
 
 
 def __getattr__(name: str) -> Any:
     """The calculus is loaded when it is first used: `import discreet` stays light."""
     if name in _ON_DEMAND:
-        return import_module(f"{__name__}.{name}")
+        return import_module(f"{__name__}.{_ON_DEMAND[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

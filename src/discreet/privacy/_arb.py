@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InternalError
-from discreet.exact import float_up
-from discreet.precision import ORDINARY_BITS, with_precision
+from discreet.exact.numbers import float_up
+from discreet.exact.precision import ORDINARY_BITS, with_precision
 
 Ball = Any  # flint.arb has no types
 

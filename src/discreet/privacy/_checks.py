@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.errors import ArgumentError
-from discreet.exact import Amount, exact, text
+from discreet.exact.numbers import Amount, exact, text
 
 __all__ = ["checked_delta", "not_negative"]
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from math import inf, isfinite, log, nextafter, pi, sqrt
 
-from discreet.precision import ORDINARY_BITS, with_precision
+from discreet.exact.precision import ORDINARY_BITS, with_precision
 from discreet.privacy import _zcdp
 from discreet.privacy._arb import Ball, ball, circle, enclose, upper
 

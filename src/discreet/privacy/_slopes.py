@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, log
 
-from discreet.precision import ORDINARY_BITS, with_precision
+from discreet.exact.precision import ORDINARY_BITS, with_precision
 from discreet.privacy import _gaussian
 from discreet.privacy._arb import Ball, ball, enclose, upper
 

@@ -16,13 +16,13 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TypeVar, overload
 
+from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.errors import ArgumentError, unreachable
-from discreet.exact import Amount, exact, text
-from discreet.neighbours import AddRemove, Neighbours, ReplaceOne
+from discreet.exact.numbers import Amount, exact, text
 from discreet.privacy import _copies
 from discreet.privacy._resampled import GaussianSample, Resampled, Sampled
+from discreet.privacy.calculus.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.privacy.measures import GDP, RDP, ZCDP, ApproxDP, PureDP
-from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 
 __all__ = ["GaussianSample", "Resampled", "Resampling", "Sampled", "poisson", "without_replacement"]
 

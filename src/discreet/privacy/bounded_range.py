@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.errors import InternalError
-from discreet.exact import sqrt_down
+from discreet.exact.numbers import sqrt_down
 from discreet.privacy._arb import ball, enclose, lower_rational
 from discreet.privacy.measures import GDP, ZCDP, PureDP
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
-from discreet.exact import exact, float_down, float_up
+from discreet.exact.numbers import exact, float_down, float_up
 from discreet.privacy import _gaussian, _zcdp, _zcdp_arrays
 
 __all__ = [

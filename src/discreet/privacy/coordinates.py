@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ArgumentError, did_you_mean
-from discreet.exact import decimal_text, exact, sqrt_down, sqrt_up, text
+from discreet.exact.numbers import decimal_text, exact, sqrt_down, sqrt_up, text
 from discreet.privacy.measures import GDP, RDP, ZCDP, ApproxDP, Measure, PureDP
 
 __all__ = ["Budget", "coordinates", "from_coordinates", "from_json", "kind_name", "scale", "to_json"]

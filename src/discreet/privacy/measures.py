@@ -22,7 +22,7 @@ from math import inf
 from typing import TypeVar
 
 from discreet.errors import ArgumentError
-from discreet.exact import Amount, decimal_up, exact, float_down, sqrt_up, text
+from discreet.exact.numbers import Amount, decimal_up, exact, float_down, sqrt_up, text
 from discreet.privacy import _gaussian, _profiles, _zcdp, convert
 from discreet.privacy._checks import checked_delta, not_negative
 from discreet.privacy._digits import digits_down, shown_up

@@ -2,6 +2,8 @@
 
 No session, plan or ledger reaches this package, and nothing of it is certified: noise in floating point leaks through
 its last bits (Mironov 2012). What may be published comes from `discreet.Session` and has exact integer noise.
+
+* `continuous`: Two semi-private mechanisms over the reals (Cho and Awan 2024, Algorithms 2 and 3)
 """
 
 from __future__ import annotations

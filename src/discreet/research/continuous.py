@@ -1,7 +1,8 @@
 """Two semi-private mechanisms over the reals (Cho and Awan 2024, Algorithms 2 and 3). Floats leak: never for publication.
 
-They show what the lattice mechanisms (`discreet.noise.k_norm`, `discreet.noise.klein`) are the exact counterparts of. All
-randomness comes from the generator of the caller, who can repeat it; noise that protects anybody must not be repeatable.
+They show what the lattice mechanisms (`discreet.noise.lattice.k_norm`, `discreet.noise.lattice.klein`) are the exact
+counterparts of. All randomness comes from the generator of the caller, who can repeat it; noise that protects anybody
+must not be repeatable.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
-from discreet.exact import Amount, exact
-from discreet.noise.cones import Points, k_norm
-from discreet.noise.klein import independent_rows
+from discreet.exact.numbers import Amount, exact
+from discreet.noise.lattice.cones import Points, k_norm
+from discreet.noise.lattice.klein import independent_rows
 
 __all__ = ["Generator", "continuous_k_norm", "projected_gaussian"]
 
@@ -46,7 +47,7 @@ def continuous_k_norm(theta: Reals, points: Points, epsilon: Amount, generator: 
 
     Args:
         theta: the statistic, one finite number for each cell.
-        points: S, integer vectors, each with its negative; see `discreet.noise.cones.k_norm`.
+        points: S, integer vectors, each with its negative; see `discreet.noise.lattice.cones.k_norm`.
         epsilon: greater than 0.
         generator: a NumPy generator.
     """

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discreet.noise import counts
 from discreet.noise.bits import system_bits
+from discreet.noise.counts import counts
 
 cells = st.lists(st.one_of(st.just(0), st.integers(0, 300), st.integers(0, 10**6)), min_size=1, max_size=40)
 

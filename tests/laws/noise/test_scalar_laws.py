@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discreet.noise import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, scalar
+from discreet.noise import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.noise.bits import system_bits
+from discreet.noise.single import scalar
 
 SIZE = 4000
 SURE = 1 - Fraction(1, 10**18)

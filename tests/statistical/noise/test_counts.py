@@ -6,8 +6,9 @@ from math import comb
 import numpy as np
 import pytest
 
-from discreet.noise import _coins, counts
 from discreet.noise.bits import system_bits
+from discreet.noise.counts import counts
+from discreet.noise.single import _coins
 
 SIZE = 400_000
 

@@ -8,12 +8,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.noise import DiscreteLaplace, _reference, cones, k_norm, klein
+from discreet.noise import DiscreteLaplace
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits, system_bits
-from discreet.noise.cones import KNorm
-from discreet.noise.k_norm import k_norm_noise
-from discreet.noise.klein import Lattice, lattice_gaussian, lattice_of
+from discreet.noise.lattice import cones, k_norm, klein
+from discreet.noise.lattice.cones import KNorm
+from discreet.noise.lattice.k_norm import k_norm_noise
+from discreet.noise.lattice.klein import Lattice, lattice_gaussian, lattice_of
+from discreet.noise.single import _reference
 
 LATTICES = {
     "one total": [[1, 1, 1]],

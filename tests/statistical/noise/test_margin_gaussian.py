@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from flint import arb
 
-from discreet.noise import _acceptance, _tree, margin_gaussian, scalar
 from discreet.noise._arb import ball
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import system_bits
-from discreet.noise.margin_gaussian import margins_gaussian, sum_zero_gaussian
-from discreet.noise.margin_laws import margins_cell
+from discreet.noise.lattice import _tree, margin_gaussian
+from discreet.noise.lattice.margin_gaussian import margins_gaussian, sum_zero_gaussian
+from discreet.noise.lattice.margin_laws import margins_cell
+from discreet.noise.single import _acceptance, scalar
 
 SIZE = 15_000
 Case = tuple[tuple[int, ...], int, str]

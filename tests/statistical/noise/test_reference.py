@@ -5,8 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.noise import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, _reference
+from discreet.noise import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.noise.bits import system_bits
+from discreet.noise.single import _reference
 
 CASES = [
     (DiscreteLaplace, _reference.discrete_laplace, "0.4"),

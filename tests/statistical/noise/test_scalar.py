@@ -6,10 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.noise import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, _draw, _reference, _weights, scalar
+from discreet.noise import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import system_bits
-from discreet.noise.tables import CELLS, Envelope, build, stack
+from discreet.noise.single import _draw, _reference, _weights, scalar
+from discreet.noise.single.tables import CELLS, Envelope, build, stack
 
 SIZE = 1_000_000
 TABLES = {DiscreteLaplace: _weights.laplace, DiscreteGaussian: _weights.gaussian, RoundedGaussian: _weights.rounded}

@@ -7,11 +7,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from discreet.noise import _reference, scalar, sum_zero
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits, system_bits
-from discreet.noise.sum_zero import sum_zero_laplace
-from discreet.noise.sum_zero_laws import SumZeroLaplaceCell
+from discreet.noise.lattice import sum_zero
+from discreet.noise.lattice.sum_zero import sum_zero_laplace
+from discreet.noise.lattice.sum_zero_laws import SumZeroLaplaceCell
+from discreet.noise.single import _reference, scalar
 
 SIZE = 400_000
 REACH = {2: 60, 3: 25, 4: 12}

@@ -12,13 +12,13 @@ import pytest
 
 import discreet as dp
 from discreet import audit as package
-from discreet.allocate import quote
 from discreet.audit import Attack, Audit, Kernel, Point, audit, audit_quote
 from discreet.audit.claims import claim_of, grid_of
 from discreet.errors import ArgumentError, PlanError
-from discreet.evaluate import noisy_answers
-from discreet.invariants.beside import beside
 from discreet.privacy.amplify import Resampling
+from discreet.quotes.allocate import quote
+from discreet.releases.evaluate import noisy_answers
+from discreet.totals.beside import beside
 
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), f=dp.Category(["p", "q"]), v=dp.Number(0, 10))
 ADDED = dp.Table(SCHEMA, dp.AddRemove())

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from discreet import allocate
 from discreet.cli import app
 from discreet.cli.auditing import REFUTED
 from discreet.mechanisms import Sensitivity, worst
+from discreet.quotes import allocate
 
 PLAN = """\
 [data]

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.allocate import quote
 from discreet.audit.draws import KERNEL, NOTHING, Kernel, Randomness, drawer, window_of
-from discreet.evaluate import noisy_answers
-from discreet.invariants.beside import beside
-from discreet.invariants.structure import Blocks, Table, Tables
-from discreet.invariants.structure import Kernel as Equations
 from discreet.mechanisms.lattice import HeldCells, KNormLaplace, LatticeGaussian, PairedLaplace, SumZeroLaplace
 from discreet.noise.bits import system_bits
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.quotes.allocate import quote
+from discreet.releases.evaluate import noisy_answers
+from discreet.totals.beside import beside
+from discreet.totals.structure import Blocks, Table, Tables
+from discreet.totals.structure import Kernel as Equations
 
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), f=dp.Category(["p", "q"]))
 TABLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=20))

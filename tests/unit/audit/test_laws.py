@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.allocate import quote
 from discreet.audit import Check
 from discreet.audit.canaries import count_law
 from discreet.audit.checks import Counted, bounded
 from discreet.audit.choice_law import law_of_choices
 from discreet.audit.choices import choice_pairs
 from discreet.audit.draws import KERNEL
-from discreet.invariants.beside import beside
-from discreet.invariants.totals import read_totals
+from discreet.domain.steps import Resize
 from discreet.mechanisms import ExponentialQuantiles, select
 from discreet.noise.bits import system_bits
-from discreet.steps import Resize
+from discreet.quotes.allocate import quote
+from discreet.totals.beside import beside
+from discreet.totals.given import read_totals
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 

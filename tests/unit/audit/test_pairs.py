@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.allocate import quote
 from discreet.audit.draws import KERNEL, NOTHING
 from discreet.audit.fitting import fitted
 from discreet.audit.pairs import neighbouring_tables
 from discreet.audit.tables import cubes_of
-from discreet.cube import row_count
-from discreet.evaluate import exact_answers
-from discreet.invariants.beside import beside
-from discreet.invariants.levels import domain_size, label_of
-from discreet.invariants.totals import read_totals
+from discreet.cube.cube import row_count
 from discreet.noise.bits import system_bits
+from discreet.quotes.allocate import quote
+from discreet.releases.evaluate import exact_answers
+from discreet.totals.beside import beside
+from discreet.totals.cells import domain_size, label_of
+from discreet.totals.given import read_totals
 
 SCHEMA = dp.Schema(
     g=dp.Category(["x", "y", "z"]), f=dp.Category(["p", "q"]), v=dp.Number(-3, 10), d=dp.Date("2020-01-01", "2020-12-31")

@@ -13,7 +13,7 @@ from discreet.errors import InternalError
 from discreet.mechanisms.additive import add_noise, law_for
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import system_bits
-from discreet.noise.laws import DiscreteLaplace, RoundedGaussian
+from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.privacy import GDP, ZCDP, PureDP
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError
-from discreet.invariants.structure import Blocks, Table, Tables
 from discreet.mechanisms._runs import pieces_of
 from discreet.mechanisms.lattice import LatticeGaussian, PairedLaplace, lattice_laws
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.privacy import PureDP
-from discreet.quotes import law_json
+from discreet.quotes.quote import law_json
+from discreet.totals.structure import Blocks, Table, Tables
 
 PAIRED = Table(np.arange(6).reshape(2, 3, 1), None)
 WIDER = Table(np.arange(6, 15).reshape(3, 3, 1), None)

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.allocate import quote
 from discreet.mechanisms import selection
 from discreet.mechanisms._runs import Node, _wide
 from discreet.mechanisms.selection import ExponentialQuantiles, _nodes, quantiles_change, select
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import system_bits
+from discreet.quotes.allocate import quote
 
 ENDS = (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(1))
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from discreet import processes
 from discreet.errors import ArgumentError
+from discreet.exact import processes
 from discreet.noise.bits import Bits, system_bits
 
 

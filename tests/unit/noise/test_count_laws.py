@@ -8,8 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
-from discreet.noise import Binomial, Hypergeometric, counts
+from discreet.noise import Binomial, Hypergeometric
 from discreet.noise.bits import system_bits
+from discreet.noise.counts import counts
 
 binomials = st.builds(Binomial, st.integers(0, 40), st.fractions("1/50", "49/50", max_denominator=50))
 hypergeometrics = st.integers(0, 25).flatmap(

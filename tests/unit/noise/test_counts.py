@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import ArgumentError
-from discreet.noise import _coins, counts
 from discreet.noise.bits import Bits, system_bits
+from discreet.noise.counts import counts
+from discreet.noise.single import _coins
 
 
 class Exhausted(Exception):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.noise.bits import Bits
-from discreet.noise.exponential import _place, _rectangles, below_each
+from discreet.noise.single.exponential import _place, _rectangles, below_each
 
 
 @pytest.mark.parametrize("weights", [[1.0, 1.0], [0.75, 0.5, 0.25], [1.0] + [2.0**-10] * 40])

@@ -9,11 +9,12 @@ import pytest
 from flint import ctx
 
 from discreet.errors import ArgumentError
-from discreet.noise import DiscreteLaplace, cones, k_norm
+from discreet.noise import DiscreteLaplace
 from discreet.noise._arb import ball
 from discreet.noise.bits import system_bits
-from discreet.noise.cones import KNorm, half_open_cones
-from discreet.noise.k_norm import KNormCell, half_widths, k_norm_noise, mean_variance
+from discreet.noise.lattice import cones, k_norm
+from discreet.noise.lattice.cones import KNorm, half_open_cones
+from discreet.noise.lattice.k_norm import KNormCell, half_widths, k_norm_noise, mean_variance
 
 
 def sum_zero(cells: int) -> list[tuple[int, ...]]:

@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
-from discreet.noise import klein
 from discreet.noise.bits import system_bits
-from discreet.noise.klein import Lattice, cell_projections, distortion, exact_product, lattice_gaussian, lattice_of
+from discreet.noise.lattice import klein
+from discreet.noise.lattice.klein import Lattice, cell_projections, distortion, exact_product, lattice_gaussian, lattice_of
 
 matrices = st.integers(2, 6).flatmap(
     lambda width: st.lists(st.lists(st.integers(-6, 6), min_size=width, max_size=width), min_size=1, max_size=4)

@@ -7,9 +7,9 @@ from math import sqrt
 
 import pytest
 
-from discreet.noise.laws import DiscreteGaussian, DiscreteLaplace, Law, RoundedGaussian
-from discreet.noise.many import _chebyshev, _chernoff, half_width_of_sum
-from discreet.noise.sums import SumOfNoises
+from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, Law, RoundedGaussian
+from discreet.noise.single.many import _chebyshev, _chernoff, half_width_of_sum
+from discreet.noise.single.sums import SumOfNoises
 
 LAWS = [DiscreteLaplace(Fraction(1, 3)), DiscreteLaplace(Fraction(4)), RoundedGaussian(Fraction(1, 9)), RoundedGaussian(9)]
 COVERAGES = [Fraction(19, 20), Fraction(39, 40), Fraction(999, 1000)]

@@ -10,11 +10,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
-from discreet.noise import DiscreteGaussian, _acceptance, _tree, margin_laws
+from discreet.noise import DiscreteGaussian
 from discreet.noise._arb import ball, enclosure
 from discreet.noise.bits import system_bits
-from discreet.noise.margin_gaussian import margins_gaussian, sum_zero_gaussian
-from discreet.noise.margin_laws import LatticeGaussianCell, margins_cell, sum_zero_cell
+from discreet.noise.lattice import _tree, margin_laws
+from discreet.noise.lattice.margin_gaussian import margins_gaussian, sum_zero_gaussian
+from discreet.noise.lattice.margin_laws import LatticeGaussianCell, margins_cell, sum_zero_cell
+from discreet.noise.single import _acceptance
 
 SHAPES = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple)
 

@@ -12,8 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
-from discreet.noise import polytope
-from discreet.noise.polytope import Polytope, hull
+from discreet.noise.lattice import polytope
+from discreet.noise.lattice.polytope import Polytope, hull
 
 
 def unit(rows: int, columns: int, *cells: tuple[int, int, int]) -> tuple[int, ...]:

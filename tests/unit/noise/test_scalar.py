@@ -12,8 +12,8 @@ import pytest
 
 from discreet import noise
 from discreet.errors import ArgumentError
-from discreet.noise import scalar
 from discreet.noise.bits import Bits, system_bits
+from discreet.noise.single import scalar
 
 SAMPLERS = [noise.discrete_laplace, noise.discrete_gaussian, noise.rounded_gaussian, noise.geometric]
 

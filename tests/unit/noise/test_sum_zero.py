@@ -12,10 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
-from discreet.noise import DiscreteLaplace, scalar, sum_zero
+from discreet.noise import DiscreteLaplace
 from discreet.noise.bits import Bits, system_bits
-from discreet.noise.sum_zero import sum_zero_laplace
-from discreet.noise.sum_zero_laws import SumZeroLaplaceCell
+from discreet.noise.lattice import sum_zero
+from discreet.noise.lattice.sum_zero import sum_zero_laplace
+from discreet.noise.lattice.sum_zero_laws import SumZeroLaplaceCell
+from discreet.noise.single import scalar
 
 
 def compositions(total: int, parts: int) -> list[tuple[int, ...]]:

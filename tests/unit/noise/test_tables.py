@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from discreet.noise import _draw, _reference, _weights, scalar
 from discreet.noise._arb import ball, enclosure
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits, system_bits
-from discreet.noise.tables import CELLS, Envelope, build
+from discreet.noise.single import _draw, _reference, _weights, scalar
+from discreet.noise.single.tables import CELLS, Envelope, build
 
 LAWS = {
     "laplace": (_weights.laplace, ["1e-3", "0.7", "7/3", "24", "1000/7", "1e9", "1e17"]),
@@ -259,7 +259,7 @@ def test_bad_centres_are_refused(numerators, denominators) -> None:
     [(2**61, 3), (-(2**61), 3), (2**61, 2**61), (2**49 + 1, 2), (-(2**49) - 1, 2), (2**50, 2**61), (-7, 2), (7, 2), (0, 5)],
 )
 def test_centres_are_split_exactly(numerator, denominator) -> None:
-    from discreet.noise._centres import Centres
+    from discreet.noise.single._centres import Centres
 
     stretch = Centres(np.array([numerator, 1]), np.array([denominator, 1]), 10).split(slice(0, 2))
     whole, rest = int(stretch.whole[0]), int(stretch.rest[0])

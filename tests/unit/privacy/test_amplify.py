@@ -13,14 +13,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from discreet.domain.neighbours import AddRemove, ReplaceOne
 from discreet.errors import ArgumentError
-from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy import _copies as copies
 from discreet.privacy._resampled import largest_mu
 from discreet.privacy.amplify import Resampling, poisson, without_replacement
+from discreet.privacy.calculus.profile import DiscreteGaussian, DiscreteLaplace
 from discreet.privacy.convert import gaussian_delta, gaussian_mu
-from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace
 
 SECRET = AddRemove()
 epsilons = st.fractions(Fraction(1, 1000), 8, max_denominator=1000)

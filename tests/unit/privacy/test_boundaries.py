@@ -12,16 +12,16 @@ import pytest
 from mpmath import mp, mpf
 
 from discreet import privacy
+from discreet.domain.neighbours import AddRemove, ReplaceOne
 from discreet.errors import ArgumentError, InternalError
-from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP, _gaussian, _slopes, convert
 from discreet.privacy._copies import delta_factor_up
 from discreet.privacy._digits import digits_down, digits_up
 from discreet.privacy._search import first_below
 from discreet.privacy.amplify import Resampling, poisson, without_replacement
 from discreet.privacy.bounded_range import range_of
-from discreet.privacy.compose import _contour_for_epsilon, _total, compose
-from discreet.privacy.profile import DiscreteGaussian, RoundedGaussian
+from discreet.privacy.calculus.compose import _contour_for_epsilon, _total, compose
+from discreet.privacy.calculus.profile import DiscreteGaussian, RoundedGaussian
 
 
 def removed_and_added(mu: str, rate: str, epsilon: str) -> tuple[float, float]:

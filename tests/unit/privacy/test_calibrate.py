@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
-from discreet.privacy.calibrate import achieved, gaussian_sigma2, laplace_scale, least_noise
-from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.privacy.calculus.calibrate import achieved, gaussian_sigma2, laplace_scale, least_noise
+from discreet.privacy.calculus.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 
 KINDS = [DiscreteLaplace, RoundedGaussian, DiscreteGaussian]
 

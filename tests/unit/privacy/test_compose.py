@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from discreet.errors import ArgumentError
-from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP, _contour
-from discreet.privacy import compose as compose_module
-from discreet.privacy.compose import Part, compose
-from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
+from discreet.privacy.calculus import _contour
+from discreet.privacy.calculus import compose as compose_module
+from discreet.privacy.calculus.compose import Part, compose
+from discreet.privacy.calculus.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 
 
 def losses(part: Part) -> list[tuple[mpf, mpf]]:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from mpmath import mp, mpc, mpf
 
-from discreet.privacy import _contour
-from discreet.privacy._contour import Contour, Lattice, saddle_for_delta, saddle_for_epsilon
-from discreet.privacy._losses import UNIT, Errors, Gaussian, Grid, Theta, discrete_gaussian, discrete_laplace, stack
+from discreet.privacy.calculus import _contour
+from discreet.privacy.calculus._contour import Contour, Lattice, saddle_for_delta, saddle_for_epsilon
+from discreet.privacy.calculus._losses import UNIT, Errors, Gaussian, Grid, Theta, discrete_gaussian, discrete_laplace, stack
 
 NONE = {"constant": 0.0, "slope": 0.0, "cumulant": 0.0}
 

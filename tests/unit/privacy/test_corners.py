@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
+from discreet.domain.neighbours import AddRemove, ReplaceOne
 from discreet.errors import ArgumentError
-from discreet.neighbours import AddRemove, ReplaceOne
 from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP, convert
 from discreet.privacy.amplify import Resampling, poisson, without_replacement
-from discreet.privacy.calibrate import least_noise
-from discreet.privacy.compose import compose
-from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.privacy.calculus.calibrate import least_noise
+from discreet.privacy.calculus.compose import compose
+from discreet.privacy.calculus.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 
 RESIZE = Resampling(10, "3/2", AddRemove())
 LAWS = [RESIZE, Resampling(10, "1/2", AddRemove()), Resampling(10, 2, AddRemove()), Resampling(10, "3/2", ReplaceOne(100))]
@@ -156,7 +156,7 @@ def test_composition_answers_at_its_ends(parts: list[Any]) -> None:
 def test_the_leading_factor_is_summed_without_growth_of_error() -> None:
     # Its error bound counts a few units of K and not one for every row.
     mp.dps = 40
-    from discreet.privacy._losses import Lattices, discrete_laplace, stack
+    from discreet.privacy.calculus._losses import Lattices, discrete_laplace, stack
 
     rows = [(discrete_laplace(Fraction(1000 + k, 700), 1), 1) for k in range(20_000)]
     (lattices,) = stack(rows)

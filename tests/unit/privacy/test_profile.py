@@ -13,7 +13,7 @@ from mpmath import mp, mpf
 
 from discreet.errors import ArgumentError
 from discreet.privacy import GDP, ZCDP, PureDP
-from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace, IntegerNoise, RoundedGaussian
+from discreet.privacy.calculus.profile import DiscreteGaussian, DiscreteLaplace, IntegerNoise, RoundedGaussian
 
 small_scale = st.fractions(Fraction(1, 5), 9, max_denominator=20)
 shifts = st.integers(1, 4)

@@ -68,7 +68,7 @@ def test_the_code_names_the_section_that_proves_it(name: str) -> None:
 
 def test_every_cited_theorem_is_proved() -> None:
     cited: set[str] = set()
-    for file in sorted((ROOT / "src" / "discreet" / "privacy").glob("*.py")):
+    for file in sorted((ROOT / "src" / "discreet" / "privacy").rglob("*.py")):
         cited |= set(CITED.findall(file.read_text()))
     assert {"C1", "G1", "D1", "D2", "F1", "F2", "R1", "R2", "R3", "P1"} <= cited
     assert cited <= set(SECTIONS), cited - set(SECTIONS)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from mpmath import mp, mpc, mpf
 
-from discreet.privacy._losses import UNIT, Gaussian, Grid, Loss, Theta, discrete_gaussian, discrete_laplace, stack
 from discreet.privacy._tails import _hermite_coefficients, _upper_moment, gaussian_sum
+from discreet.privacy.calculus._losses import UNIT, Gaussian, Grid, Loss, Theta, discrete_gaussian, discrete_laplace, stack
 
 MANY = 60
 

@@ -14,13 +14,13 @@ from mpmath import mp, mpf
 
 from discreet.errors import ArgumentError
 from discreet.privacy import _copies, _gaussian, _resampled, _zcdp, _zcdp_arrays, convert
-from discreet.privacy import compose as compose_module
-from discreet.privacy._contour import Bounds, Contour
-from discreet.privacy._losses import UNIT, Grid, discrete_gaussian, discrete_laplace
 from discreet.privacy._search import first_below
-from discreet.privacy.compose import compose
+from discreet.privacy.calculus import compose as compose_module
+from discreet.privacy.calculus._contour import Bounds, Contour
+from discreet.privacy.calculus._losses import UNIT, Grid, discrete_gaussian, discrete_laplace
+from discreet.privacy.calculus.compose import compose
+from discreet.privacy.calculus.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.privacy.measures import GDP, ApproxDP, PureDP
-from discreet.privacy.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 
 _SOURCE = random.Random(11)  # noqa: S311 - test points, not noise
 

@@ -1,0 +1,6 @@
+"""The suite that tries an engine: the same rows through it and through the reference.
+
+* `conformance`: The suite that an engine has to pass: on every hostile table its cubes equal the reference's, cell by
+  cell
+* `hostile`: The hostile tables: public, made-up tables of everything that has broken counting code before
+"""

@@ -1,0 +1,63 @@
+"""One cube, brought in one scan, and how it maps to the cells of a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Protocol
+
+from discreet.cube.paths import KeyAxis, Moment, Path
+from discreet.domain.groups import Group, Label
+from discreet.domain.steps import Step, TableFacts
+
+__all__ = ["Part", "Prepared"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """One cube, brought in one scan, and how it maps to the cells of the release.
+
+    `axes` are the keys of the cube, `moments` the columns that come as sums instead; `labels` are the public labels of
+    each group of the release. The cube has at most `domain` cells once its marks are drawn.
+    """
+
+    axes: tuple[KeyAxis, ...]
+    moments: tuple[Moment, ...]
+    labels: tuple[tuple[Label, ...], ...]
+    domain: int
+
+    @property
+    def cells(self) -> int:
+        """How many rows the release has: the product of the group domains."""
+        return prod(len(labels) for labels in self.labels)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return tuple(dict.fromkeys([*(axis.name for axis in self.axes), *(moment.name for moment in self.moments)]))
+
+    @property
+    def imputed(self) -> frozenset[str]:
+        """The columns of which values are drawn."""
+        paths: list[Path] = [*(axis.path for axis in self.axes), *(moment.path for moment in self.moments)]
+        return frozenset(path.name for path in paths if path.laws)
+
+    def axis(self, name: str) -> int | None:
+        """The position of a column among the axes, None when it is no key."""
+        return next((position for position, axis in enumerate(self.axes) if axis.name == name), None)
+
+
+class Prepared(Protocol):
+    """What is done with the table, and its groups: what a scan has to know of a plan."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What is done with the table first."""
+
+    @property
+    def group_by(self) -> tuple[Group, ...]:
+        """The groups of the release."""
+
+    @property
+    def facts(self) -> TableFacts:
+        """What is known of the table after the steps."""

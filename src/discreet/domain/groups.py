@@ -1,0 +1,120 @@
+"""Groups of rows: categories, and bins of numbers and dates. Descriptions only; `places` says which code is where."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from discreet.domain.schema import Category, Date, Number, Value
+from discreet.domain.steps import CategoryFacts, NumberFacts, TableFacts
+from discreet.errors import ArgumentError, PlanError, printed
+from discreet.exact.numbers import Amount, text
+
+__all__ = ["BinGroup", "Bins", "CategoryGroup", "Group", "Label", "bins", "group_json", "group_labels", "group_of"]
+
+Label = Value | None
+"""How a group is called in the release: a category, the text of a bin such as "[18, 30)", or None for the null group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """A numeric column cut at `edges`, as written by the caller; `group_of` checks it against the schema."""
+
+    column: str
+    edges: tuple[Amount | dt.date, ...]
+
+
+def bins(column: str, edges: Sequence[Amount | dt.date]) -> Bins:
+    """The half-open bins [e0, e1), [e1, e2), … of a numeric column or date, to group by.
+
+    The last bin includes its upper edge when that is the column's upper bound, or the one that a clamp has left it. Values
+    outside all bins, like rows that fail `where`, contribute 0.
+    """
+    if not isinstance(edges, list | tuple | range):
+        raise PlanError(f"bins({printed(column)}): edges={printed(edges)} must be a list of at least two")
+    return Bins(column, tuple(edges))
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryGroup:
+    """One group for each category that clamping has left, and one for null while the column can be null."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class BinGroup:
+    """One group for each bin of codes [edges[i], edges[i+1]), and one for null while the column can be null.
+
+    `labels` are the names of the bins; a last edge one beyond the highest code that is left closes the last bin there.
+    """
+
+    column: str
+    edges: tuple[int, ...]
+    labels: tuple[str, ...]
+
+
+Group = CategoryGroup | BinGroup
+
+
+def group_of(by: object, facts: TableFacts) -> Group:
+    """The group that a name or `bins(…)` means for a table with these facts.
+
+    Raises:
+        PlanError: undeclared column, a number without bins, edges that are unsorted, off the grid or outside the bounds.
+    """
+    if isinstance(by, Bins):
+        return _bin_group(by, facts)
+    if not isinstance(by, str):
+        raise PlanError(f"group_by({printed(by)}): must be the name of a column or bins(column, edges)")
+    if not isinstance(facts[by], CategoryFacts):
+        raise PlanError(f"group_by('{by}'): a number or date is grouped by bins('{by}', [edge, edge, …])")
+    return CategoryGroup(by)
+
+
+def _bin_group(by: Bins, facts: TableFacts) -> BinGroup:
+    column_facts = facts[by.column]
+    where = f"bins('{by.column}')"
+    if not isinstance(column_facts, NumberFacts):
+        raise PlanError(f"{where}: the column is categorical; group by '{by.column}' itself")
+    column = column_facts.column
+    try:
+        codes = [column.code(edge, f"edges[{i}]") for i, edge in enumerate(by.edges)]  # type: ignore[arg-type]
+    except ArgumentError as wrong:
+        raise PlanError(f"{where}: {wrong}") from None
+    if len(codes) < 2 or any(left >= right for left, right in pairwise(codes)):
+        raise PlanError(f"{where}: edges must be at least two and increase strictly")
+    shown = [_shown(column, code) for code in codes]
+    labels = [f"[{left}, {right})" for left, right in pairwise(shown)]
+    if codes[-1] in {column_facts.high, column.size - 1}:
+        # The clamped values sit at the upper bound: a last bin without it would lose them silently.
+        codes[-1] += 1
+        labels[-1] = labels[-1][:-1] + "]"
+    return BinGroup(by.column, tuple(codes), tuple(labels))
+
+
+def _shown(column: Number | Date, code: int) -> str:
+    value = column.value(code)
+    return text(value) if isinstance(value, Fraction) else value.isoformat()
+
+
+def group_labels(group: Group, facts: TableFacts) -> tuple[Label, ...]:
+    """The public labels of a group, in schema order; the null group, where there is one, comes last."""
+    column_facts = facts[group.column]
+    labels: tuple[Label, ...]
+    if isinstance(group, BinGroup):
+        labels = group.labels
+    else:
+        column = column_facts.column
+        kept = column_facts.kept if isinstance(column_facts, CategoryFacts) else ()
+        labels = tuple(column.values[code] for code in kept) if isinstance(column, Category) else ()
+    return (*labels, None) if column_facts.nullable else labels
+
+
+def group_json(group: Group, facts: TableFacts) -> dict[str, object]:
+    """The group as canonical JSON values."""
+    shown: dict[str, object] = {"column": group.column, "labels": list(group_labels(group, facts))}
+    return {**shown, "edges": list(group.edges)} if isinstance(group, BinGroup) else shown

@@ -1,0 +1,152 @@
+"""How plans, quotes and releases look in a terminal and in a notebook: short, and without reading anything.
+
+Text of others is shown as text: names lose what cannot be seen, and HTML escapes everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from discreet.domain.groups import Group
+from discreet.domain.neighbours import Neighbours, ReplaceOne
+from discreet.domain.schema import Category, Column, Number, Schema
+from discreet.domain.steps import Step, step_json
+from discreet.exact.figures import decimals_for, interval, name, number
+from discreet.exact.numbers import text
+
+__all__ = [
+    "Facts",
+    "card",
+    "column_text",
+    "declared_facts",
+    "neighbours_text",
+    "number_rows",
+    "one_line",
+    "release_card",
+    "request_text",
+    "step_text",
+]
+
+Facts = Sequence[tuple[str, str]]
+"""Pairs of a word and what is to be said of it."""
+
+_MOST_ROWS = 20
+_CELL = "text-align: left; vertical-align: top; padding: 0.1em 0.8em 0.1em 0"
+
+
+def one_line(what: str, *parts: str) -> str:
+    """The one line of an object: "<Quote of ρ = 0.1: …>"."""
+    return f"<{' '.join([what, *(name(part) for part in parts if part)])}>"
+
+
+def card(title: str, facts: Facts, *tables: Sequence[Sequence[str]]) -> str:
+    """A piece of HTML for a notebook: title, facts, and tables with their headings first. No script, everything escaped."""
+    told = "".join(f'<tr><th scope="row" style="{_CELL}">{_shown(key)}</th>{_cell(value)}</tr>' for key, value in facts)
+    shown = "".join(f"<table>{_head(rows[0])}{''.join(map(_row, rows[1:]))}</table>" for rows in tables if rows)
+    return f"<div><p><strong>{_shown(title)}</strong></p><table>{told}</table>{shown}</div>"
+
+
+def _head(cells: Sequence[str]) -> str:
+    headings = "".join(f'<th scope="col" style="{_CELL}">{_shown(cell)}</th>' for cell in cells)
+    return f"<tr>{headings}</tr>"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(map(_cell, cells))}</tr>"
+
+
+def _cell(value: str) -> str:
+    return f'<td style="{_CELL}">{_shown(value)}</td>'
+
+
+def _shown(value: str) -> str:
+    return escape(name(value), quote=True)
+
+
+def declared_facts(schema: Schema, neighbours: Neighbours, steps: Sequence[Step]) -> Facts:
+    """What was declared of a table, and the steps on it."""
+    columns = [(column, column_text(kind)) for column, kind in schema.columns.items()]
+    done = [step_json(step, schema) for step in steps]
+    return [("neighbours", neighbours_text(neighbours)), *columns, *((str(one["step"]), step_text(one)) for one in done)]
+
+
+def request_text(groups: Sequence[Group], statistics: Sequence[str]) -> str:
+    """What is asked of which groups: "count, mean_wage by state"."""
+    by = f" by {', '.join(group.column for group in groups)}" if groups else ""
+    return f"{', '.join(statistics)}{by}"
+
+
+def number_rows(columns: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """The first rows of a frame of a release, headings first; a number and its interval share a cell."""
+    values = {column["name"]: column["values"][:_MOST_ROWS] for column in columns}
+    shown: dict[str, list[str]] = {}
+    for column, own in values.items():
+        if column.endswith(("_low", "_high")) and column.rpartition("_")[0] in shown:
+            continue
+        lows, highs = values.get(f"{column}_low"), values.get(f"{column}_high")
+        if lows is None or highs is None:
+            shown[column] = [name(value) for value in own]
+        else:
+            shown[column] = _with_interval(own, lows, highs)
+    rows = [list(row) for row in zip(*shown.values(), strict=True)]
+    return [list(shown), *rows]
+
+
+def _with_interval(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> list[str]:
+    whole = all(isinstance(value, int) for ends in (values, lows, highs) for value in ends)
+    decimals = 0 if whole else decimals_for([(high - low) / 2 for low, high in zip(lows, highs, strict=True)])
+    ends = zip(values, lows, highs, strict=True)
+    return [f"{number(value, decimals)} ({interval(low, high, decimals)})" for value, low, high in ends]
+
+
+def release_card(document: Mapping[str, Any]) -> str:
+    """A release for a notebook: what it promises, and its first rows."""
+    size = document["table"]["rows"] if "table" in document else len(document["columns"][0]["values"])
+    more = f", of which the first {_MOST_ROWS} are shown" if size > _MOST_ROWS else ""
+    facts = [
+        ("data set", document["dataset"]),
+        ("guarantee", document["guarantee"]["words"]),
+        ("rows", f"{number(size)}{more}"),
+    ]
+    further = ", ".join(name(frame["name"]) for frame in document.get("frames", ()))
+    told = [*facts, ("further tables", further)] if further else facts
+    return card(f"Release “{document['name']}”", told, number_rows(document["columns"]))
+
+
+def neighbours_text(neighbours: Neighbours) -> str:
+    """Who is compared with whom."""
+    person = f"{neighbours.rows_per_person} row{'s' if neighbours.rows_per_person > 1 else ''} a person"
+    if isinstance(neighbours, ReplaceOne):
+        return f"replace-one: exactly {neighbours.rows} rows, which is public; {person}"
+    return f"add-remove: the number of rows is private; {person}"
+
+
+def column_text(column: Column) -> str:
+    """What is declared of a column."""
+    if isinstance(column, Number):
+        return f"number from {text(column.lower)} to {text(column.upper)} in steps of {text(column.step)}"
+    if isinstance(column, Category):
+        shown = ", ".join(str(value) for value in column.values[:6])
+        return f"{column.size} categories: {shown}{', …' if column.size > 6 else ''}"
+    return f"date from {column.first} to {column.last}"
+
+
+_SPEAKING = {"distribution", "weights", "categories"}
+"""Names of values that say by themselves what they are."""
+
+
+def step_text(step: Mapping[str, Any]) -> str:
+    """The arguments of a step: its column, then values by name."""
+    told = {key: value for key, value in step.items() if key not in {"step", "column"}}
+    values = [_short(value) if key in _SPEAKING else f"{key} {_short(value)}" for key, value in told.items()]
+    return " ".join(part for part in (step.get("column", ""), ", ".join(values)) if part)
+
+
+def _short(value: Any) -> str:
+    """A value of a step; of a long list the beginning."""
+    if not isinstance(value, list):
+        return str(value)
+    shown = ", ".join(": ".join(map(str, item)) if isinstance(item, list) else str(item) for item in value[:6])
+    return f"({shown}{', …' if len(value) > 6 else ''})"

@@ -1,0 +1,186 @@
+"""CSV as lines: a row is a line, whatever stands in its cells.
+
+A quote that is never closed may not swallow the rows after it: one person's cell would erase other people's rows
+(soundness 4). So line ends always end a row, quotes work within a line, and a line that is not well-formed is a row of
+nulls. Files whose cells contain line breaks are therefore not in this format; that a file is well-formed is declared.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.engines.duckdb.csv_cells import CUT, Marks, Truths, marks_of
+from discreet.errors import SourceError
+
+__all__ = ["MAX_LINE", "CsvRows", "csv_header", "row_blocks", "split_line"]
+
+MAX_LINE = 2**20
+"""Bytes. A longer line is a row of nulls, read in constant memory; so is a quoted cell beyond the 128 Ki of `csv`."""
+
+_BLOCK = 2**18
+_TOGETHER = 64  # blocks that are handed on as one
+_LONG = 2**17  # characters; only in a line of more can a cell be beyond what `csv` reads
+_MARK = b"\xef\xbb\xbf"
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_NOT_TEXT = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"\xff\xfe", b"\xfe\xff")
+
+
+def csv_header(path: Path) -> list[str]:
+    """The column names in the first line. Nothing after that line has a part in the answer.
+
+    Raises:
+        SourceError: no UTF-8 text, compressed, no header, no commas, or a name that is there twice. The message shows no
+            content but column names.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(MAX_LINE + 1)
+    except OSError:
+        raise SourceError(f"source '{path}': cannot be read; check the path and the permissions") from None
+    line = start.removeprefix(_MARK).replace(b"\r", b"\n").split(b"\n", 1)[0]
+    if start.startswith(_NOT_TEXT) or b"\0" in line:
+        raise SourceError(f"source '{path}': is no UTF-8 CSV text; unpack or convert it to CSV or Parquet first")
+    if len(line) > MAX_LINE:
+        raise SourceError(f"source '{path}': its first line is longer than {MAX_LINE} bytes; it must hold the column names")
+    return _names(line, path)
+
+
+def _names(line: bytes, path: Path) -> list[str]:
+    try:
+        names = split_line(line.decode("utf-8"), None)
+    except UnicodeDecodeError:
+        names = None
+    if not names or names == [""]:
+        raise SourceError(f"source '{path}': has no header line with column names; an empty file has no columns")
+    if len(names) == 1 and b'"' not in line and (found := [mark for mark in _SEPARATORS if mark in names[0]]):
+        raise SourceError(
+            f"source '{path}': its header is one column, separated by {_SEPARATORS[found[0]]} instead of commas; "
+            "convert it to comma-separated CSV or Parquet first"
+        )
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if twice is not None:
+        raise SourceError(f"source '{path}': column '{twice}' is in the header twice; rename one of the two")
+    return names
+
+
+def split_line(line: str, fields: int | None) -> list[str] | None:
+    """The cells of one line, None when it is not well-formed or has not exactly `fields` cells."""
+    if "\0" in line:
+        return None
+    try:
+        cells = next(csv.reader([line], strict=True), [""])
+    except csv.Error:
+        return None
+    return cells if fields is None or len(cells) == fields else None
+
+
+@dataclass(frozen=True, slots=True)
+class CsvRows:
+    """Some rows of a CSV file. Their order has no meaning.
+
+    Args:
+        text: UTF-8; each row ends with a line feed, and NUL stands between its cells. There are no quotes around cells.
+        count: how many rows `text` holds.
+        nulls: how many further rows are null in every column.
+    """
+
+    text: bytes
+    count: int
+    nulls: int
+
+
+def row_blocks(path: Path, fields: int) -> Iterator[CsvRows]:
+    """The rows after the header. A line is one row; an empty line is none, except in a table of one column an empty cell.
+
+    What a line is, is what `split_line` says of it alone.
+    """
+    some: list[CsvRows] = []
+    for block in _line_blocks(path):
+        some.append(_rows(block, fields))
+        if len(some) == _TOGETHER:
+            yield _together(some)
+            some = []
+    if some:
+        yield _together(some)
+
+
+def _together(some: list[CsvRows]) -> CsvRows:
+    return CsvRows(b"".join(one.text for one in some), sum(one.count for one in some), sum(one.nulls for one in some))
+
+
+def _rows(block: bytes, fields: int) -> CsvRows:
+    data = np.frombuffer(block, dtype=np.uint8)
+    marks = marks_of(data)
+    stops = np.flatnonzero(marks.separators | marks.ends)
+    last = np.flatnonzero(marks.ends[stops])
+    ends = stops[last]
+    lengths = np.diff(ends, prepend=-1)  # with the line ends
+    good = (np.diff(last, prepend=-1) == fields) & (lengths <= MAX_LINE + 1) & ~_somewhere(marks.faults, ends)
+    for line in np.flatnonzero(good & (lengths > _LONG)):
+        good[line] = _readable(block[ends[line] + 1 - lengths[line] : ends[line]], fields)
+    return CsvRows(_written(data, marks, good, lengths), int(good.sum()), int((~good & (lengths != 1)).sum()))
+
+
+def _written(data: NDArray[np.uint8], marks: Marks, good: Truths, lengths: NDArray[np.int64]) -> bytes:
+    """The good lines without what belongs to no cell."""
+    text = data * ~marks.separators  # NUL for each of them
+    spare = marks.spare if good.all() else marks.spare | np.repeat(~good, lengths)
+    if not spare.any():
+        return _valid(text.tobytes())
+    # Choosing bytes by truths takes four times as long as deleting all bytes of one kind.
+    return _valid((text * ~spare + spare * CUT).tobytes().translate(None, CUT.tobytes()))
+
+
+def _somewhere(truths: Truths, ends: NDArray[np.int64]) -> Truths:
+    """For each line, whether something holds at a byte of it."""
+    if not truths.any():
+        return np.zeros(len(ends), dtype=bool)
+    return np.diff(np.cumsum(truths, dtype=np.int32)[ends], prepend=np.int32(0)) > 0
+
+
+def _readable(line: bytes, fields: int) -> bool:
+    """Whether `csv` reads a long line that is well-formed otherwise."""
+    return b'"' not in line or split_line(line.decode("utf-8", errors="replace"), fields) is not None
+
+
+def _valid(text: bytes) -> bytes:
+    """The text with what is no UTF-8 replaced, as it would be in each cell: line feeds and NUL are parts of nothing else."""
+    return text if text.isascii() else text.decode("utf-8", errors="replace").encode()
+
+
+def _line_blocks(path: Path) -> Iterator[bytes]:
+    """Blocks of whole lines after the header, each with its line feed. A line that is far too long has a NUL instead."""
+    with path.open("rb") as file:
+        rest, header = b"", True
+        for block in _unix_blocks(file):
+            cut = block.rfind(b"\n") + 1
+            if not cut:
+                rest += block
+            else:
+                lines, rest = rest + block[:cut], block[cut:]
+                lines, header = (lines.partition(b"\n")[2], False) if header else (lines, False)
+                if lines:
+                    yield lines
+            if len(rest) > MAX_LINE:
+                rest = b"\0"  # and every longer continuation up to the line end
+        if rest and not header:
+            yield rest + b"\n"
+
+
+def _unix_blocks(file: BinaryIO) -> Iterator[bytes]:
+    """The file with every line end as a line feed. A carriage return at the end of a block waits for what follows it."""
+    waiting = b""
+    while block := file.read(_BLOCK):
+        block = waiting + block
+        waiting = b"\r" if block.endswith(b"\r") else b""
+        block = block.removesuffix(waiting)
+        yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
+    yield waiting.replace(b"\r", b"\n")

@@ -1,0 +1,201 @@
+"""The dialect of DuckDB. Integers have 128 bits, sums of codes cannot overflow, texts are joined by their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from discreet.cube.cube import fits_int64
+from discreet.cube.paths import CategoryPath, NumberPath
+from discreet.domain.schema import Date, Value
+from discreet.engines.base import ColumnType
+from discreet.engines.dialect import Dialect
+from discreet.engines.spellings import every_spelling
+from discreet.errors import InternalError
+
+__all__ = ["DUCKDB", "LIMB", "quoted"]
+
+LIMB = 2**32
+"""Sums beyond 64 bits leave the engine as two limbs, sum = high·2**32 + low: drivers turn 128-bit integers into doubles."""
+
+_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_DAY = 86_400 * 10**9
+_FEW_WORDS = 8
+"""As many are found one after the other as fast as by a join, where texts stand without a dictionary; 16 are not."""
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
+
+
+def quoted(name: str) -> str:
+    """`name` as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _matches(text: str, pattern: str) -> str:
+    return f"regexp_full_match({text}, '{pattern}')"
+
+
+def _reach(kind: ColumnType) -> tuple[int, int] | None:
+    unsigned = kind.shown.startswith("U")
+    bits = _BITS.get(kind.shown.removeprefix("U"))
+    if bits is None:
+        return None
+    return (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def _unscaled(name: str, kind: ColumnType) -> str:
+    """The text without the point is the same integer, and faster than a product of 128 bits.
+
+    Casting what is beyond the digits of its type could raise, so it is moved before. A CASE would not do: the driver casts
+    all words of a dictionary, whichever rows are asked for.
+    """
+    least, most = (_shown(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
+    value = f"least(greatest({quoted(name)}, {least}), {most})"
+    return f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
+
+
+def _shown(unscaled: int, kind: ColumnType) -> str:
+    """The decimal of this type that is `unscaled` without its point, as a literal."""
+    digits = f"{abs(unscaled):0{kind.scale + 1}d}"
+    point = len(digits) - kind.scale
+    sign = "-" if unscaled < 0 else ""
+    return f"CAST('{sign}{digits[:point]}.{digits[point:]}' AS DECIMAL({kind.width},{kind.scale}))".replace(".'", "'")
+
+
+def _whole(name: str, kind: ColumnType) -> str:
+    first, last = _shown(1 - 10**kind.width, kind), _shown(10**kind.width - 1, kind)
+    value = f"(CASE WHEN {quoted(name)} BETWEEN {first} AND {last} THEN {quoted(name)} END)"
+    return f"CASE WHEN {value} = trunc({value}) THEN TRY_CAST({value} AS BIGINT) END"
+
+
+def _text(path: CategoryPath) -> str:
+    """The text itself where the lookup has every spelling of the categories, which saves a pass over all texts."""
+    column = quoted(path.name)
+    return f"nfc_normalize({column})" if _spelt(path) is None else f"CAST({column} AS VARCHAR)"
+
+
+def _spelt(path: CategoryPath) -> list[tuple[Value, int]] | None:
+    """All texts that are categories, with their targets; None where a text has to be normalised first."""
+    words = [value for value in path.column.values if isinstance(value, str)]
+    every = every_spelling(words) if words else None
+    return None if every is None else [(word, path.targets[place]) for word, place in every]
+
+
+def _listed(path: CategoryPath) -> tuple[str, list[int]] | None:
+    """Few words are searched for in a list: the driver does so once for each word of a dictionary, and joins every row."""
+    pairs = _spelt(path)
+    if pairs is None or len(pairs) > _FEW_WORDS:
+        return None
+    words = _text_literal("\n".join(str(word) for word, _ in pairs))
+    place = f"list_position(CAST(string_split({words}, '\n') AS VARCHAR[]), CAST({quoted(path.name)} AS VARCHAR))"
+    return place, [target for _, target in pairs]
+
+
+def _lookup(path: CategoryPath, i: int) -> str:
+    """The join that sends categories to targets.
+
+    A hash join takes as long for the last category, or for none, as for the first; a map or a CASE is searched from the
+    front. Every category is there once, so no row is doubled. Texts are joined by their bytes: a connection of the
+    caller may have a collation under which two categories are equal. The list is two literals, because a million
+    expressions take half a minute to parse; no category contains a line break.
+    """
+    type_ = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}[type(path.column.values[0])]
+    pairs = _spelt(path) or list(zip(path.column.values, path.targets, strict=True))
+    words = _text_literal("\n".join(str(word) for word, _ in pairs))
+    targets = _text_literal("\n".join(str(target) for _, target in pairs))
+    columns = f"unnest(CAST(string_split({words}, '\n') AS {type_}[])) AS w{i}, "
+    columns += f"unnest(CAST(string_split({targets}, '\n') AS BIGINT[])) AS u{i}"
+    same = f"c{i} COLLATE C = w{i}" if type_ == "VARCHAR" else f"c{i} = w{i}"
+    target = _within(f"u{i}", min(path.targets), max(path.targets))
+    table = f"(SELECT w{i}, {target} AS t{i} FROM (SELECT {columns}))"
+    return f" LEFT JOIN {table} ON {same}"
+
+
+def _within(integer: str, low: int, high: int) -> str:
+    """The same integer, put together from its bits, whose sum the optimiser knows to lie between low and about high.
+
+    Where it knows this of all keys, and few groups are possible, it counts in an array instead of a hash table.
+    """
+    above = f"({integer} - {low})" if low else integer
+    bits = [2**place for place in range((high - low).bit_length())]  # in few words: parsing them is what takes the time
+    parts = [f"CASE {above} & {bit} WHEN 0 THEN 0 ELSE {bit} END" for bit in bits]
+    return " + ".join([f"CAST({low} AS BIGINT)", *parts])
+
+
+def _text_literal(words: str) -> str:
+    return "'" + words.replace("'", "''") + "'"
+
+
+def _searched(code: str, cuts: Sequence[int]) -> str:
+    """By halving, a step for each power of two. Behind the end of the list is null, which no code has passed."""
+    steps = ", ".join(["0", *(str(2**place) for place in reversed(range(len(cuts).bit_length())))])
+    listed = f"CAST(string_split('{chr(10).join(map(str, cuts))}', '\n') AS BIGINT[])"
+    passed = f"CASE WHEN {listed}[p + s] <= {code} THEN p + s ELSE p END"
+    return f"list_reduce(CAST([{steps}] AS BIGINT[]), lambda p, s: {passed})"
+
+
+def _date_code(path: NumberPath, kind: ColumnType) -> str:
+    column, name = path.column, quoted(path.name)
+    if not isinstance(column, Date):
+        raise InternalError(f"column '{path.name}': is no date")
+    if kind.shown == "TIMESTAMP_NS":
+        return _nanosecond_code(path, column, name)
+    day, type_ = name, "DATE"
+    if kind.kind == "timestamp":
+        type_ = kind.shown
+    if kind.kind == "text":
+        # Python has no year 0; the reference refuses it, so it is null here too.
+        day = f"(CASE WHEN regexp_full_match({name}, '{_DATE}') AND {name} >= '0001' THEN TRY_CAST({name} AS DATE) END)"
+    # All comparisons are made in the column's own type: converting a far timestamp fails.
+    low, high = (f"CAST('{column.value(code).isoformat()}' AS {type_})" for code in (path.low, path.high))
+    least, most = (f"CAST('{sign}infinity' AS {type_})" for sign in ("-", ""))
+    return (
+        f"(CASE WHEN {day} BETWEEN {low} AND {high} THEN CAST({day} AS DATE) - DATE '{column.first.isoformat()}' "
+        f"WHEN {day} < {low} AND {day} <> {least} THEN {path.low} "
+        f"WHEN {day} > {high} AND {day} <> {most} THEN {path.high} END)"
+    )
+
+
+def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
+    """Days by flooring integers: casts from nanoseconds round, and bounds may lie beyond what nanoseconds reach."""
+    count = f"epoch_ns({name})"  # null for the infinities
+    code = f"({count} // {_DAY} - CASE WHEN {count} % {_DAY} < 0 THEN 1 ELSE 0 END - {column.first_day})"
+    return f"(CASE WHEN {code} <= {path.low} THEN {path.low} WHEN {code} >= {path.high} THEN {path.high} ELSE {code} END)"
+
+
+def _sums(path: NumberPath, j: int) -> list[str]:
+    total = f"coalesce(sum(v{j}), 0)"
+    if path.low:
+        total = f"({total} - CAST({path.low} AS HUGEINT) * count(v{j}))"
+    if fits_int64(path.high - path.low):
+        return [f"CAST({total} AS BIGINT) AS s{j}"]
+    return [f"CAST({total} // {LIMB} AS BIGINT) AS h{j}", f"CAST({total} % {LIMB} AS BIGINT) AS l{j}"]
+
+
+def _grouped(keys: Sequence[str]) -> str:
+    return f" GROUP BY {', '.join(keys)}" if keys else ""
+
+
+DUCKDB = Dialect(
+    quoted=quoted,
+    trimmed=lambda text: f"trim({text}, ' ')",
+    matches=_matches,
+    is_finite=lambda number: f"isfinite({number})",
+    is_whole=lambda number: f"trunc({number}) = {number}",
+    # The conversion rounds to even, and a value that is no number is null.
+    nearest=lambda number, type_: f"TRY_CAST({number} AS {type_})",
+    single="FLOAT",
+    reach=_reach,
+    small=lambda high: "INTEGER" if high < 2**31 - 1 else "BIGINT",
+    null_first=lambda _: "",
+    divided="//",
+    searched=_searched,
+    wide=lambda integer: f"CAST({integer} AS HUGEINT)",
+    decimal=_shown,
+    unscaled=_unscaled,
+    whole=_whole,
+    text=_text,
+    listed=_listed,
+    lookup=_lookup,
+    date_code=_date_code,
+    sums=_sums,
+    grouped=_grouped,
+)

@@ -1,0 +1,239 @@
+"""The default engine: DuckDB. What it is asked, and what its answers mean; `database` opens it.
+
+A source becomes a table expression and a connection; one statement answers. CSV files are staged line by line through
+`csv_lines`, because no CSV reader keeps rows apart on every input. Frames enter through the Arrow C interface alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.cube import Cube, compact, empty_cube, joined, order_of, sum_dtype
+from discreet.cube.paths import KeyAxis, Moment
+from discreet.engines.base import ColumnType, Engine, Header
+from discreet.engines.duckdb.csv_lines import csv_header, row_blocks
+from discreet.engines.duckdb.database import Database
+from discreet.engines.duckdb.dialect import DUCKDB, LIMB
+from discreet.engines.duckdb.files import Listing, listed_snapshot
+from discreet.engines.duckdb.frames import ArrowOnly, declared
+from discreet.engines.keys import unpacked, words_of
+from discreet.engines.resources import Limits
+from discreet.engines.sql import aggregate_sql
+from discreet.errors import InternalError, SourceError
+from discreet.exact.processes import check_polars
+
+__all__ = [
+    "STAGED",
+    "TEXT",
+    "UNREAD",
+    "Answer",
+    "counted",
+    "cube_of",
+    "described",
+    "file_literal",
+    "open_csv",
+    "open_frame",
+]
+
+Answer = Mapping[str, NDArray[Any]]
+STAGED = "discreet_source"
+TEXT = ColumnType("text", "text")
+UNREAD = ColumnType("other", "an undeclared column")
+# Not UHUGEINT, whose comparison with a negative bound fails on values from 2**127 on.
+_INTEGERS = {"HUGEINT", *(f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT"))}
+_KINDS = {
+    **dict.fromkeys(_INTEGERS, "integer"),
+    **dict.fromkeys(["FLOAT", "DOUBLE"], "float"),
+    **dict.fromkeys(["TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"], "timestamp"),
+    "VARCHAR": "text",
+    '"NULL"': "text",  # nothing but nulls
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+}
+
+
+class _CsvEngine:
+    """CSV files, one batch of lines after the other; memory stays flat."""
+
+    def __init__(self, paths: Sequence[Path], listing: Listing, limits: Limits) -> None:
+        self._paths, self._listing, self._database = paths, listing, Database(limits)
+        self._names = [csv_header(path) for path in paths]
+        for path, names in zip(paths, self._names, strict=True):
+            there = set(names)  # a file may have a hundred thousand columns
+            missing = [name for name in self._names[0] if name not in there]
+            if missing:
+                raise SourceError(
+                    f"source '{path}': has no column '{missing[0]}', unlike '{paths[0]}'; add it, or leave the file out"
+                )
+
+    @property
+    def header(self) -> Header:
+        return dict.fromkeys(self._names[0], TEXT)
+
+    def snapshot(self) -> str:
+        return listed_snapshot(self._paths, self._listing)
+
+    def check_ready(self) -> None:
+        check_polars()
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
+        statement = aggregate_sql(DUCKDB, STAGED, self.header, axes, moments)
+        files = zip(self._paths, self._names, strict=True)
+        frames = (frame for path, names in files for frame in _frames(path, names, wanted))
+        return counted(self._database, statement, frames, axes, moments)
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def counted(
+    database: Database, statement: str, frames: Iterable[Any], axes: Sequence[KeyAxis], moments: Sequence[Moment]
+) -> Cube:
+    """The cube of all rows of the frames, each of which the statement finds as the table `STAGED`."""
+    total = empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments])
+    with database.cursor() as cursor:
+        for frame in frames:
+            cursor.register(STAGED, ArrowOnly(frame))
+            answer = cursor.execute(statement).fetchnumpy()
+            cursor.unregister(STAGED)
+            total = joined([total, cube_of(answer, axes, moments)])
+    return total
+
+
+def open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
+    """An engine over CSV files.
+
+    Raises:
+        SourceError: a header that is no header, or not that of the first file.
+    """
+    return _CsvEngine(paths, listing, limits)
+
+
+class _FrameEngine:
+    """A frame in memory. Nobody alters its rows: Arrow and Polars do not, and those of pandas are copied by `declared`."""
+
+    def __init__(self, frame: Any, columns: Sequence[str], limits: Limits) -> None:
+        check_polars()
+        self._frame, others = declared(frame, columns)
+        self._database = Database(limits)
+        try:
+            with self._database.cursor() as cursor:
+                cursor.register(STAGED, self._frame)
+                known = described(cursor.execute(f"DESCRIBE {STAGED}").fetchall())
+        except SourceError:
+            raise SourceError("source: the frame cannot be read as a table") from None
+        self._header = {**dict.fromkeys(others, UNREAD), **known}
+
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    def snapshot(self) -> str:
+        return ""
+
+    def check_ready(self) -> None:
+        check_polars()
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
+        with self._database.cursor() as cursor:
+            cursor.register(STAGED, self._frame)
+            return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def open_frame(frame: Any, columns: Sequence[str], limits: Limits) -> Engine:
+    """An engine over an Arrow table, a Polars or a pandas frame (or anything with the Arrow C stream interface).
+
+    Raises:
+        SourceError: the frame cannot be read as a table.
+    """
+    return _FrameEngine(frame, columns, limits)
+
+
+def file_literal(path: Path) -> str:
+    """The path as an SQL text that names this file alone."""
+    # Brackets and stars in a real file name must not be read as a glob.
+    escaped = re.sub(r"([*?\[])", r"[\1]", str(path))
+    return "'" + escaped.replace("'", "''") + "'"
+
+
+def described(columns: Iterable[Sequence[Any]]) -> Header:
+    """The header that a DESCRIBE gives: names and types first."""
+    return {str(row[0]): _column_type(str(row[1])) for row in columns}
+
+
+def _column_type(shown: str) -> ColumnType:
+    decimal = re.fullmatch(r"DECIMAL\((\d+),\s*(\d+)\)", shown)
+    if decimal:
+        return ColumnType("decimal", shown, int(decimal.group(1)), int(decimal.group(2)))
+    if shown.startswith("ENUM("):
+        return ColumnType("text", "ENUM")
+    return ColumnType(_KINDS.get(shown, "other"), shown)
+
+
+def cube_of(answer: Answer, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+    """The cube in what an `aggregate_sql` statement answered."""
+    columns = dict(answer)
+    del answer  # columns are given up one by one, for there may be millions of cells
+    words = words_of(axes)
+    order = order_of([np.asarray(columns[f"k{i}"], dtype=np.int64) for i in range(len(words))], len(columns["n"]))
+    rows = np.asarray(columns.pop("n"), dtype=np.int64)[order]
+    keys = unpacked(words, (columns.pop(f"k{i}")[order] for i in range(len(words))), len(rows))
+    nonnull = np.empty((len(rows), len(moments)), dtype=np.int64, order="F")
+    sums = np.empty(nonnull.shape, dtype=sum_dtype([moment.path.high - moment.path.low for moment in moments]), order="F")
+    for j in range(len(moments)):
+        nonnull[:, j] = columns.pop(f"n{j}")[order]
+        sums[:, j] = _summed(columns, j, order, sums.dtype)
+    return compact(Cube(keys, rows, nonnull, sums))
+
+
+def _summed(columns: dict[str, NDArray[Any]], j: int, order: NDArray[np.intp], kind: np.dtype[Any]) -> NDArray[Any]:
+    if f"s{j}" in columns:
+        whole: NDArray[Any] = columns.pop(f"s{j}")[order]
+        return whole
+    sums: NDArray[Any] = columns.pop(f"h{j}")[order].astype(kind) * LIMB + columns.pop(f"l{j}")[order].astype(kind)
+    return sums
+
+
+def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator[Any]:
+    import polars as pl
+
+    places = [names.index(name) for name in wanted]
+    header = "\0".join(map(str, range(len(names)))).encode() + b"\n"
+    for rows in row_blocks(path, len(names)):
+        if rows.count:
+            yield _framed(_cells(header + rows.text, places, rows.count), wanted, rows.count)
+        if rows.nulls:
+            nothing = pl.Series([None], dtype=pl.String).new_from_index(0, rows.nulls)
+            yield _framed([nothing] * len(places), wanted, rows.nulls)
+
+
+def _cells(text: bytes, places: Sequence[int], count: int) -> list[Any]:
+    """Some columns of rows that `row_blocks` wrote. Nothing is guessed; the header keeps a byte-order mark in its cell."""
+    import polars as pl
+
+    if not places:
+        return []
+    chosen = [str(place) for place in sorted(set(places))]
+    read = pl.read_csv(text, separator="\0", quote_char=None, infer_schema=False, empty_string_is_null=False, columns=chosen)
+    if read.height != count:
+        raise InternalError("rows of a CSV file were read otherwise than they were written")
+    return [read[str(place)] for place in places]
+
+
+def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
+    import polars as pl
+
+    if not series:  # a request without columns still counts rows
+        return pl.DataFrame({"row": pl.Series([True]).new_from_index(0, height)})
+    return pl.DataFrame([one.alias(name) for one, name in zip(series, names, strict=True)])

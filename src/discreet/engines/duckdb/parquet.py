@@ -1,0 +1,157 @@
+"""Parquet files as a source: one, those that a glob matches, or those of a folder whose sub-folders name partitions.
+
+No cell of a file can end its reading: bytes that are no UTF-8 are read as question marks, and timestamps in milliseconds,
+which the driver cannot all hold, come from `parquet_days`. That its pages can be decoded is declared public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from discreet.cube.cube import Cube
+from discreet.cube.paths import KeyAxis, Moment
+from discreet.engines.base import ColumnType, Engine, Header, check_same
+from discreet.engines.duckdb.database import Database
+from discreet.engines.duckdb.dialect import DUCKDB, quoted
+from discreet.engines.duckdb.driver import TEXT, cube_of, described, file_literal
+from discreet.engines.duckdb.files import Listing, listed_snapshot
+from discreet.engines.duckdb.folders import Partitions
+from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
+from discreet.engines.duckdb.partitions import file_axis, with_partitions
+from discreet.engines.resources import Limits
+from discreet.engines.sql import aggregate_sql
+from discreet.errors import SourceError
+from discreet.exact.processes import check_polars
+
+__all__ = ["open_parquet"]
+
+_DAYS = "discreet_days"
+_MILLISECONDS = ColumnType("date", "TIMESTAMP in milliseconds")
+_FILE, _PLACE = "file_index", ColumnType("integer", "UBIGINT")  # the driver's own column: the file of a row in the list
+
+
+def open_parquet(paths: Sequence[Path], listing: Listing, partitions: Partitions, limits: Limits) -> Engine:
+    """An engine over Parquet files.
+
+    Args:
+        paths: the files, at least one.
+        listing: finds the files again, to notice those that came or went.
+        partitions: what the folders say about the rows of each file, in the order of `paths`.
+        limits: what the driver may take.
+
+    Raises:
+        SourceError: a file is no Parquet, differs from the first in columns or types, or has a column that a folder names.
+    """
+    return _ParquetEngine(paths, listing, partitions, limits)
+
+
+class _ParquetEngine:
+    """Parquet files, read by the driver; only columns of milliseconds come from elsewhere, row beside row."""
+
+    def __init__(self, paths: Sequence[Path], listing: Listing, partitions: Partitions, limits: Limits) -> None:
+        self._paths, self._listing, self._partitions = paths, listing, partitions
+        self._database = Database(limits)
+        header = _parquet_header(self._database, paths[0])
+        for path in _other_schemas(self._database, paths):
+            check_same(path, _parquet_header(self._database, path), paths[0], header)
+        _check_partitions(partitions.names, header, paths[0])
+        self._header = {**header, **dict.fromkeys(partitions.names, TEXT)}
+
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    def snapshot(self) -> str:
+        return listed_snapshot(self._paths, self._listing)
+
+    def check_ready(self) -> None:
+        if _MILLISECONDS in self._header.values():
+            check_polars()
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        names = self._partitions.names
+        if ({axis.name for axis in axes} | {moment.name for moment in moments}).isdisjoint(names):
+            return self._counted(axes, moments)
+        own_axes = [axis for axis in axes if axis.name not in names]
+        own_moments = [moment for moment in moments if moment.name not in names]
+        by_file = self._counted([file_axis(_FILE, len(self._paths)), *own_axes], own_moments)
+        return with_partitions(by_file, self._partitions, axes, moments)
+
+    def _counted(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
+        apart = [name for name in wanted if self._header.get(name) is _MILLISECONDS]
+        header = {_FILE: _PLACE, **self._header}
+        statement = aggregate_sql(DUCKDB, self._table(wanted, apart), header, axes, moments)
+        with self._database.cursor() as cursor:
+            if apart:
+                cursor.register(_DAYS, days_of(self._paths, apart))
+            return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
+
+    def _table(self, wanted: Sequence[str], apart: Sequence[str]) -> str:
+        if not apart:
+            return _parquet(self._paths)
+        if len(apart) == len(wanted):
+            return _DAYS
+        columns = [f"{'d' if name in apart else 'p'}.{quoted(name)}" for name in wanted]
+        # Both sides give the rows in the order of the files.
+        return f"(SELECT {', '.join(columns)} FROM {_parquet(self._paths)} AS p POSITIONAL JOIN {_DAYS} AS d)"
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _check_partitions(names: Sequence[str], header: Header, path: Path) -> None:
+    """Nothing, when no file has a column that a folder names too."""
+    there = {name.casefold() for name in header}
+    for name in names:
+        if name.casefold() in there:
+            raise SourceError(
+                f"source '{path}': the column '{name}' is in the file and in the name of its folder; "
+                "name the files by a glob such as 'folder/**/*.parquet', in which folders name no columns"
+            )
+    if names and _FILE in there:
+        raise SourceError(f"source '{path}': beside partition folders no column can be called '{_FILE}'; rename it")
+
+
+def _parquet(paths: Sequence[Path]) -> str:
+    # A folder name such as age=3 must not become a column, or replace one. One text that is not UTF-8 must not fail.
+    files = ", ".join(file_literal(path) for path in paths)
+    return f"read_parquet([{files}], hive_partitioning = false, utf8_validation = 'replace')"
+
+
+def _other_schemas(database: Database, paths: Sequence[Path]) -> Sequence[Path]:
+    """The files whose schema is not element by element that of the first; all others, when one cannot be read."""
+    if len(paths) == 1:
+        return ()
+    files = ", ".join(file_literal(path) for path in paths)
+    fields = "file_name, name, type, type_length, num_children, converted_type, scale, precision, logical_type"
+    try:
+        with database.cursor() as cursor:
+            rows = cursor.execute(f"SELECT {fields} FROM parquet_schema([{files}])").fetchall()
+    except SourceError:
+        return paths[1:]
+    schemas: dict[str, list[object]] = {}
+    for row in rows:
+        schemas.setdefault(row[0], []).append(row[1:])
+    first = schemas.get(str(paths[0]))
+    return [path for path in paths[1:] if first is None or schemas.get(str(path)) != first]
+
+
+def _parquet_header(database: Database, path: Path) -> Header:
+    try:
+        with database.cursor() as cursor:
+            header = described(cursor.execute(f"DESCRIBE SELECT * FROM {_parquet([path])}").fetchall())
+            fields = "name, num_children, converted_type, logical_type"
+            elements = cursor.execute(f"SELECT {fields} FROM parquet_schema({file_literal(path)})").fetchall()
+    except SourceError:
+        raise SourceError(
+            f"source '{path}': is no readable Parquet file; restore it from a copy, or write it again"
+        ) from None
+    names = {element[0] for element in elements}
+    renamed = [name for name in header if name not in names]
+    if renamed:
+        # The driver ignores case and renames the second of two equal names; reading on could take one for another.
+        raise SourceError(f"source '{path}': has two columns whose names differ only in case; rename one of the two")
+    apart = [name for name in millisecond_columns(elements) if header[name].kind == "timestamp"]
+    return {**header, **dict.fromkeys(apart, _MILLISECONDS)}

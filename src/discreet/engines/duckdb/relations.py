@@ -1,0 +1,124 @@
+"""A DuckDB relation as a source, on the connection that it belongs to, which stays open with its own settings.
+
+A connection carries out one statement at a time, and what a statement calls the relation is a name of the connection. So
+each reading has a name of its own, and one takes place after the other.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from uuid import uuid4
+
+import duckdb
+import numpy as np
+
+from discreet.cube.cube import Cube
+from discreet.cube.paths import KeyAxis, Moment
+from discreet.engines.base import Engine, Header, Scan, columns_of, unreadable
+from discreet.engines.duckdb.dialect import DUCKDB, quoted
+from discreet.engines.duckdb.driver import Answer, cube_of, described
+from discreet.engines.sql import aggregate_sql, answer_names
+from discreet.errors import InternalError, SourceError
+from discreet.exact.processes import check_process, this_process
+
+__all__ = ["is_relation", "open_relation"]
+
+_READING = threading.Lock()
+"""One for all relations of a process: the driver does not say to which connection a relation belongs."""
+
+_SCAN = "discreet_scan"
+_PATIENCE = 60.0  # seconds to wait for another reading, before anything is charged
+
+
+def is_relation(source: object) -> bool:
+    """Whether a source is a DuckDB relation."""
+    return isinstance(source, duckdb.DuckDBPyRelation)
+
+
+def open_relation(relation: duckdb.DuckDBPyRelation) -> Engine:
+    """An engine over a DuckDB relation."""
+    return _RelationEngine(relation)
+
+
+class _RelationEngine:
+    """Every answer comes from one statement over the relation, so that no change between two statements is ever seen."""
+
+    def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:
+        self._relation, self._process = relation, this_process()
+        self._header = described([(name, str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)])
+
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    def snapshot(self) -> str:
+        return ""
+
+    def check_ready(self) -> None:
+        """The connection is open, in no failed transaction, and has no result that is still being fetched.
+
+        Raises:
+            SourceError: it is not, or another reading does not end; nothing was spent.
+        """
+        check_process(self._process, "a relation")
+        if not _READING.acquire(timeout=_PATIENCE):
+            raise SourceError("source: other releases are reading relations in this process; wait until they are done")
+        try:
+            _answer(self._relation, "SELECT 1 AS one FROM {} LIMIT 0".format)
+        except duckdb.Error:
+            raise SourceError(
+                "source: the connection of the relation is busy, closed or in a failed transaction; fetch its result, end "
+                "its transaction, or make the relation on a connection of its own, as connection.cursor() gives one"
+            ) from None
+        finally:
+            _READING.release()
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        with _reading():
+            answer = _answer(self._relation, lambda name: aggregate_sql(DUCKDB, name, self._header, axes, moments))
+        return cube_of(answer, axes, moments)
+
+    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+        """One statement reads the columns once and answers all scans; the connection spills what is too large for memory."""
+        with _reading():
+            answer = _answer(self._relation, lambda name: self._statement(name, scans))
+        place = np.ma.getdata(answer[_SCAN])
+        for number, (axes, moments) in enumerate(scans):
+            own = np.flatnonzero(place == number)
+            columns = {name: np.ma.getdata(answer[name])[own] for name in answer_names(DUCKDB, axes, moments)}
+            yield cube_of(columns, axes, moments)
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+    def _statement(self, name: str, scans: Sequence[Scan]) -> str:
+        """The answers of the scans, one below the other."""
+        rows = f"{name}_rows"
+        columns = ", ".join(map(quoted, columns_of(scans))) or "1"
+        parts = [
+            f"SELECT {number} AS {_SCAN}, * FROM ({aggregate_sql(DUCKDB, rows, self._header, *scan)})"
+            for number, scan in enumerate(scans)
+        ]
+        return f"WITH {rows} AS MATERIALIZED (SELECT {columns} FROM {name}) {' UNION ALL BY NAME '.join(parts)}"
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Nobody else reads a relation meanwhile; what the driver raises is the constant `unreadable`."""
+    try:
+        with _READING:
+            yield
+    except duckdb.Error:
+        raise unreadable() from None
+
+
+def _answer(relation: duckdb.DuckDBPyRelation, statement: Callable[[str], str]) -> Answer:
+    """The answer to the statement about a relation of this name, which nothing else on the connection has."""
+    name = f"discreet_{uuid4().hex}"
+    answer = relation.query(name, statement(name))
+    if answer is None:
+        raise InternalError("a query gave no result")
+    found: Answer = answer.fetchnumpy()
+    return found

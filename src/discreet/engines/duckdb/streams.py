@@ -1,0 +1,222 @@
+"""Rows that arrive as Arrow streams: the table of a database, through ADBC, or whatever a function opens anew.
+
+A stream can be read once, and a session makes more than one release. So a source is not a stream but a way to open one. A
+release opens one stream, whatever it counts: two could have different rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from discreet.cube.cube import Cube, empty_cube, joined
+from discreet.cube.paths import KeyAxis, Moment
+from discreet.engines.base import Engine, Header, Scan, columns_of, unreadable
+from discreet.engines.duckdb.database import Database
+from discreet.engines.duckdb.dialect import DUCKDB, quoted
+from discreet.engines.duckdb.driver import STAGED, UNREAD, cube_of, described
+from discreet.engines.duckdb.frames import ArrowOnly, declared
+from discreet.engines.resources import Limits
+from discreet.engines.sql import aggregate_sql
+from discreet.errors import ArgumentError, SourceError, printed
+
+__all__ = ["DatabaseTable", "is_streamed", "open_streamed"]
+
+_TOGETHER = 2**20  # rows that are counted at once, where a stream is counted for several scans
+_EXTRA = "install the extra: pip install 'discreet[adbc]', and the ADBC driver of your database"
+
+Opening = Callable[[Sequence[str]], AbstractContextManager[Any]]
+"""Opens a stream of at least these columns, of all of them when there are none; the reader is of pyarrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseTable:
+    """A table of a database with an ADBC driver, read as Arrow batches.
+
+    Args:
+        connect: gives a new ADBC DB-API connection each time it is called, such as
+            `lambda: adbc_driver_postgresql.dbapi.connect(uri)`. A release opens one, and closes it.
+        table: the name of the table, or "schema.table", as it is spelled in the database.
+
+    Raises:
+        ArgumentError: `connect` is no function, or `table` no name.
+    """
+
+    connect: Callable[[], Any]
+    table: str
+
+    def __post_init__(self) -> None:
+        if not callable(self.connect):
+            raise ArgumentError(f"connect={printed(self.connect)}: must be a function that gives a new connection each time")
+        if not isinstance(self.table, str) or "\0" in self.table or not all(self.table.split(".")):
+            raise ArgumentError(f"table={printed(self.table)}: must be the name of a table, or 'schema.table'")
+
+
+def is_streamed(source: object) -> bool:
+    """Whether a source is opened anew for each reading."""
+    return isinstance(source, DatabaseTable) or (callable(source) and not hasattr(source, "__arrow_c_stream__"))
+
+
+def open_streamed(source: DatabaseTable | Callable[[], Any], columns: Sequence[str], limits: Limits) -> Engine:
+    """An engine over a `DatabaseTable`, or over a function that gives a new Arrow stream each time it is called.
+
+    Raises:
+        SourceError: it cannot be opened, a driver is missing, or its header cannot be read.
+    """
+    named = "the table" if isinstance(source, DatabaseTable) else "the stream"
+    opening = partial(_of_table, source) if isinstance(source, DatabaseTable) else partial(_of_function, source)
+    try:
+        with opening(()) as reader:
+            schema = reader.schema
+    except SourceError:
+        raise
+    except ImportError as missing:
+        raise SourceError(f"source: {named} needs the package '{missing.name}'; {_EXTRA}") from None
+    except Exception as error:  # noqa: BLE001 (whatever a driver raises; its text may show a password)
+        shown = type(error).__name__
+        raise SourceError(f"source: {named} cannot be opened ({shown}); open it without discreet to see why") from None
+    return _StreamEngine(opening, schema, columns, limits)
+
+
+class _StreamEngine:
+    """One table expression, for each statement read from a stream of its own."""
+
+    def __init__(self, opening: Opening, schema: Any, columns: Sequence[str], limits: Limits) -> None:
+        frame, others = declared(schema.empty_table(), columns)
+        self._columns = [name for name in columns if name in schema.names]
+        self._opening, self._fields = opening, {name: schema.field(name).type for name in self._columns}
+        self._database = Database(limits)
+        try:
+            with self._database.cursor() as cursor:
+                cursor.register(STAGED, frame)
+                known = described(cursor.execute(f"DESCRIBE {STAGED}").fetchall()) if self._columns else {}
+        except SourceError:
+            raise SourceError("source: the stream cannot be read as a table") from None
+        self._header = {**dict.fromkeys(others, UNREAD), **known}
+
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    def snapshot(self) -> str:
+        return ""
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        with self._read([(axes, moments)]) as (cursor, rows):
+            cursor.register(STAGED, rows)
+            return cube_of(cursor.execute(self._statement(axes, moments)).fetchnumpy(), axes, moments)
+
+    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+        """Some batches after the others are counted for every scan; the rows are kept nowhere."""
+        cubes = [
+            empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments]) for axes, moments in scans
+        ]
+        statements = [self._statement(axes, moments) for axes, moments in scans]
+        with self._read(scans) as (cursor, rows):
+            for table in rows.tables():
+                cursor.register(STAGED, table)
+                for place, (statement, scan) in enumerate(zip(statements, scans, strict=True)):
+                    counted = cube_of(cursor.execute(statement).fetchnumpy(), *scan)
+                    cubes[place] = joined([cubes[place], counted])
+                cursor.unregister(STAGED)
+        yield from cubes
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _statement(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
+        return aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
+
+    @contextmanager
+    def _read(self, scans: Sequence[Scan]) -> Iterator[tuple[Any, _Once]]:
+        """A cursor, and the columns of the scans in a stream that was opened for them."""
+        names = columns_of(scans) or self._columns[:1]
+        try:
+            with self._opening(names) as reader, self._database.cursor() as cursor:
+                yield cursor, _Once(reader, {name: self._fields[name] for name in names})
+        except Exception:  # noqa: BLE001 (a driver's own error, whose text may quote a value)
+            raise unreadable() from None
+
+
+class _Once:
+    """These columns of a stream, for one reading. Its schema is told apart, so that the reading does not begin with it."""
+
+    def __init__(self, reader: Any, fields: dict[str, Any]) -> None:
+        import pyarrow as pa
+
+        found = {name: reader.schema.field(name).type for name in fields}
+        if found != fields:  # the driver was told other types, and would read the wrong bytes
+            raise unreadable()
+        names = list(fields)
+        self._schema = pa.schema([pa.field(name, kind) for name, kind in fields.items()])
+        arrays = ([batch[name] for name in names] for batch in reader)
+        batches = (pa.RecordBatch.from_arrays(columns, schema=self._schema) for columns in arrays)
+        self._reader = pa.RecordBatchReader.from_batches(self._schema, batches)
+
+    def tables(self) -> Iterator[Any]:
+        """All batches, some together as a table: at least `_TOGETHER` rows, but for the last."""
+        import pyarrow as pa
+
+        some: list[Any] = []
+        rows = 0
+        for batch in self._reader:
+            some.append(batch)
+            rows += batch.num_rows
+            if rows >= _TOGETHER:
+                yield ArrowOnly(pa.Table.from_batches(some))
+                some, rows = [], 0
+        if some:
+            yield ArrowOnly(pa.Table.from_batches(some))
+
+    def __arrow_c_schema__(self) -> object:
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._reader.__arrow_c_stream__(requested_schema)
+
+
+@contextmanager
+def _of_function(source: Callable[[], Any], names: Sequence[str]) -> Iterator[Any]:  # noqa: ARG001 (all columns come)
+    import pyarrow as pa
+
+    reader = pa.RecordBatchReader.from_stream(source())
+    try:
+        yield reader
+    finally:
+        with suppress(Exception):
+            reader.close()
+
+
+@contextmanager
+def _of_table(source: DatabaseTable, names: Sequence[str]) -> Iterator[Any]:
+    """The header alone when no names are given."""
+    import_module("pyarrow")  # what the readers of ADBC are made of
+    connection = source.connect()
+    opened = [connection]
+    try:
+        _check_types(connection)
+        cursor = connection.cursor()
+        opened.insert(0, cursor)
+        place = ".".join(quoted(part) for part in source.table.split("."))
+        columns = ", ".join(quoted(name) for name in names)
+        cursor.execute(f"SELECT {columns} FROM {place}" if names else f"SELECT * FROM {place} WHERE 1 = 0")
+        yield cursor.fetch_record_batch()
+    finally:
+        for one in opened:
+            with suppress(Exception):  # a connection that was lost cannot be closed
+                one.close()
+
+
+def _check_types(connection: Any) -> None:
+    """Nothing, when the types of a column are the database's and not those of the first rows."""
+    info: dict[str, Any] = connection.adbc_get_info() if hasattr(connection, "adbc_get_info") else {}
+    if info.get("vendor_name") == "SQLite":
+        # One cell decides there whether a stream can be read to its end.
+        raise SourceError(
+            "source: the ADBC driver of SQLite takes the types of columns from rows, so that one cell could end a release; "
+            "name the file and the table instead, as in 'survey.sqlite::persons'"
+        )

@@ -1,0 +1,60 @@
+"""An engine that says which stage of its work begins, in constant words: nothing of the rows but the time they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from discreet.cube.cube import Cube
+from discreet.cube.paths import KeyAxis, Moment
+from discreet.engines.base import Engine, Header, Scan, check_ready, cubes_of
+
+__all__ = ["Progress", "Telling"]
+
+Progress = Callable[[str], object]
+"""Called with the name of each stage as it begins. What it raises is ignored: a closed terminal ends no release."""
+
+
+class Telling:
+    """An engine, and somebody who is told: "fingerprint", "count", "draw"; each as often as it is begun."""
+
+    def __init__(self, engine: Engine, progress: Progress) -> None:
+        self._engine, self._progress = engine, progress
+
+    @property
+    def header(self) -> Header:
+        """That of the engine."""
+        return self._engine.header
+
+    def snapshot(self) -> str:
+        """That of the engine."""
+        self._tell("fingerprint")
+        return self._engine.snapshot()
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        """That of the engine."""
+        self._tell("count")
+        cube = self._engine.aggregate(axes, moments)
+        self._tell("draw")
+        return cube
+
+    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+        """Those of the engine."""
+        cubes = cubes_of(self._engine, scans)
+        for _ in scans:
+            self._tell("count")
+            cube = next(cubes)
+            self._tell("draw")
+            yield cube
+
+    def check_ready(self) -> None:
+        """That of the engine."""
+        check_ready(self._engine)
+
+    def close(self) -> None:
+        """The engine is closed."""
+        self._engine.close()
+
+    def _tell(self, stage: str) -> None:
+        with suppress(Exception):
+            self._progress(stage)

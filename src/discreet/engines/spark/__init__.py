@@ -1,0 +1,6 @@
+"""The engine of Spark DataFrames, tables and paths.
+
+* `dialect`: The dialect of Spark 4
+* `driver`: The distributed engine: Spark 4
+* `files`: The files behind a Spark source, and what their file system says of them: an identity that costs no scan
+"""

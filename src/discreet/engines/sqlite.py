@@ -1,0 +1,153 @@
+"""A table of an SQLite database file, read through a cursor. The only engine that imports `sqlite3`.
+
+The type of an SQLite column binds none of its cells: each is an integer, a double, a text, bytes or null by itself. So
+a cell means what its own value means to the reference, and bytes are null. Each column is staged as up to three, integers,
+doubles and texts, of which at most one has a value in a row (kind "any" of `sql`). Every cell is looked at as often,
+whatever it is, so that a column of invalid cells takes no longer.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from discreet.cube.cube import Cube
+from discreet.cube.paths import KeyAxis, Moment
+from discreet.engines.base import ColumnType, Engine, Header, unreadable
+from discreet.engines.duckdb.database import Database
+from discreet.engines.duckdb.dialect import DUCKDB, quoted
+from discreet.engines.duckdb.driver import STAGED, counted
+from discreet.engines.duckdb.files import database_snapshot
+from discreet.engines.resources import Limits
+from discreet.engines.sql import aggregate_sql, part_name, parts_of
+from discreet.errors import SourceError, did_you_mean
+from discreet.exact.processes import check_polars
+
+__all__ = ["open_sqlite_table"]
+
+_ROWS = 50_000
+_BESIDE = ("-wal", "-journal")
+_WAL_MODE = b"\x02\x02"  # bytes 18 and 19 of the file
+# Bytes that are no UTF-8 are replaced, as in CSV; the default of the module is to raise.
+_TEXT = partial(str, encoding="utf-8", errors="replace")
+
+
+def open_sqlite_table(path: Path, table: str, limits: Limits) -> Engine:
+    """An engine over a table of an SQLite file. Nothing is written, neither into the file nor beside it.
+
+    Views and virtual tables are no tables: a view may let one row change others, and a module of a virtual table is code.
+
+    Raises:
+        SourceError: the file cannot be opened for reading, or has no such table, or columns that differ only in case.
+    """
+    try:
+        with _opened(path) as connection:
+            header = _header(connection, path, table)
+    except sqlite3.Error:
+        raise SourceError(
+            f"source '{path}': cannot be read as an SQLite database; close the program that is writing it, and check that "
+            "it is complete"
+        ) from None
+    return _SqliteEngine(path, table, header, limits)
+
+
+class _SqliteEngine:
+    """One table, one batch of rows after the other; memory stays flat."""
+
+    def __init__(self, path: Path, table: str, header: Header, limits: Limits) -> None:
+        self._path, self._table, self._header, self._database = path, table, header, Database(limits)
+
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    def snapshot(self) -> str:
+        return database_snapshot(self._path, _BESIDE)
+
+    def check_ready(self) -> None:
+        check_polars()
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        wanted: dict[str, dict[str, None]] = {}
+        for path in [axis.path for axis in axes] + [moment.path for moment in moments]:
+            wanted.setdefault(path.name, {}).update(dict.fromkeys(parts_of(path)))
+        statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
+        try:
+            with _opened(self._path) as connection:
+                return counted(self._database, statement, self._frames(connection, wanted), axes, moments)
+        except sqlite3.Error:
+            raise unreadable() from None
+
+    def _frames(self, connection: sqlite3.Connection, wanted: Mapping[str, Iterable[str]]) -> Iterator[Any]:
+        columns = ", ".join(quoted(name) for name in wanted) or "1"
+        cursor = connection.execute(f"SELECT {columns} FROM main.{quoted(self._table)}")
+        while rows := cursor.fetchmany(_ROWS):
+            yield _framed(rows, wanted)
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _framed(rows: Sequence[Sequence[object]], wanted: Mapping[str, Iterable[str]]) -> Any:
+    """A column for each name and kind of cell; a request without columns still counts rows."""
+    import polars as pl
+
+    kinds = {"integer": (int, pl.Int64), "float": (float, pl.Float64), "text": (str, pl.String)}
+    if not wanted:
+        return pl.DataFrame({"row": pl.Series([True]).new_from_index(0, len(rows))})
+    series = []
+    for (name, parts), cells in zip(wanted.items(), zip(*rows, strict=True), strict=True):
+        for part in parts:
+            kind, dtype = kinds[part]
+            own = [cell if type(cell) is kind else None for cell in cells]
+            series.append(pl.Series(part_name(name, part), own, dtype=dtype))
+    return pl.DataFrame(series)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection on which nothing can be written, in one transaction: all reading sees the same rows."""
+    with closing(sqlite3.connect(_uri(path), uri=True, isolation_level=None)) as connection:
+        connection.text_factory = _TEXT
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("BEGIN")
+        yield connection
+
+
+def _uri(path: Path) -> str:
+    """A database in WAL mode without a log is opened as one that does not change: reading it otherwise leaves files behind.
+
+    A change would be a log with something in it, or another time of the file, and the snapshots before and after differ.
+    """
+    with path.open("rb") as file:
+        wal_mode = file.read(20)[18:] == _WAL_MODE
+    log = Path(f"{path}-wal")
+    still = wal_mode and not (log.exists() and log.stat().st_size)
+    return f"file:{quote(str(path.absolute()))}?{'immutable=1' if still else 'mode=ro'}"
+
+
+def _header(connection: sqlite3.Connection, path: Path, table: str) -> Header:
+    listed = connection.execute("SELECT name, sql FROM main.sqlite_master WHERE type = 'table'").fetchall()
+    tables = [name for name, sql in listed if sql and sql.startswith("CREATE TABLE") and not name.startswith("sqlite_")]
+    if table not in tables:
+        raise SourceError(
+            f"source '{path}::{table}': there is no such table; names are compared exactly, and neither "
+            f"views nor virtual tables are tables{did_you_mean(table, tables)}"
+        )
+    found = connection.execute("SELECT name, type, hidden FROM pragma_table_xinfo(?)", (table,)).fetchall()
+    header = {name: _column_type(type_, hidden) for name, type_, hidden in found}
+    if len({name.casefold() for name in header}) < len(found):
+        raise SourceError(f"source '{path}::{table}': has two columns whose names differ only in case; rename one of them")
+    return header
+
+
+def _column_type(declared: str, hidden: int) -> ColumnType:
+    """Generated columns are hidden; they are computed while they are read, by an expression that may fail on a value."""
+    if hidden:
+        return ColumnType("other", "a generated column")
+    return ColumnType("any", f"{declared or 'untyped'} cells of SQLite")

@@ -1,0 +1,14 @@
+"""Exact numbers in, directed floats out; one canonical JSON; files that stand whole or not at all.
+
+* `canonical`: The one JSON text of a value, its digest, and a document that holds its own
+* `figures`: Numbers and names as people read them: rounded so that no interval shrinks, and without invisible
+  characters
+* `files`: Files and folders that stand whole or not at all, durably, and the drafts in which they are made
+* `given_paths`: Paths as people give them: text that can be a path, files that can be read at once, folders that can
+  be written
+* `names`: When two names of data sets or releases are one: a letter with an accent is written in two ways that look
+  the same
+* `numbers`: Exact numbers in, directed floats out
+* `precision`: The working precision of interval arithmetic, set for one computation and put back
+* `processes`: Which process this is, whatever ids the system gives out again, and what a forked child cannot use
+"""

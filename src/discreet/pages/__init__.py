@@ -1,0 +1,7 @@
+"""Words and pages made from quotes and releases.
+
+* `explain`: A quote explained: the chain from one person's data to each noise scale, in words and formulas
+* `planner`: The planner: one HTML page with sliders for spend, n, p and exact totals; errors and costs follow without
+  a server
+* `report`: A release as one HTML page for people who did not make it
+"""

@@ -1,0 +1,303 @@
+"""A quote explained: the chain from one person's data to each noise scale, in words and formulas.
+
+A pure function of the quote, all of it public. Words that a release's report has too are taken from there, so that what is
+explained before a release is what stands beside it afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.cube.queries import Dispersion, LevelCounts, QuantileCodes, Query, reach, shown, widths
+from discreet.domain.neighbours import AddRemove
+from discreet.exact.numbers import Amount, decimal_text, text
+from discreet.mechanisms import Change, Sensitivity
+from discreet.pages.report.appendix import Noise, laws_of, noises_of, ordinary_words, start_words
+from discreet.pages.report.promise import comparison_words, detection_words
+from discreet.pages.report.words import people_words, step_words
+from discreet.plan.plan import plan_json, resize_of
+from discreet.privacy import GDP, ZCDP, PureDP, coordinates, from_coordinates, to_json
+from discreet.privacy.amounts import amount_text, report_delta_of
+from discreet.privacy.amplify import Resampling
+from discreet.quotes.allocate import changes_of, resampling_of
+from discreet.quotes.quote import Measured, Quote, accuracy_text, law_json, totals_text
+from discreet.releases.publish import guarantee_of, noise_json
+
+__all__ = ["Explanation", "Part", "explain"]
+
+_MOST_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One link of the chain: its title and sentences."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The chain of one release, in words and as JSON values; all of it is public."""
+
+    parts: tuple[Part, ...]
+    facts: dict[str, Any]
+
+    def __str__(self) -> str:
+        """The parts below each other, their sentences indented."""
+        return "\n".join("\n".join([part.title, *(f"  {line}" for line in part.lines)]) for part in self.parts)
+
+
+def explain(quote: Quote, *, dataset: str = "", report_delta: Amount = "1e-9") -> Explanation:
+    """Who is compared, what each step does, what one row can change, how the spend is divided, which noise follows.
+
+    Args:
+        quote: what `Session.quote` gives.
+        dataset: how the data set is called.
+        report_delta: the δ at which ε is stated under ZCDP and GDP.
+
+    Raises:
+        ArgumentError: a δ that is none.
+    """
+    told = _Told(quote, report_delta_of(report_delta), dataset)
+    changes = changes_of(quote)
+    parts = (
+        Part("who is compared", tuple(_compared(told))),
+        Part("what each step does", tuple(_steps(told))),
+        Part("what one row can change", tuple(_changed(told, changes))),
+        Part("how the spend is divided", tuple(_divided(told))),
+        Part("which noise follows", tuple(_noise(told))),
+        Part("what is guaranteed", tuple(_guaranteed(told))),
+        Part("how the source is read", (str(quote.plan.layout),)),
+        Part("how exact it will be", tuple(accuracy_text(quote))),
+    )
+    return Explanation(parts, _facts(told, changes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Told:
+    """A quote, and the parts of its future release from which the report takes its words."""
+
+    quote: Quote
+    report_delta: Fraction
+    dataset: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        quote = self.quote
+        return {
+            "dataset": self.dataset,
+            "plan": plan_json(quote.plan),
+            "invariants": quote.beside is not None,
+            "group": quote.group,
+            "joint": text(quote.joint),
+            "noise": noise_json(quote),
+        }
+
+    @property
+    def sampled(self) -> Resampling | None:
+        return resampling_of(self.quote.plan, self.quote.beside)
+
+
+def _compared(told: _Told) -> Iterator[str]:
+    quote = told.quote
+    yield people_words(told.document)
+    yield comparison_words(guarantee_of(quote, told.report_delta))
+    if quote.beside is not None:
+        yield from totals_text(quote, quote.beside)
+
+
+def _steps(told: _Told) -> Iterator[str]:
+    steps = told.document["plan"]["steps"]
+    if not steps:
+        yield "None: the table is asked as it is."
+    for step in steps:
+        yield step_words(step)
+        yield from _resized(told) if step["step"] == "resize" else (f"  {_ROW_WISE[step['step']]}",)
+    group = told.quote.group
+    yield f"So tables that are compared differ in at most {group} row{'s' if group != 1 else ''} of the table that is asked."
+
+
+_ROW_WISE = {
+    "clamp": "Row-wise: a row's result depends on that row alone, so as many rows differ as before (1-stable).",
+    "impute": "Row-wise: draws depend on no data and not on each other, so as many rows differ as before (1-stable).",
+    "where": "Row-wise: no row is dropped, n stays what it is, and as many rows differ as before (1-stable).",
+}
+
+
+def _resized(told: _Told) -> Iterator[str]:
+    """The stability of the resize, the law of K, and what sampling gains in this measure."""
+    sampled, resize = told.sampled, resize_of(told.quote.plan)
+    if sampled is None or resize is None:
+        return
+    c, s = sampled.copies, sampled.rate
+    copies = c * sampled.group * sampled.neighbours.rows_per_person
+    factors = f"c = ⌈p⌉ = {c}, rate s = p/c = {text(s)}, with p = {text(resize.proportion)}"
+    yield f"  {factors}: c-stable, one row moves at most c rows."
+    start = f"  K, how many copies of the rows that differ are sampled, is at most {copies} and"
+    if isinstance(sampled.neighbours, AddRemove):
+        yield f"{start} binomial({copies}, {text(s)}) (Theorem R2)."
+    else:
+        pool = c * sampled.neighbours.rows
+        yield f"{start} hypergeometric: {sampled.sampled} of {pool} copies without replacement (Theorem R1)."
+    law = [f"P(K = {k}) = {decimal_text(one, 4)}" for k, one in enumerate(sampled.law)]
+    yield f"  {'; '.join(law[:_MOST_SHOWN])}{'; …' if len(law) > _MOST_SHOWN else ''}; k = max K = {sampled.most}."
+    yield f"  {_amplified(told, sampled)}"
+
+
+def _amplified(told: _Told, sampled: Resampling) -> str:
+    """How a guarantee for the resized table becomes one for the original."""
+    inner, outer = _inner(told.quote), amount_text(told.quote.spend)
+    start = f"{amount_text(inner)} for one row of the resized table is {outer} for the original one"
+    once = "Everything that reads the sample is added up first and converted once."
+    match inner:
+        case PureDP():
+            return f"Amplified by sampling, ε' = log E e^(εK) (Theorem R3): {start}. {once}"
+        case ZCDP():
+            return f"Not amplified, because the largest orders see K at its most: ρ' = k²ρ = {sampled.most**2}·ρ: {start}."
+        case GDP() if isinstance(told.quote.spend, GDP):
+            return f"Not amplified, because the worst case is K at its most: μ' = kμ = {sampled.most}·μ: {start}."
+        case GDP():
+            return f"Amplified by sampling: δ'(ε) is that of the noise averaged over K (Theorems R1 and R2): {start}. {once}"
+
+
+def _inner(quote: Quote) -> PureDP | ZCDP | GDP:
+    """What all queries together guarantee for one row of the table that is asked: joint · Σ of their guarantees."""
+    parts = zip(*(coordinates(one.guarantee) for one in quote.measured), strict=True)
+    total = from_coordinates(
+        type(quote.measured[0].guarantee), tuple(quote.joint * sum(part, Fraction(0)) for part in parts)
+    )
+    assert isinstance(total, PureDP | ZCDP | GDP)  # noqa: S101 (for the type checker: a mechanism has no other guarantee)
+    return total
+
+
+def _changed(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
+    quote, cells = told.quote, told.quote.plan.layout.cells
+    appears = isinstance(quote.plan.neighbours, AddRemove) and told.sampled is None
+    yield (
+        (f"The answers of all {cells} groups are one vector. " if cells != 1 else "There is one group. ")
+        + (
+            "A row appears or disappears."
+            if appears
+            else "A row stays in its group, moves to another one, or counts nowhere."
+        )
+    )
+    for one, change in zip(quote.measured, changes, strict=True):
+        yield f"{shown(one.query)}: {_contribution(one.query)}"
+        if appears:
+            yield f"  it appears: {_norms(change.within)}"
+        else:
+            moves = (("stays", change.within), ("moves", change.across), ("leaves or enters", change.leaves))
+            yield "  " + "; ".join(f"{word}: {_norms(move)}" for word, move in moves)
+        if one.sensitivity != one.ordinary:
+            yield f"  one row: at most {_norms(one.ordinary)}; all rows that differ beside the exact totals, together:"
+        yield f"  so {_norms(one.sensitivity, sign='=')}"
+
+
+def _norms(size: Sensitivity, *, sign: str = "≤") -> str:
+    if not size.l1:
+        return "nothing"
+    return f"Δ₁ {sign} {size.l1}, Δ₂² {sign} {size.l2_squared}"
+
+
+def _contribution(query: Query) -> str:
+    """What one row adds to the answer."""
+    if isinstance(query, QuantileCodes):
+        return "values are chosen, not counted; a row is in one part of each level of choices, and the Δ count choices"
+    if isinstance(query, Dispersion):
+        worst = f"which one replaced row changes by at most {query.most}"
+        return f"(rows · Σ code² − (Σ code)²) / {query.coarse}, rounded down, {worst}"
+    least, most = reach(query)
+    adds = f"a whole number from {least} to {most}" if least != most else str(least)
+    if isinstance(query, LevelCounts):
+        return f"each row adds {adds} to one node in each of {len(widths(query))} levels of a tree"
+    return f"each row adds {adds} to one place"
+
+
+def _divided(told: _Told) -> Iterator[str]:
+    quote = told.quote
+    yield f"The spend is {amount_text(quote.spend)}."
+    yield start_words(told.document, guarantee_of(quote, told.report_delta))
+    if quote.joint < 1:
+        norms = "Δ₁" if isinstance(_inner(quote), PureDP) else "Δ₂²"
+        yield (
+            f"{text(quote.joint)} is the largest, over the three moves of a row, of the sum over the queries of "
+            f"share · ({norms} of the move) / {norms}."
+        )
+    for one in quote.measured:
+        yield f"{shown(one.query)}: a share of {text(one.share)}, which is {amount_text(one.guarantee)} for this query alone"
+
+
+def _noise(told: _Told) -> Iterator[str]:
+    for one, noise in zip(told.quote.measured, noises_of(told.document), strict=True):
+        yield f"{noise.query}: {noise.law}, {_scale(noise)}"
+        others = [f"{other.mechanism} {other.deviation:.4g}" for other in one.alternatives[1:]]
+        if others:
+            yield f"  the others would be noisier (standard deviation in a cell): {'; '.join(others)}"
+    for law, meaning in laws_of(told.document):
+        yield f"{law}: {meaning}"
+
+
+def _scale(noise: Noise) -> str:
+    """The parameter of the law: its formula, then the exact number."""
+    symbols = f"with Δ₁ = {noise.l1}, Δ₂² = {noise.l2_squared}, {noise.guarantee}"
+    return f"{noise.formula} = {noise.parameter} {symbols}" if "=" in noise.formula else f"{noise.guarantee}"
+
+
+def _guaranteed(told: _Told) -> Iterator[str]:
+    quote = told.quote
+    guarantee = guarantee_of(quote, told.report_delta)
+    yield str(guarantee)
+    yield detection_words(guarantee)
+    if quote.beside is not None:
+        advertised, effective = amount_text(quote.advertised), amount_text(quote.spend)
+        yield f"Advertised, if nobody counted the totals: {advertised}; effective: {effective}."
+        yield ordinary_words(told.document)
+
+
+def _facts(told: _Told, changes: tuple[Change, ...]) -> dict[str, Any]:
+    """The numbers of the chain for programs; exact amounts as text."""
+    quote, sampled = told.quote, told.sampled
+    return {
+        "neighbours": quote.plan.neighbours.to_json(),
+        "semi_adjacency": None if quote.beside is None else quote.beside.adjacency.a,
+        "resize": None if sampled is None else _resize_facts(quote, sampled),
+        "group": quote.group,
+        "joint": text(quote.joint),
+        "queries": [_query_facts(*each) for each in zip(quote.measured, changes, noises_of(told.document), strict=True)],
+        "spend": to_json(quote.spend),
+        "advertised": to_json(quote.advertised),
+        "expected_error": dict(quote.expected),
+    }
+
+
+def _resize_facts(quote: Quote, sampled: Resampling) -> dict[str, Any]:
+    return {
+        "copies": sampled.copies,
+        "rate": text(sampled.rate),
+        "law": [float(one) for one in sampled.law[:_MOST_SHOWN]],
+        "most": sampled.most,
+        "guarantee_of_the_resized_table": to_json(_inner(quote)),
+    }
+
+
+def _query_facts(one: Measured, change: Change, noise: Noise) -> dict[str, Any]:
+    return {
+        "query": shown(one.query),
+        "within": _pair(change.within),
+        "across": _pair(change.across),
+        "leaves": _pair(change.leaves),
+        "ordinary": _pair(one.ordinary),
+        "sensitivity": _pair(one.sensitivity),
+        "share": text(one.share),
+        "guarantee": to_json(one.guarantee),
+        "formula": noise.formula,
+        "law": law_json(one.law),
+    }
+
+
+def _pair(size: Sensitivity) -> dict[str, int]:
+    return {"l1": size.l1, "l2_squared": size.l2_squared}

@@ -1,0 +1,122 @@
+"""What the page knows, as one JSON document: public facts of plan, ledger and quotes, no row and no secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import isfinite, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.domain.neighbours import Neighbours, ReplaceOne
+from discreet.exact.numbers import decimal_up, float_down, float_up, text
+from discreet.pages.planner.releases import Planned, Scene, amount_of, release_facts
+from discreet.privacy import Budget, kind_name
+from discreet.privacy.convert import gaussian_epsilon, zcdp_epsilon
+
+__all__ = ["Chosen", "Planned", "Scene", "Written", "planner_document"]
+
+_SYMBOLS = {"pure-dp": "ε", "approx-dp": "ε", "zcdp": "ρ", "gdp": "μ"}
+_RATIO = {"zcdp": 1.005, "gdp": 1.01}
+_MORE = {"zcdp": 100, "gdp": 10}
+"""How far beyond the sliders' ends ε is known: sums of releases, and what exact totals multiply."""
+
+Written = str | dict[str, Any]
+"""A piece of the text that the page writes: as it stands, or a slot that depends on the controls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is common to the releases of a page.
+
+    Args:
+        dataset: how the data set is called.
+        neighbours: who is compared.
+        budget: all that may ever be spent.
+        remaining: what is left of it, in additive coordinates.
+        frozen: whether the ledger holds the data set, so that budget and exact totals can no longer change.
+        report_delta: the δ at which ε is stated.
+        totals: what can stand exact beside the releases, in words, in the order of the scenes' digits.
+        scenes: each way to choose among them, the one of the plan first.
+        kind: "toml" or "python": what `written` is.
+        written: the plan as text.
+    """
+
+    dataset: str
+    neighbours: Neighbours
+    budget: Budget
+    remaining: tuple[Fraction, ...]
+    frozen: bool
+    report_delta: Fraction
+    totals: tuple[str, ...]
+    scenes: tuple[Scene, ...]
+    kind: str
+    written: tuple[Written, ...]
+
+
+def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, Any]:
+    """Everything that the page computes with.
+
+    Raises:
+        DiscreetError: as `quote`, where a release has no quote even as the plan has it.
+    """
+    measure = kind_name(chosen.budget)
+    releases = [release_facts(one, list(chosen.scenes), chosen.budget) for one in planned]
+    delta = getattr(chosen.budget, "delta", None)
+    rows = chosen.neighbours.rows if isinstance(chosen.neighbours, ReplaceOne) else None
+    return {
+        "dataset": chosen.dataset,
+        "measure": measure,
+        "symbol": _SYMBOLS[measure],
+        "rows": rows,
+        "persons": chosen.neighbours.rows_per_person,
+        "budget": text(amount_of(chosen.budget)),
+        "budget_delta": None if delta is None else text(delta),
+        "remaining": [text(value) for value in chosen.remaining],
+        "frozen": chosen.frozen,
+        "report_delta": decimal_up(chosen.report_delta),
+        "epsilons": _epsilons(measure, chosen, releases),
+        "totals": list(chosen.totals),
+        "scenes": {one.on: _scene(one) for one in chosen.scenes},
+        "on": chosen.scenes[0].on,
+        "releases": releases,
+        "kind": chosen.kind,
+        "written": list(chosen.written),
+    }
+
+
+def _scene(scene: Scene) -> dict[str, Any]:
+    adjacency = None if scene.beside is None else scene.beside.adjacency
+    if adjacency is None:
+        return {"a": None, "reason": "", "refused": scene.refused}
+    known = scene.beside is not None and scene.beside.totals is not None
+    return {"a": adjacency.a, "reason": adjacency.reason, "exact": adjacency.exact and known, "refused": scene.refused}
+
+
+def _epsilons(measure: str, chosen: Chosen, releases: Sequence[dict[str, Any]]) -> dict[str, list[float]] | None:
+    """ε at the reported δ, rounded up, by ρ or μ, so close together that the next larger amount is as good."""
+    if measure not in _RATIO:
+        return None
+    more = _MORE[measure]
+    low = min(one["ends"][0] for one in releases) / more
+    high = more * max([float(amount_of(chosen.budget)), *(one["ends"][1] for one in releases)])
+    own = {float_up(amount_of(chosen.budget)), *(float_up(Fraction(one["spend"])) for one in releases)}
+    delta = float_down(chosen.report_delta)  # a smaller δ has a larger ε
+    pairs = sorted({**_between(measure, low, high, delta), **_bounds(measure, np.array(sorted(own)), delta)}.items())
+    return {"at": [x for x, _ in pairs], "epsilon": [epsilon for _, epsilon in pairs]}
+
+
+@lru_cache(maxsize=4)
+def _between(measure: str, low: float, high: float, delta: float) -> dict[float, float]:
+    many = round(log(high / low) / log(_RATIO[measure]))
+    return _bounds(measure, np.array([float(f"{x:.5g}") for x in np.geomspace(low, high, many)]), delta)
+
+
+def _bounds(measure: str, at: NDArray[np.float64], delta: float) -> dict[float, float]:
+    found = zcdp_epsilon(at, delta) if measure == "zcdp" else gaussian_epsilon(at, delta)
+    pairs = zip(at.tolist(), found.tolist(), strict=True)
+    return {x: float(decimal_up(epsilon, 5)) for x, epsilon in pairs if isfinite(epsilon)}

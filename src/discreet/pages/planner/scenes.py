@@ -1,0 +1,157 @@
+"""A plan file as the planner sees it: the exact totals that can be left out, and its text with slots for the controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from discreet.domain.neighbours import ReplaceOne
+from discreet.errors import DiscreetError
+from discreet.exact.figures import name
+from discreet.pages.planner.document import Chosen, Scene, Written
+from discreet.planfile.invariants import invariants_of
+from discreet.planfile.read import PlanFile
+from discreet.planfile.tree import Node, read_toml
+from discreet.planfile.write import toml_key, toml_value
+from discreet.quotes.quote import Quote
+from discreet.totals.beside import Beside, beside
+
+__all__ = ["planned_file"]
+
+_MOST_SWITCHES = 3
+_PARAMETER = {"pure-dp": "epsilon", "approx-dp": "epsilon", "zcdp": "rho", "gdp": "mu"}
+
+Entry = tuple[str, Any]
+"""A line of the invariants: the word of its list, and the value."""
+
+
+def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tuple[Fraction, ...], frozen: bool) -> Chosen:
+    """What is common to the releases of a plan file.
+
+    Args:
+        plan: the plan, as it was read.
+        quotes: the quotes of its releases.
+        remaining: what is left of its budget, in additive coordinates.
+        frozen: whether the ledger holds the data set.
+
+    Raises:
+        PlanError: the file has changed since it was read, and is no plan any more.
+    """
+    root = read_toml(plan.path)
+    switches = _switches(root.value.get("invariants", {}))
+    first = next(iter(quotes.values())).beside
+    return Chosen(
+        dataset=plan.dataset,
+        neighbours=plan.neighbours,
+        budget=plan.budget,
+        remaining=remaining,
+        frozen=frozen,
+        report_delta=plan.report_delta,
+        totals=tuple(_words(switch) for switch in switches),
+        scenes=tuple(_scenes(plan, switches, first, root, frozen=frozen)),
+        kind="toml",
+        written=tuple(_merged(_written(root.value, switches))),
+    )
+
+
+def _switches(section: Mapping[str, Any]) -> list[list[Entry]]:
+    """What can be switched on and off: each entry by itself while they are few, else all of them together."""
+    entries = [(word, value) for word, values in section.items() for value in values]
+    if len(entries) > _MOST_SWITCHES:
+        return [entries]
+    return [[entry] for entry in entries]
+
+
+def _words(entries: list[Entry]) -> str:
+    return "; ".join(f"{name(word)}: {_entry_words(value)}" for word, value in entries)
+
+
+def _entry_words(value: Any) -> str:
+    columns = value if isinstance(value, list) else value.get("columns", [])
+    more = "" if isinstance(value, list) else " (some of them)"
+    return " × ".join(name(column) for column in columns) + more
+
+
+def _scenes(
+    plan: PlanFile, switches: list[list[Entry]], first: Beside | None, root: Node, *, frozen: bool
+) -> Iterator[Scene]:
+    """The scene of the plan, then the others; none of these where the ledger holds the data set."""
+    whole = "1" * len(switches)
+    yield Scene(whole, first)
+    if frozen:
+        return
+    for digits in product("01", repeat=len(switches)):
+        on = "".join(digits)
+        if on != whole:
+            entries = [entry for digit, switch in zip(on, switches, strict=True) if digit == "1" for entry in switch]
+            yield _scene(plan, on, entries, root)
+
+
+def _scene(plan: PlanFile, on: str, entries: list[Entry], root: Node) -> Scene:
+    if not entries or not isinstance(plan.neighbours, ReplaceOne):
+        return Scene(on, None)
+    try:
+        found = invariants_of(Node(_section(entries), ("invariants",), root.file, ""), plan.schema, plan.neighbours)
+        return Scene(on, beside(found, plan.schema, None, plan.neighbours.rows))
+    except DiscreetError as refused:
+        return Scene(on, None, name(refused))
+
+
+def _section(entries: list[Entry]) -> dict[str, list[Any]]:
+    section: dict[str, list[Any]] = {}
+    for word, value in entries:
+        section.setdefault(word, []).append(value)
+    return section
+
+
+# The text of the plan -------------------------------------------------------------------------------------------------
+
+
+def _written(tree: Mapping[str, Any], switches: list[list[Entry]]) -> Iterator[Written]:
+    """The file, written anew: the same keys and values, with slots where the controls of the page decide."""
+    yield "[data]\n" + _entries(tree["data"])
+    for column, value in tree["columns"].items():
+        yield f"\n[columns.{toml_key(column)}]\n{_entries(value)}"
+    if "invariants" in tree:
+        lists = [[word, toml_value(value), place] for place, switch in enumerate(switches) for word, value in switch]
+        yield {"slot": "invariants", "entries": lists}
+    yield "\n[budget]\n"
+    changed = _PARAMETER[tree["budget"]["measure"]]
+    for key, value in tree["budget"].items():
+        line = _entries({key: value})
+        yield {"slot": "budget", "key": key, "was": line} if key == changed else line
+    for place, release in enumerate(tree["release"]):
+        yield from _release(place, release)
+
+
+def _release(place: int, release: Mapping[str, Any]) -> Iterator[Written]:
+    yield "\n[[release]]\n"
+    for key, value in release.items():
+        line = _entries({key: value})
+        if key == "resize":
+            yield {"slot": "resize", "release": place, "was": line}
+        elif key not in {"spend", "error"}:
+            yield line
+    spends = {key: release[key] for key in ("spend", "error") if key in release}
+    yield {"slot": "spend", "release": place, "was": _entries(spends)}
+
+
+def _entries(table: Mapping[str, Any]) -> str:
+    return "".join(f"{toml_key(key)} = {toml_value(value)}\n" for key, value in table.items())
+
+
+def _merged(pieces: Iterator[Written]) -> Iterator[Written]:
+    """The pieces with neighbouring texts put together."""
+    text = ""
+    for piece in pieces:
+        if isinstance(piece, str):
+            text += piece
+            continue
+        if text:
+            yield text
+        text = ""
+        yield piece
+    if text:
+        yield text

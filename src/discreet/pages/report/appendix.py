@@ -1,0 +1,250 @@
+"""How a third party computes every noise scale again: the start, the share of each query, formulas, laws, the record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from discreet.exact.figures import name, number
+from discreet.exact.numbers import exact, text
+from discreet.pages.report.promise import measure_words
+from discreet.privacy import GDP, ApproxDP
+from discreet.releases.document import Guarantee
+
+__all__ = ["Noise", "OrdinaryNoise", "laws_of", "noises_of", "ordinary_of", "ordinary_words", "record_of", "start_words"]
+
+_SYMBOLS = MappingProxyType({"pure-dp": "ε", "approx-dp": "ε", "zcdp": "ρ", "gdp": "μ"})
+_PARAMETERS = ("scale", "variance", "epsilon", "range")
+
+_LAWS = MappingProxyType(
+    {
+        "discrete Laplace": "P(k) ∝ exp(−|k| / scale) for every integer k, in each group by itself.",
+        "rounded Gaussian": "a normal number of variance σ², rounded to the nearest integer; in each group by itself.",
+        "exponential mechanism": (
+            "P(c) ∝ exp(−range · loss(c) / (2·max(q, 1 − q))) for every value c of the grid; the loss of c is how many "
+            "records it is off the q-quantile. The middle one of several quantiles is chosen first and parts the records; "
+            "the others are chosen in their part, with their q in it. The sensitivities count choices."
+        ),
+        "K-norm on the lattice": "P(v) ∝ exp(−(|v₁| + |v₂| + …) / scale) for integers v that add up to 0 in each block.",
+        "Gaussian on the lattice": "P(v) ∝ exp(−(v₁² + v₂² + …) / (2σ²)) for integers v that change no exact total.",
+        "K-norm of the hull": (
+            "P(v) ∝ exp(−ε‖v‖) for integers v that change no exact total; the unit ball of the norm is the hull of all "
+            "differences of counts between the tables that are compared."
+        ),
+    }
+)
+_PAIRED_LAW = (
+    "P(v) ∝ exp(−(|v₁| + |v₂| + …) / (2 · scale)) for integers v that add up to 0 in each row and column of a table."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The noise of one measured query, and what its parameter was computed from."""
+
+    query: str
+    l1: str
+    l2_squared: str
+    share: str
+    guarantee: str
+    law: str
+    parameter: str
+    formula: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrdinaryNoise:
+    """What the noise of one query would be advertised as: the sensitivities of one row, and the guarantee they give."""
+
+    query: str
+    l1: str
+    l2_squared: str
+    guarantee: str
+
+
+def noises_of(document: Mapping[str, Any]) -> Iterator[Noise]:
+    """The noise of every measured query."""
+    for measured in document["noise"]:
+        guarantee = json.loads(measured["guarantee"])
+        (field,) = set(guarantee) - {"kind"}
+        on = f": {name(measured['lattice'])}" if "lattice" in measured else ""
+        yield Noise(
+            query=name(measured["query"]),
+            l1=name(measured["l1_sensitivity"]),
+            l2_squared=name(measured["l2_squared_sensitivity"]),
+            share=name(measured["share"]),
+            guarantee=f"{_SYMBOLS[guarantee['kind']]} = {_exactly(guarantee[field])}",
+            law=f"{name(measured['noise'])}{on}",
+            parameter=_exactly(next(measured[key] for key in _PARAMETERS if key in measured)),
+            formula=_formula(measured, guarantee["kind"]),
+        )
+
+
+def _formula(measured: Mapping[str, str], kind: str) -> str:
+    """How the parameter follows from sensitivity and guarantee."""
+    if "range" in measured:
+        return {"pure-dp": "range = ε / Δ₁", "zcdp": "range² = 8ρ / Δ₂²"}.get(
+            kind, "range = 2·ln(Φ(m/2) / Φ(−m/2)), m² = μ² / Δ₂²"
+        )
+    if "epsilon" in measured:
+        return "ε"
+    if "scale" in measured:
+        return "scale = Δ₁ / (2ε)" if _is_paired(measured) else "scale = Δ₁ / ε"
+    return "σ² = Δ₂² / (2ρ)" if kind == "zcdp" else "σ² = Δ₂² / μ²"
+
+
+def _is_paired(measured: Mapping[str, str]) -> bool:
+    """Whether the noise is that of tables of two rows, of which the second is the first with the other sign."""
+    return measured["noise"] == "K-norm on the lattice" and (
+        " table of " in measured["lattice"] or " tables of " in measured["lattice"]
+    )
+
+
+def laws_of(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Each law of noise that was used, with its probabilities."""
+    laws = {}
+    for measured in document["noise"]:
+        law = measured["noise"]
+        if _is_paired(measured):
+            laws[f"{name(law)}, tables"] = _PAIRED_LAW
+        elif law in _LAWS:
+            laws[f"{name(law)}, blocks" if law == "K-norm on the lattice" else name(law)] = _LAWS[law]
+    return tuple(laws.items())
+
+
+def ordinary_of(document: Mapping[str, Any]) -> tuple[OrdinaryNoise, ...]:
+    """What the noises would be advertised as for one replaced row, where exact totals make another guarantee of them.
+
+    Empty without totals, and after a resize, where not the sensitivities differ but the law of the copies.
+    """
+    if not document["invariants"] or _is_resized(document):
+        return ()
+    return tuple(_ordinary(measured) for measured in document["noise"])
+
+
+def ordinary_words(document: Mapping[str, Any]) -> str:
+    """How the advertised guarantee comes about; nothing without totals."""
+    if not document["invariants"]:
+        return ""
+    if _is_resized(document):
+        return (
+            "The advertised guarantee is what the same noise on the resized table gives when one row of the original table "
+            "differs, totals or not."
+        )
+    together = (
+        "the guarantees of the queries add up" if _joint(document) == "1" else "all queries together give at most the sum"
+    )
+    return (
+        "The advertised guarantee takes the sensitivities of one replaced row in place of those above. That multiplies ε by "
+        f"the ratio of the two Δ₁, and ρ or μ² by that of the two Δ₂²; {together}. Groups that the totals leave without any "
+        "row are 0 and get no noise."
+    )
+
+
+def _ordinary(measured: Mapping[str, str]) -> OrdinaryNoise:
+    guarantee = json.loads(measured["guarantee"])
+    l1, l2_squared = measured["ordinary_l1_sensitivity"], measured["ordinary_l2_squared_sensitivity"]
+    absolute = _ratio(l1, measured["l1_sensitivity"])
+    squared = _ratio(l2_squared, measured["l2_squared_sensitivity"])
+    if guarantee["kind"] == "pure-dp":
+        shown = f"ε = {_exactly(text(exact(guarantee['epsilon'], 'epsilon') * absolute))}"
+    elif guarantee["kind"] == "zcdp":
+        shown = f"ρ = {_exactly(text(exact(guarantee['rho'], 'rho') * squared))}"
+    else:
+        shown = f"μ² = {_exactly(text(exact(guarantee['mu'], 'mu') ** 2 * squared))}"
+    return OrdinaryNoise(name(measured["query"]), name(l1), name(l2_squared), shown)
+
+
+def _ratio(ordinary: str, beside: str) -> Fraction:
+    return exact(ordinary, "sensitivity") / exact(beside, "sensitivity")
+
+
+def start_words(document: Mapping[str, Any], guarantee: Guarantee) -> str:
+    """How the guarantee of the whole publication becomes that of each query."""
+    turned = isinstance(guarantee.effective, ApproxDP) and not _is_resized(document)
+    steps = [_conversion_words(document)] if turned else []
+    return " ".join([*steps, _rows_words(document, guarantee.semi_adjacency), *_share_words(document, guarantee)])
+
+
+def _conversion_words(document: Mapping[str, Any]) -> str:
+    """How (ε, δ) becomes a guarantee that noise can have by itself."""
+    kinds = {json.loads(measured["guarantee"])["kind"] for measured in document["noise"]}
+    if kinds == {"pure-dp"}:
+        return "The noise satisfies pure DP with this ε: here that takes less noise than to make use of δ."
+    return (
+        f"(ε, δ) is turned into the largest {'μ' if kinds == {'gdp'} else 'ρ'} that implies it, rounded down to 16 digits."
+    )
+
+
+def _rows_words(document: Mapping[str, Any], a: int | None) -> str:
+    """What the guarantee becomes for the rows of the table that is asked."""
+    moved = int(document["group"])
+    if _is_resized(document):
+        who = "one person" if a is None else f"the at most {number(a)} rows that differ beside the exact totals"
+        return (
+            "The guarantee of the whole publication becomes one for a single row of the resized table by the functional "
+            "parameters of the resize (Theorems R1 to R3), which follow from its rows and proportion; "
+            f"{who} can move at most {number(moved)} of its rows."
+        )
+    if a is not None:
+        return (
+            "Start from the effective guarantee of the whole publication, for tables with the same exact totals that differ "
+            f"in at most a = {number(a)} rows. The sensitivities are those of such tables: there is no other factor for a."
+        )
+    if moved > 1:
+        return (
+            f"The guarantee of the whole publication is shared by group privacy among the {number(moved)} rows of a person."
+        )
+    return "Start from the guarantee of the whole publication."
+
+
+def _share_words(document: Mapping[str, Any], guarantee: Guarantee) -> Iterator[str]:
+    """How the queries divide it, and what follows for each."""
+    joint, of = _joint(document), "of μ²" if isinstance(guarantee.effective, GDP) else "of that"
+    if joint == "1":
+        yield f"Each query gets its share {of}."
+    else:
+        yield (
+            f"All queries together cost {_exactly(joint)} of what they would cost one by one, because no row changes all of "
+            f"them as much as each by itself. So each query gets its share {of}, divided by {_exactly(joint)}."
+        )
+    differ = "one row in" if guarantee.semi_adjacency is None or _is_resized(document) else "such tables in"
+    yield (
+        "The formula gives the parameter of its noise from that guarantee and the sensitivities, which are those of "
+        f"{differ} the vector of all groups."
+    )
+
+
+def _joint(document: Mapping[str, Any]) -> str:
+    """What all queries cost together, relative to one by one; older documents charge them one by one."""
+    return str(document.get("joint", "1"))
+
+
+def _is_resized(document: Mapping[str, Any]) -> bool:
+    return any(step["step"] == "resize" for step in document["plan"]["steps"])
+
+
+def _exactly(written: str) -> str:
+    """An exact rational; a long one with its size."""
+    return name(written) if len(written) <= 12 else f"{name(written)} ≈ {float(exact(written, 'parameter')):.5g}"
+
+
+def record_of(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
+    """What names this release, and what it was made with."""
+    beside = document["invariants"]
+    totals = [("Digest of the exact totals (SHA-256)", name(beside["digest"]))] if beside else []
+    return (
+        ("Release", name(document["name"])),
+        ("Data set", name(document["dataset"])),
+        ("Charged to the ledger", measure_words(guarantee.effective)),
+        ("Entry of the ledger", name(document["ledger"]["sequence"])),
+        ("Digest of the plan (SHA-256)", name(document["plan_digest"])),
+        *totals,
+        ("Digest of the release (SHA-256)", name(document["digest"])),
+        ("Made with", name(document["library"])),
+        ("Format of the release file", name(document["format"])),
+    )

@@ -1,0 +1,48 @@
+"""What of the budget of the data set was spent when the release was charged, and what was left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.pages.report.promise import measure_words
+from discreet.privacy import from_json
+from discreet.privacy.coordinates import Budget, coordinates
+from discreet.releases.document import Guarantee
+
+__all__ = ["BudgetUse", "budget_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """The budget in figures, and as three parts of a bar in thousandths: spent before, spent here, left."""
+
+    figures: tuple[tuple[str, str], ...]
+    before: int
+    here: int
+    left: int
+
+
+def budget_of(document: Mapping[str, Any], guarantee: Guarantee) -> BudgetUse | None:
+    """The use of the budget; None where an older document does not say it.
+
+    Raises:
+        TypeError: what is left is no budget.
+    """
+    stated = document.get("budget")
+    if stated is None:
+        return None
+    whole, left = from_json(stated["whole"]), from_json(stated["remaining"])
+    if not isinstance(whole, Budget) or not isinstance(left, Budget):
+        raise TypeError
+    # The first coordinate is the one in which people think: ε, ρ or μ².
+    of, rest, here = (coordinates(measure)[0] for measure in (whole, left, guarantee.effective))
+    parts = [round(1000 * Fraction(part) / of) for part in (here, rest)]
+    figures = (
+        ("Budget of the data set", measure_words(whole)),
+        ("Charged for this publication", measure_words(guarantee.effective)),
+        ("Left after it", measure_words(left)),
+    )
+    return BudgetUse(figures, 1000 - sum(parts), parts[0], parts[1])

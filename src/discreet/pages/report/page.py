@@ -1,0 +1,41 @@
+"""One self-contained HTML file from a release: no network, no scripts, everything escaped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from discreet.errors import ArgumentError
+from discreet.pages.report.files import template, write_page
+from discreet.pages.report.view import page_of
+from discreet.releases.document import Release
+
+__all__ = ["render", "write_report"]
+
+_TEMPLATE = Path(__file__).with_name("report.html.jinja")
+
+
+def render(release: Release) -> str:
+    """The HTML page of a release, complete in itself. It shows what the document says and adds nothing from elsewhere.
+
+    Raises:
+        ArgumentError: a document that lacks a part, which no version of discreet has written.
+    """
+    if not isinstance(release, Release):
+        raise ArgumentError(f"release={type(release).__name__}: must be a Release; read one with Release.load(folder)")
+    release.scan()  # of a large release: it is known where its table is
+    try:
+        return template(_TEMPLATE).render(page=page_of(release))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, StopIteration, RuntimeError):
+        raise ArgumentError("release: lacks a part that every release has; it was not written by discreet") from None
+
+
+def write_report(release: Release, path: str | Path) -> Path:
+    """The page stands at `path`, whole or not at all, as UTF-8; in a folder it is called report.html.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        ArgumentError: as `render`, or the file cannot be written.
+    """
+    return write_page(render(release), path, named="report.html")

@@ -1,0 +1,165 @@
+"""Which pictures stand on the page beside the tables, and what each says to those who cannot see it.
+
+Bars with intervals stand in the tables themselves. Pictures are drawn of what is better seen than read: the privacy profile,
+histograms, and the curves of three and more quantiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.exact.figures import decimals_for, name, number
+from discreet.exact.numbers import decimal_up, exact, text
+from discreet.pages.report.drawing import Chart, can_draw, histogram_chart, profile_chart, quantile_chart, sources
+from discreet.pages.report.words import title_words
+from discreet.privacy import ApproxDP
+from discreet.privacy.coordinates import Budget
+from discreet.releases.document import Guarantee
+
+__all__ = ["Picture", "Sketch", "illustrations", "pictures_of", "profile_of"]
+
+_MOST_GROUPS = 12
+_MOST_BINS = 60
+_POINTS = 60
+_LEAST_DELTA = Fraction(1, 10**12)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture: what stands under it, the same in words for those who cannot see it, and the source of an `img`."""
+
+    title: str
+    words: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A picture that is not drawn yet: its chart instead of its source."""
+
+    title: str
+    words: str
+    chart: Chart
+
+
+def illustrations(guarantee: Guarantee, document: Mapping[str, Any]) -> tuple[Picture | None, tuple[Picture, ...]]:
+    """The profile and the other pictures of a page, drawn together; none without the means to draw."""
+    if not can_draw():
+        return None, ()
+    profile = [sketch for sketch in [profile_of(guarantee)] if sketch is not None]
+    sketches = [*profile, *pictures_of(document)]
+    drawn = sources([sketch.chart for sketch in sketches])
+    found = [Picture(one.title, one.words, source) for one, source in zip(sketches, drawn, strict=False)]  # all or none
+    return (found[0] if profile and found else None), tuple(found[len(profile) :])
+
+
+def profile_of(guarantee: Guarantee) -> Sketch | None:
+    """δ as a function of ε, beside exact totals as advertised and effective; None where δ = 0 throughout.
+
+    Every δ is an upper bound of the privacy profile, rounded up.
+    """
+    kinds = {"effective": guarantee.effective}
+    if guarantee.semi_adjacency is not None:
+        kinds["as advertised, totals not counted"] = guarantee.advertised
+    else:
+        kinds = {"guarantee": guarantee.effective}
+    points = [point for kind, measure in kinds.items() for point in _profile(kind, measure)]
+    if len(points) < 2:
+        return None
+    stated = [
+        {"kind": kind, "epsilon": measure.epsilon_at(guarantee.report_delta), "delta": float(guarantee.report_delta)}
+        for kind, measure in kinds.items()
+        if guarantee.report_delta >= _LEAST_DELTA
+    ]
+    words = " and ".join(
+        f"at ε = {point['epsilon']:.3g} at most {decimal_up(point['delta'], 2)}" for point in points[:: len(points) - 1]
+    )
+    return Sketch(
+        "For each ε the δ that this publication keeps: its privacy profile, rounded up.",
+        f"A falling curve: δ is {words}.",
+        profile_chart(points, stated),
+    )
+
+
+def _profile(kind: str, measure: Budget) -> Iterator[dict[str, Any]]:
+    """Points of the profile from ε = 0 to where δ is below 10⁻¹², or to twice the ε of a δ that stays."""
+    largest = 2 * measure.epsilon if isinstance(measure, ApproxDP) else Fraction(measure.epsilon_at(_LEAST_DELTA))
+    for step in range(_POINTS + 1):
+        epsilon = largest * step / _POINTS
+        delta = measure.delta_at(epsilon)
+        if delta >= _LEAST_DELTA:
+            yield {"kind": kind, "epsilon": float(epsilon), "delta": delta}
+
+
+def pictures_of(document: Mapping[str, Any]) -> Iterator[Sketch]:
+    """Quantile curves, then histograms, in the order of the statistics."""
+    columns = {column["name"]: column["values"] for column in document["columns"]}
+    frames = {frame["name"]: frame["columns"] for frame in document.get("frames", ())}
+    labels = [group["column"] for group in document["plan"]["group_by"]]
+    for statistic in document["statistics"]:
+        found = None
+        if len(statistic.get("at", ())) >= 3:
+            found = _quantiles(statistic, columns, labels)
+        elif statistic["statistic"] == "histogram" and statistic["name"] in frames:
+            found = _histogram(statistic, frames[statistic["name"]])
+        if found is not None:
+            yield found
+
+
+def _quantiles(statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], labels: Sequence[str]) -> Sketch | None:
+    orders = [text(100 * exact(order, "at")) for order in statistic["at"]]
+    groups = _groups(columns, labels, len(columns[f"{statistic['name']}_p{orders[0]}"]))
+    if len(set(groups)) < len(groups) or len(groups) > _MOST_GROUPS:
+        return None
+    points = [
+        {"group": group, "share": float(order), **_ends(columns, f"{statistic['name']}_p{order}", row)}
+        for row, group in enumerate(groups)
+        for order in sorted(orders, key=float)
+    ]
+    title = title_words(statistic)
+    return _sketch(title, points, quantile_chart(points, title=name(statistic["column"])))
+
+
+def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]]) -> Sketch | None:
+    columns = {column["name"]: column["values"] for column in frame}
+    counts = next(column for column in columns if f"{column}_low" in columns)
+    labels = [column for column in columns if column not in {counts, f"{counts}_low", f"{counts}_high"}]
+    groups = _groups(columns, labels[:-1], len(columns[counts]))
+    bins = [name(value) for value in columns[labels[-1]]]
+    if (
+        len(set(groups)) > _MOST_GROUPS
+        or len(set(bins)) > _MOST_BINS
+        or len(set(zip(groups, bins, strict=True))) < len(bins)
+    ):
+        return None
+    points = [
+        {"group": group, "bin": label, **_ends(columns, counts, row)}
+        for row, (group, label) in enumerate(zip(groups, bins, strict=True))
+    ]
+    title = title_words(statistic)
+    return _sketch(title, points, histogram_chart(points, title=name(statistic["column"])))
+
+
+def _groups(columns: Mapping[str, Sequence[Any]], labels: Sequence[str], size: int) -> list[str]:
+    """The labels of each row in one text; all rows alike where there are none."""
+    if not labels:
+        return ["all rows"] * size
+    return [" · ".join(map(name, values)) for values in zip(*(columns[label] for label in labels), strict=True)]
+
+
+def _ends(columns: Mapping[str, Sequence[Any]], column: str, row: int) -> dict[str, float]:
+    ends = {"value": column, "low": f"{column}_low", "high": f"{column}_high"}
+    return {key: float(columns[end][row]) for key, end in ends.items()}
+
+
+def _sketch(title: str, points: Sequence[Mapping[str, Any]], chart: Chart) -> Sketch:
+    low, high = min(points, key=lambda point: point["value"]), max(points, key=lambda point: point["value"])
+    decimals = decimals_for([(point["high"] - point["low"]) / 2 for point in points])
+    words = (
+        f"{title}: {number(len(points))} values with their intervals, from {number(low['value'], decimals)} to "
+        f"{number(high['value'], decimals)}. The tables have all of them."
+    )
+    return Sketch(title, words, chart)

@@ -1,0 +1,109 @@
+"""What every person is promised, in words and figures: who is compared with whom, and what an attacker can find out."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, exp
+
+from discreet.exact.figures import amount, number, percent_up
+from discreet.exact.numbers import decimal_up, text
+from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
+from discreet.privacy.coordinates import Budget
+from discreet.releases.document import Guarantee
+
+__all__ = ["comparison_words", "detection_words", "epsilon_words", "figures_of", "measure_words", "others_words"]
+
+_FALSE_ALARMS = Fraction(1, 20)
+
+
+def comparison_words(guarantee: Guarantee) -> str:
+    """Who is compared with whom."""
+    start = "Compare this publication with one in which any one person's data had been"
+    if guarantee.relation != "replace-one":
+        return f"{start} left out, or one person's added."
+    if guarantee.semi_adjacency is None:
+        return f"{start} replaced by anything else."
+    others = others_words(guarantee.semi_adjacency)
+    return f"{start} replaced by anything else that leaves the exact totals as they are{others and f', {others}'}."
+
+
+def others_words(a: int) -> str:
+    """Whose rows change besides that of one person, so that the exact totals stay as they are; nothing for a = 1."""
+    if a == 1:
+        return ""
+    return "together with at most one other row" if a == 2 else f"together with at most {number(a - 1)} other rows"
+
+
+def detection_words(guarantee: Guarantee) -> str:
+    """The guarantee as a bound on an attacker's success."""
+    if guarantee.semi_adjacency is not None:
+        attacker = "the exact totals and wants to find out from which of two such tables the other numbers were made"
+    elif guarantee.relation == "replace-one":
+        attacker = "the data of all others and wants to find out which of two records one person has"
+    else:
+        attacker = "the data of all others and wants to find out whether one person's data are there at all"
+    return (
+        f"Somebody who knows {attacker}, and accepts a false alarm in {percent_up(_FALSE_ALARMS)} of cases, succeeds in at "
+        f"most {percent_up(_power(guarantee))}; by mere guessing it would be {percent_up(_FALSE_ALARMS)}."
+    )
+
+
+def figures_of(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
+    """The guarantee in figures: as it was spent, as (ε, δ), and for whom."""
+    holds = {"replace-one": "one person's data replaced", "add-remove": "one person added or removed"}[guarantee.relation]
+    if guarantee.semi_adjacency is not None:
+        holds = f"tables with the same exact totals that differ in at most a = {number(guarantee.semi_adjacency)} rows"
+    return (
+        ("Guarantee", measure_words(guarantee.effective)),
+        ("As (ε, δ)", epsilon_words(guarantee)),
+        ("Holds for", holds),
+    )
+
+
+def epsilon_words(guarantee: Guarantee) -> str:
+    """(ε, δ), both rounded up."""
+    return f"(ε = {decimal_up(guarantee.epsilon, 4)}, δ = {decimal_up(guarantee.report_delta)})"
+
+
+def measure_words(measure: Budget) -> str:
+    """A guarantee with the name of its kind: "ρ = 0.5 (zero-concentrated DP)"; long amounts rounded up, "ρ ≤ …"."""
+    match measure:
+        case PureDP(epsilon=epsilon):
+            return f"{_equal('ε', epsilon)} (pure DP)"
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"{_equal('ε', epsilon)}, {_equal('δ', delta)} (approximate DP)"
+        case ZCDP(rho=rho):
+            return f"{_equal('ρ', rho)} (zero-concentrated DP)"
+        case GDP(mu=mu):
+            return f"{_equal('μ', mu)} (Gaussian DP)"
+
+
+def _equal(symbol: str, value: Fraction) -> str:
+    shown = amount(text(value))
+    return f"{symbol} {shown}" if shown.startswith("≤") else f"{symbol} = {shown}"
+
+
+def _power(guarantee: Guarantee) -> float:
+    """An upper bound of the power of any test of level 5 % against one person's data.
+
+    For every (ε, δ) that holds, power ≤ min(e^ε·α + δ, 1 − e^−ε·(1 − δ − α)); the least over a few of them is taken and
+    rounded up by more than the doubles can be off.
+    """
+    return min(1.0, min(_power_at(*pair) for pair in _pairs(guarantee.effective)) * (1 + 1e-9))
+
+
+def _pairs(measure: Budget) -> list[tuple[float, float]]:
+    if isinstance(measure, PureDP):
+        return [(float(measure.epsilon), 0.0)]
+    if isinstance(measure, ApproxDP):
+        return [(float(measure.epsilon), float(measure.delta))]
+    largest = max(1, ceil(measure.epsilon_at("1e-9")))
+    grid = [Fraction(k * min(largest, 50), 100) for k in range(101)]
+    return [(float(epsilon), measure.delta_at(epsilon)) for epsilon in grid]
+
+
+def _power_at(epsilon: float, delta: float) -> float:
+    if epsilon > 50:
+        return 1.0
+    alarms = float(_FALSE_ALARMS)
+    return min(exp(epsilon) * alarms + delta, 1 - exp(-epsilon) * (1 - delta - alarms))

@@ -1,0 +1,181 @@
+"""The tables of noisy numbers: one for each number of a statistic, and those of further frames; with intervals and bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, repeat
+from typing import Any
+
+from discreet.exact.figures import decimals_for, interval, name, number, outwards
+from discreet.exact.numbers import exact, text
+from discreet.pages.report.words import NOUNS, kept_words, title_words
+
+__all__ = ["MOST_BARS", "MOST_ROWS", "Bar", "NumberTable", "Row", "tables_of"]
+
+MOST_ROWS = 10_000
+"""A table shows at most this many rows; all are in the files beside the page."""
+
+MOST_BARS = 1_000
+"""Beyond this many rows nobody looks at bars, and they would make the page slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A value and its interval on the scale of its table, in thousandths of the width."""
+
+    left: int
+    width: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One group: its labels, the value, the interval and perhaps a bar."""
+
+    labels: tuple[str, ...]
+    value: str
+    interval: str
+    bar: Bar | None
+
+
+@dataclass(frozen=True, slots=True)
+class NumberTable:
+    """One number for every group.
+
+    Args:
+        title: what it is.
+        column: the name of its column in the files.
+        view: what kind of number it is, such as "unbiased".
+        groups: the headings of the labels.
+        rows: the groups; can be read once.
+        size: how many groups there are.
+        omitted: how many of them are not shown, if any.
+        scale: the ends of the bars, if there are any.
+        kept: whether counts add up to the exact totals, if there are any.
+    """
+
+    title: str
+    column: str
+    view: str
+    groups: tuple[str, ...]
+    rows: Iterator[Row]
+    size: str
+    omitted: str
+    scale: tuple[str, str] | None
+    kept: str
+
+
+def tables_of(document: Mapping[str, Any]) -> Iterator[NumberTable]:
+    """The tables of the statistics in their order, then those of the frames.
+
+    Raises:
+        KeyError: a statistic of a known kind has no numbers.
+    """
+    columns = {column["name"]: column["values"] for column in document["columns"]}
+    labels = [group["column"] for group in document["plan"]["group_by"]]
+    frames = document.get("frames", ())
+    for statistic in document["statistics"]:
+        for column, part in _parts_of(statistic, columns, {frame["name"] for frame in frames}).items():
+            table = _table(title_words(statistic, part), column, columns, labels, statistic)
+            yield table if "table" not in document else _beginning(table, document["table"]["rows"], len(columns[column]))
+    for frame in frames:
+        yield from _frame_tables(frame, document["statistics"])
+
+
+def _beginning(table: NumberTable, every: int, shown: int) -> NumberTable:
+    """The table of which only the first rows are at hand."""
+    return replace(table, size=number(every), omitted=number(every - shown) if every > shown else "")
+
+
+def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: set[str]) -> dict[str, str]:
+    """The columns that hold the numbers of a statistic, each with what it is among several; none where a frame has them."""
+    own = statistic["name"]
+    orders = [text(100 * exact(order, "at")) for order in statistic.get("at", ())]
+    expected = {f"{own}_p{order}": f"{order} % quantile" for order in orders} or {own: ""}
+    if all(column in columns for column in expected):
+        return expected
+    if statistic["statistic"] in NOUNS and own not in frames:
+        raise KeyError(own)
+    return {column: "" for column in columns if column.startswith(f"{own}_") and f"{column}_low" in columns}
+
+
+def _frame_tables(frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]]) -> Iterator[NumberTable]:
+    """A table for each number of a frame: the columns that have ends beside them, or the last one; the others are labels."""
+    columns = {column["name"]: column["values"] for column in frame["columns"]}
+    numbers = [column for column in columns if f"{column}_low" in columns and f"{column}_high" in columns]
+    numbers = numbers or list(columns)[-1:]
+    ends = {f"{column}{end}" for column in numbers for end in ("", "_low", "_high")}
+    labels = [column for column in columns if column not in ends]
+    asked = next((statistic for statistic in statistics if statistic["name"] == frame["name"]), None)
+    title = name(frame["name"]) if asked is None else title_words(asked)
+    for column in numbers:
+        yield _table(title, column, columns, labels, asked or {})
+
+
+def _table(
+    title: str, column: str, columns: Mapping[str, Any], labels: Sequence[str], statistic: Mapping[str, Any]
+) -> NumberTable:
+    values = columns[column]
+    ends = values, columns.get(f"{column}_low", ()), columns.get(f"{column}_high", ())
+    size, known = len(values), _is_known(*ends)
+    scale = _scale(ends[1], ends[2]) if known and size <= MOST_BARS else None
+    decimals = _decimals(*ends) if known else 0
+    groups = zip(*(columns[label] for label in labels), strict=True) if labels else repeat(("all rows",), size)
+    return NumberTable(
+        title=title,
+        column=name(column),
+        view=name(statistic.get("view", "")),
+        kept=kept_words(statistic),
+        groups=tuple(name(label) for label in labels) or ("group",),
+        rows=_rows(groups, ends, decimals, scale) if known else _plain_rows(groups, values),
+        size=number(size),
+        omitted=number(size - MOST_ROWS) if size > MOST_ROWS else "",
+        scale=None if scale is None else outwards(*scale, decimals),
+    )
+
+
+def _is_known(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> bool:
+    """Whether these are numbers with their intervals; a statistic that this page does not know may have others."""
+    numeric = all(type(value) in {int, float} for column in (values, lows, highs) for value in column)
+    return numeric and len(values) == len(lows) == len(highs)
+
+
+def _decimals(values: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> int:
+    """None for whole numbers, else as many as the intervals know."""
+    if all(isinstance(value, int) for column in (values, lows, highs) for value in column):
+        return 0
+    return decimals_for([(high - low) / 2 for low, high in zip(lows, highs, strict=True)])
+
+
+def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float] | None:
+    """The ends of the bars: zero and every interval lie between them. None when there is nothing to draw."""
+    low, high = min([0, *lows]), max([0, *highs])
+    return (low, high) if low < high < low + 1e300 else None
+
+
+def _rows(
+    groups: Iterator[tuple[Any, ...]],
+    ends: tuple[Sequence[float], Sequence[float], Sequence[float]],
+    decimals: int,
+    scale: tuple[float, float] | None,
+) -> Iterator[Row]:
+    for own, value, low, high in islice(zip(groups, *ends, strict=True), MOST_ROWS):
+        bar = None if scale is None else _bar(value, low, high, scale)
+        yield Row(tuple(name(label) for label in own), number(value, decimals), interval(low, high, decimals), bar)
+
+
+def _plain_rows(groups: Iterator[tuple[Any, ...]], values: Sequence[Any]) -> Iterator[Row]:
+    """Values as they are, without intervals."""
+    for own, value in islice(zip(groups, values, strict=True), MOST_ROWS):
+        shown = number(value) if type(value) is int else "–" if value is None else name(value)
+        yield Row(tuple(name(label) for label in own), shown, "–", None)
+
+
+def _bar(value: float, low: float, high: float, scale: tuple[float, float]) -> Bar:
+    def place(x: float) -> int:
+        return round(1000 * (x - scale[0]) / (scale[1] - scale[0]))
+
+    start, end = sorted((place(0), place(value)))
+    return Bar(start, end - start, place(low), place(high))

@@ -1,0 +1,210 @@
+"""What is published exactly beside the noisy numbers, and what that does to the guarantee: words, tables and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from discreet.exact.figures import name, number
+from discreet.exact.numbers import decimal_up
+from discreet.pages.report.promise import measure_words, others_words
+from discreet.pages.report.tables import MOST_ROWS
+from discreet.pages.report.words import capital, listed
+from discreet.releases.document import Guarantee
+
+__all__ = ["MOST_OPEN", "Exact", "ExactRow", "ExactTable", "exact_of", "unprotected_words"]
+
+MOST_OPEN = 30
+"""A longer table of exact totals is folded, so that nobody has to scroll past it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactRow:
+    """A cell and its exact numbers; none where only its existence is published."""
+
+    labels: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExactTable:
+    """Numbers that no noise covers. `columns` are the headings, of which the first `labels` name the cell.
+
+    `rows` can be read once.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    labels: int
+    rows: Iterator[ExactRow]
+    size: str
+    remark: str
+    omitted: str
+    folded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """What the page says of the exact totals.
+
+    Args:
+        change: what the data of one person can still change.
+        bound: the semi-adjacency a, and where it comes from.
+        cost: what the totals do to the guarantee.
+        comparison: rows of the table of both: what, as advertised, effectively.
+        warnings: what the totals give away about single rows.
+        tables: the numbers.
+    """
+
+    change: str
+    bound: str
+    cost: str
+    comparison: tuple[tuple[str, str, str], ...]
+    warnings: tuple[str, ...]
+    tables: tuple[ExactTable, ...]
+
+
+def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
+    """What is exact in a release; None where only the number of rows can be.
+
+    Raises:
+        ValueError: the semi-adjacency of the totals is not that of the guarantee.
+    """
+    beside = document["invariants"]
+    if not beside:
+        return None
+    adjacency = beside["semi_adjacency"]
+    a = guarantee.semi_adjacency
+    if a is None or adjacency["a"] != a:
+        raise ValueError("semi_adjacency")
+    return Exact(
+        change=_change_words(a),
+        bound=_bound_words(a, adjacency),
+        cost=_cost_words(guarantee),
+        comparison=_comparison(guarantee, a),
+        warnings=tuple(f"{capital(name(said))}." for said in beside["disclosures"]),
+        tables=tuple(_table(part) for part in beside["totals"]["parts"]),
+    )
+
+
+def unprotected_words(document: Mapping[str, Any]) -> str:
+    """What is published exactly, in a sentence or two."""
+    beside = document["invariants"]
+    if not beside and document["plan"]["neighbours"]["relation"] == "replace-one":
+        return "Nothing but the number of rows of the data set is published exactly; every other number below carries noise."
+    if not beside:
+        return "Nothing is published exactly; every number below carries noise."
+    rows = beside["totals"]["rows"]
+    exact = [] if rows is None else [f"the number of rows ({number(rows)})"]
+    exact += [_part_words(part) for part in beside["totals"]["parts"]]
+    return f"Exact and unprotected: {listed(exact)}. Every other number below carries noise, unless these settle it."
+
+
+def _part_words(part: Mapping[str, Any]) -> str:
+    ways = _ways(part)
+    if part["part"] == "totals":
+        return f"how many rows {f'each group of {ways} has' if part['only'] is None else f'some groups of {ways} have'}"
+    if part["part"] == "occupied":
+        return f"which {'groups' if part['only'] is None else 'of some groups'} of {ways} have any rows"
+    if part["part"] == "linear":
+        return f"the sums {listed([name(one) for one in part['values']])} over {ways}"
+    return f"{name(part['part'])} of {ways}"
+
+
+def _ways(part: Mapping[str, Any]) -> str:
+    return " × ".join(name(column) for column in part["columns"])
+
+
+def _change_words(a: int) -> str:
+    if a == 1:
+        return (
+            "Whatever the exact totals leave open, the data of one person can change alone. The promise compares tables "
+            "with the same totals that differ in one row, a = 1. What the totals themselves say, no promise covers."
+        )
+    return (
+        "Where a change of one person's data would alter an exact total, other rows have to change with it. The promise "
+        f"compares tables with the same totals that differ in the row of one person, {others_words(a)}: a = {number(a)} "
+        "rows in all. What the totals themselves say, no promise covers."
+    )
+
+
+def _bound_words(a: int, adjacency: Mapping[str, Any]) -> str:
+    """Where a comes from: never from the table itself, which it would tell about."""
+    known = "is exact" if adjacency["exact"] else "is a proved upper bound"
+    reason = name(adjacency["reason"])
+    return f"a = {number(a)} {known}. It follows from the declared columns and the totals alone ({reason})."
+
+
+def _cost_words(guarantee: Guarantee) -> str:
+    if guarantee.advertised == guarantee.effective:
+        return "Here the totals do not weaken the guarantee: advertised and effective are the same."
+    return (
+        f"If nobody counted the totals, the same noise would be advertised with {measure_words(guarantee.advertised)}. "
+        f"Beside them it gives {measure_words(guarantee.effective)}. This effective guarantee is what was charged, and what "
+        "all other figures on this page mean."
+    )
+
+
+def _comparison(guarantee: Guarantee, a: int) -> tuple[tuple[str, str, str], ...]:
+    both = guarantee.advertised, guarantee.effective
+    rows = "one row" if a == 1 else f"at most {number(a)} rows"
+    lines = [
+        ("tables that are compared", "any that differ in one row", f"those with the same totals that differ in {rows}"),
+        ("guarantee", *map(measure_words, both)),
+    ]
+    if guarantee.report_delta:
+        advertised = guarantee.advertised.epsilon_at(guarantee.report_delta)
+        shown = [decimal_up(epsilon, 4) for epsilon in (advertised, guarantee.epsilon)]
+        lines.append((f"ε at δ = {decimal_up(guarantee.report_delta)}", *shown))
+    return tuple((what, left, right) for what, left, right in lines)
+
+
+def _table(part: Mapping[str, Any]) -> ExactTable:
+    kind, columns = part["part"], tuple(name(column) for column in part["columns"])
+    if kind == "linear":
+        return _linear_table(part)
+    titles = {"totals": "Number of rows", "occupied": "Groups that have rows"}
+    values = {"totals": ("rows",), "occupied": ()}.get(kind, ("value",))
+    cells = part["cells"]
+    rows = (ExactRow(tuple(map(name, cell[:-1])), tuple(number(cell[-1]) for _ in values)) for cell in cells)
+    if part["only"] is None:
+        remark = "Every group that is not here has no rows."
+    else:
+        published = number(len(part["only"]))
+        remark = f"Published for {published} of the groups only; those of them that are not here have no rows."
+    title = f"{titles.get(kind) or capital(name(kind))} by {_ways(part)}"
+    return _shown(title, (columns, values), rows, len(cells), remark)
+
+
+def _linear_table(part: Mapping[str, Any]) -> ExactTable:
+    """Each name with its sum and its coefficients."""
+    coefficients = part["coefficients"]
+    rows = (
+        ExactRow((name(one),), (number(value), listed([_term(*cell) for cell in coefficients[one]])))
+        for one, value in part["values"].items()
+    )
+    remark = "Each row of the data adds the coefficient of its group, 0 where none is given."
+    columns = ("name",), ("sum", f"coefficients by {_ways(part)}")
+    return _shown(f"Sums over {_ways(part)}", columns, rows, len(part["values"]), remark)
+
+
+def _term(*cell: Any) -> str:
+    return f"{number(cell[-1])} for {' × '.join(map(name, cell[:-1]))}"
+
+
+def _shown(
+    title: str, columns: tuple[tuple[str, ...], tuple[str, ...]], rows: Iterator[ExactRow], size: int, remark: str
+) -> ExactTable:
+    labels, values = columns
+    return ExactTable(
+        title=title,
+        columns=labels + values,
+        labels=len(labels),
+        rows=islice(rows, MOST_ROWS),
+        size=number(size),
+        remark=remark,
+        omitted=number(size - MOST_ROWS) if size > MOST_ROWS else "",
+        folded=size > MOST_OPEN,
+    )

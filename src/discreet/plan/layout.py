@@ -1,0 +1,302 @@
+"""Which cubes the engine brings for a request: their keys, their sums, and how many there are.
+
+A *part* is one cube: one scan of the source. Several parts have the law of one joint cube where every record has the same
+number of copies and no imputed column is in two of them (docs/proofs/cube.md, Q2; soundness 1). Which parts there are is
+a function of plan and schema alone (soundness 5), and so is everything in this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+from typing import Literal, Protocol
+
+from discreet.cube.paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
+from discreet.cube.scans import Part
+from discreet.domain.groups import BinGroup, CategoryGroup, Group, Label, group_labels
+from discreet.domain.neighbours import Neighbours
+from discreet.domain.schema import Schema
+from discreet.domain.steps import Resize, Step, TableFacts, Where, after, conditions_of, facts_of
+from discreet.errors import InternalError
+from discreet.statistics.kinds import Count, Histogram, Mean, Share, Statistic, Sum, Tables
+
+__all__ = ["JOINT_CELLS", "Layout", "Request", "layout_of", "resize_of", "table_facts", "tables_of", "used_columns"]
+
+JOINT_CELLS = 2**12
+"""Up to so many cells one joint cube costs less than a scan for each statistic (benchmarks/bench_wide.py)."""
+
+
+class Request(Protocol):
+    """What is asked of which table: a plan."""
+
+    @property
+    def schema(self) -> Schema:
+        """The public columns."""
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Who is compared."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What is done with the table first."""
+
+    @property
+    def group_by(self) -> tuple[Group, ...]:
+        """The groups of the release."""
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """What is asked of each group."""
+
+    @property
+    def facts(self) -> TableFacts:
+        """What is known of the table after the steps."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """What the engine brings: one or several parts, and why.
+
+    Args:
+        parts: one cube each.
+        labels: the public labels of each group of the release.
+        joint: how many cells one joint cube of all columns has.
+        because: why these parts and no others, in words; empty where there is no choice.
+    """
+
+    parts: tuple[Part, ...]
+    labels: tuple[tuple[Label, ...], ...]
+    joint: int
+    because: str
+
+    @property
+    def cells(self) -> int:
+        """How many rows the release has: the product of the group domains."""
+        return prod(len(labels) for labels in self.labels)
+
+    def __str__(self) -> str:
+        """How often the source is read, for tables of how many cells, and why."""
+        because = f", because {self.because}" if self.because else ""
+        sizes = [f"{part.domain:,}" for part in self.parts]
+        if len(self.parts) == 1:
+            return f"the source is read once, for one table of {sizes[0]} cell{'s'[: self.joint != 1]}{because}"
+        tables = f"{', '.join(sizes[:-1])} and {sizes[-1]} cells{because}"
+        return (
+            f"the source is read {len(sizes)} times, for tables of {tables}; one joint table would have {self.joint:,} cells"
+        )
+
+
+def table_facts(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...]) -> TableFacts:
+    """What is known of the table after all its steps: the chain rule, one step after the other."""
+    facts = facts_of(schema, neighbours)
+    for step in steps:
+        facts = after(step, facts)
+    return facts
+
+
+def resize_of(request: Request) -> Resize | None:
+    """The one resize of the request, if there is one."""
+    return next((step for step in request.steps if isinstance(step, Resize)), None)
+
+
+def used_columns(request: Request) -> list[str]:
+    """The columns that the request reads, each once."""
+    named = _outer(request)
+    named += [statistic.column for statistic in request.statistics if statistic.column is not None]
+    tabled = (group.column for one in request.statistics for grouping in tables_of(one) for group in grouping)
+    return list(dict.fromkeys([*named, *tabled]))
+
+
+def tables_of(statistic: Statistic) -> tuple[tuple[Group, ...], ...]:
+    """The groups of each table of counts that the statistic asks for, as a table has checked them; none for others.
+
+    Raises:
+        InternalError: groups that were not checked.
+    """
+    if isinstance(statistic.kind, Histogram):
+        asked: tuple[tuple[object, ...], ...] = ((statistic.kind.bins,),)
+    else:
+        asked = statistic.kind.tables if isinstance(statistic.kind, Tables) else ()
+    found = []
+    for grouping in asked:
+        groups = [group for group in grouping if isinstance(group, CategoryGroup | BinGroup)]
+        if len(groups) < len(grouping):
+            raise InternalError(f"statistic '{statistic.name}' has groups that were not checked")
+        found.append(tuple(groups))
+    return tuple(found)
+
+
+def layout_of(request: Request) -> Layout:
+    """The parts of a request, from the plan alone.
+
+    Whatever has to see the same draws is in one part. The rest is put together while the joint cube stays small, because
+    one scan costs less than two then, and read apart otherwise.
+    """
+    known = _known(request)
+    needs = _needs(request, known.paths)
+    tied = _tied(request, known)
+    components = [needs] if tied else _components(needs, known.paths)
+    parts = _packed(known, components)
+    _require_the_joint_law(parts, tied)
+    because = ""
+    if len(parts) > 1:
+        because = "no rows are sampled, and no imputed column is in two of them"
+    elif len(components) > 1:
+        because = "so small a table costs less than several"
+    elif needs and tied:
+        because = tied
+    elif len(needs) > 1:
+        because = "the statistics share imputed columns, whose values are drawn once"
+    return Layout(tuple(parts), known.labels, _part(known, needs).domain, because)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """A request, the path of each of its columns, and the columns that are keys of every part."""
+
+    request: Request
+    paths: Mapping[str, Path]
+    sizes: Mapping[str, int]
+    outer: tuple[str, ...]
+    labels: tuple[tuple[Label, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """What a statistic, or one of its tables, needs of its columns: all codes, groups of them, sums, or which are null."""
+
+    how: Literal["codes", "groups", "sums", "nulls"]
+    columns: tuple[str, ...]
+    groups: tuple[Group, ...] = ()
+
+
+def _known(request: Request) -> _Known:
+    start = facts_of(request.schema, request.neighbours)
+    paths = {name: path_of(name, request.steps, start) for name in used_columns(request)}
+    labels = tuple(group_labels(group, request.facts) for group in request.group_by)
+    sizes = {name: axis_size(KeyAxis(path)) for name, path in paths.items()}
+    return _Known(request, paths, sizes, tuple(dict.fromkeys(_outer(request))), labels)
+
+
+def _outer(request: Request) -> list[str]:
+    """The columns by which rows are grouped and dropped, which every part has to know."""
+    return [*(group.column for group in request.group_by), *(step.column for step in conditions_of(request.steps))]
+
+
+def _needs(request: Request, paths: Mapping[str, Path]) -> list[_Need]:
+    """What the statistics need, each once: first what has to be a key, then sums, which fit beside any keys."""
+    keyed, summed = [], []
+    for one in request.statistics:
+        keyed += [_Need("groups", tuple(group.column for group in groups), groups) for groups in tables_of(one)]
+        if one.column is None or isinstance(one.kind, Histogram):
+            continue
+        if not isinstance(one.kind, Count | Share | Sum | Mean):
+            keyed.append(_Need("codes", (one.column,)))
+        elif not isinstance(paths[one.column], NumberPath):
+            keyed.append(_Need("nulls", (one.column,)))  # a category has no sum to bring
+        else:
+            summed.append(_Need("nulls" if isinstance(one.kind, Count) else "sums", (one.column,)))
+    return list(dict.fromkeys([*keyed, *summed]))
+
+
+def _tied(request: Request, known: _Known) -> str:
+    """Why all statistics have to be answered from the same draws; empty where they need not be."""
+    if not _constant_copies(request):
+        return "rows are sampled, and all statistics have to see the same sample"
+    drawn = next((name for name in known.outer if known.paths[name].laws), None)
+    return f"'{drawn}' is imputed, and all statistics have to see the same draws" if drawn is not None else ""
+
+
+def _constant_copies(request: Request) -> bool:
+    """Whether every record has the same, public number of copies in the table that is asked."""
+    resize = resize_of(request)
+    if resize is None:
+        return True
+    known = facts_of(request.schema, request.neighbours).rows
+    whole = resize.proportion.denominator == 1
+    return known is not None and whole and resize.rows >= resize.proportion * known
+
+
+def _components(needs: Sequence[_Need], paths: Mapping[str, Path]) -> list[list[_Need]]:
+    """The connected components of needs that share an imputed column."""
+    found: list[list[_Need]] = []
+    for need in needs:
+        drawn = {name for name in need.columns if paths[name].laws}
+        linked = [one for one in found if drawn & {name for other in one for name in other.columns}]
+        found = [one for one in found if one not in linked]
+        found.append([*(other for one in linked for other in one), need])
+    return found
+
+
+def _packed(known: _Known, components: Iterable[Sequence[_Need]]) -> list[Part]:
+    """Components put together, each with the smallest that it fits, while their joint cube is small or grows by nothing."""
+    packed: list[tuple[list[_Need], Part]] = []
+    for component in components:
+        alone = _part(known, component)
+        for place in sorted(range(len(packed)), key=lambda place: packed[place][1].domain):
+            needs, part = packed[place]
+            both = [*needs, *component]
+            together = _part(known, both)
+            if _is_cheaper(together, part, alone):
+                packed[place] = (both, together)
+                break
+        else:
+            packed.append((list(component), alone))
+    return [part for _, part in packed] or [_part(known, ())]
+
+
+def _is_cheaper(together: Part, one: Part, other: Part) -> bool:
+    """Whether one scan for both costs less than two: its cube is small, or hardly larger than one of theirs."""
+    if together.domain <= JOINT_CELLS:
+        return True
+    if together.domain > max(one.domain, other.domain):
+        return False
+    return not together.moments or one.domain == other.domain  # sums in very many cells cost more than a scan
+
+
+def _part(known: _Known, needs: Sequence[_Need]) -> Part:
+    """The cube for these needs.
+
+    Columns of sums stay beside keys only where no key is imputed and the number of copies is constant (soundness 1).
+    """
+    paths = known.paths
+    keyed = [need for need in needs if need.how in ("codes", "groups") or not isinstance(paths[need.columns[0]], NumberPath)]
+    keys = dict.fromkeys([*known.outer, *(name for need in keyed for name in need.columns)])
+    coded = {need.columns[0] for need in needs if need.how == "codes"}
+    summed = [need.columns[0] for need in needs if need.how == "sums"]
+    values = dict.fromkeys([*(name for need in needs for name in need.columns if name not in keys), *summed])
+    if not _constant_copies(known.request) or any(paths[name].laws for name in keys):
+        keys, values, coded = keys | values, {}, coded.union(summed)
+    groups = [*known.request.group_by, *(group for need in needs for group in need.groups)]
+    axes = tuple(KeyAxis(paths[name], None if name in coded else _cuts(known, paths[name], groups)) for name in keys)
+    # A column in bins that is also summed needs no finer key: its sum in each bin is brought as of any other column.
+    moments = tuple(Moment(path) for name in values if name not in coded and isinstance(path := paths[name], NumberPath))
+    domain = prod(known.sizes[axis.name] if axis.cuts is None else axis_size(axis) for axis in axes)
+    return Part(axes, moments, known.labels, domain)
+
+
+def _cuts(known: _Known, path: Path, groups: Sequence[Group]) -> tuple[int, ...] | None:
+    """Where the codes of a numeric key have to be told apart: at the edges of its bins and conditions."""
+    if not isinstance(path, NumberPath):
+        return None
+    cuts: set[int] = set()
+    for group in groups:
+        if isinstance(group, BinGroup) and group.column == path.name:
+            cuts.update(group.edges)
+    for step in conditions_of(known.request.steps):
+        if isinstance(step, Where) and step.column == path.name:
+            cuts.update((step.low, step.high + 1))
+    return tuple(sorted(cuts))
+
+
+def _require_the_joint_law(parts: Sequence[Part], tied: str) -> None:
+    """Nothing, when the parts have the law of one joint cube (Q2).
+
+    Raises:
+        InternalError: two parts would draw what has to be drawn once.
+    """
+    if len(parts) > 1 and (tied or any(one.imputed & other.imputed for one, other in combinations(parts, 2))):
+        raise InternalError("parts of a layout share draws")

@@ -1,0 +1,158 @@
+"""A plan: schema, neighbours, steps and one request. Data without behaviour, with one canonical JSON form and digest.
+
+A plan knows what the engine has to bring for it, its `layout`. Everything that is wrong with a request is found here, before
+any budget is spent and any data are opened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+
+from discreet.cube.paths import path_of
+from discreet.domain.groups import Group, group_json
+from discreet.domain.neighbours import Neighbours
+from discreet.domain.schema import Date, Schema
+from discreet.domain.steps import NumberFacts, Step, TableFacts, facts_of, step_json
+from discreet.domain.words import card, declared_facts, one_line, request_text
+from discreet.errors import PlanError, printed
+from discreet.exact.canonical import digest
+from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, tables_of, used_columns
+from discreet.plan.sizes import check_cubes, check_release
+from discreet.statistics.kinds import Count, Histogram, Statistic, kind_of, outputs, statistic_json
+
+__all__ = [
+    "INTERVALS",
+    "Plan",
+    "plan_json",
+    "resize_of",
+    "table_facts",
+    "tables_of",
+    "used_columns",
+]
+
+Intervals = Literal["each", "simultaneous"]
+"""What holds with probability 95 %: each interval by itself, or all intervals of a release together."""
+
+INTERVALS: tuple[str, ...] = get_args(Intervals)
+"""The words for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is released about whom: one request on one table. Made by `Table.group_by(…).agg(…)`.
+
+    `intervals` says what holds with probability 95 %: "each" interval by itself, or all of them, "simultaneous". `facts`,
+    what is known of the table after its steps, and `layout`, what the engine brings, follow from the rest.
+
+    Raises:
+        PlanError: no statistic, names that collide, a statistic that its column does not allow, too many cells.
+    """
+
+    schema: Schema
+    neighbours: Neighbours
+    steps: tuple[Step, ...]
+    group_by: tuple[Group, ...]
+    statistics: tuple[Statistic, ...]
+    intervals: Intervals = "each"
+    facts: TableFacts = field(init=False, repr=False, compare=False)
+    layout: Layout = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.intervals not in INTERVALS:
+            raise PlanError(f"intervals={printed(self.intervals)}: must be one of {', '.join(INTERVALS)}")
+        facts = table_facts(self.schema, self.neighbours, self.steps)
+        object.__setattr__(self, "facts", facts)
+        if not self.statistics:
+            raise PlanError("agg(): asks for no statistic; name at least one, such as count()")
+        for statistic in self.statistics:
+            _check_statistic(statistic, facts)
+        _check_names(self)
+        check_release(self)
+        object.__setattr__(self, "layout", layout_of(self))
+        check_cubes(self, self.layout)
+        if facts.resized:
+            _check_resize(self, facts)
+
+    def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
+        # A pickle has what was asked, and is checked when it is read; the rest follows.
+        return Plan, (self.schema, self.neighbours, self.steps, self.group_by, self.statistics, self.intervals)
+
+    def __repr__(self) -> str:
+        return one_line("Plan for", request_text(self.group_by, [statistic.name for statistic in self.statistics]))
+
+    def _repr_html_(self) -> str:
+        asked = request_text(self.group_by, [statistic.name for statistic in self.statistics])
+        facts = [("asks for", asked), *declared_facts(self.schema, self.neighbours, self.steps), ("digest", self.digest)]
+        return card("Plan", facts)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON of the plan, in hexadecimal."""
+        return digest(plan_json(self))
+
+    def simultaneous(self) -> Plan:
+        """The same request with wider intervals: all intervals of the release hold together with probability 95 %."""
+        return replace(self, intervals="simultaneous")
+
+
+def plan_json(plan: Plan) -> dict[str, object]:
+    """The plan as canonical JSON values. Everything in it is public."""
+    shown: dict[str, object] = {
+        "schema": plan.schema.to_json(),
+        "neighbours": plan.neighbours.to_json(),
+        "steps": [step_json(step, plan.schema) for step in plan.steps],
+        "group_by": [group_json(group, plan.facts) for group in plan.group_by],
+        "statistics": [statistic_json(statistic) for statistic in plan.statistics],
+    }
+    # Left out where it says nothing, so that a plan keeps the digest that ledgers know it by.
+    return shown if plan.intervals == "each" else {**shown, "intervals": plan.intervals}
+
+
+def _check_statistic(statistic: Statistic, facts: TableFacts) -> None:
+    if statistic.column is None:
+        return
+    column = facts[statistic.column]
+    if isinstance(statistic.kind, Count | Histogram):
+        return
+    kind = kind_of(statistic)
+    where = f"{kind}('{statistic.column}')"
+    if not isinstance(column, NumberFacts):
+        raise PlanError(f"{where}: the column is categorical; group by it and count, or declare it as a Number")
+    if isinstance(column.column, Date):
+        raise PlanError(f"{where}: the column is a date; count it in bins('{statistic.column}', [...])")
+    if column.nullable and not statistic.skip_nulls:
+        raise PlanError(
+            f"{where}: the column can be null; impute it first, or ask for {kind}('{statistic.column}', nulls=\"skip\")"
+        )
+
+
+def _check_names(plan: Plan) -> None:
+    taken: dict[str, str] = {}
+    for group in plan.group_by:
+        if group.column in taken:
+            raise PlanError(f"group_by('{group.column}'): named twice")
+        taken[group.column] = "a group column"
+    for statistic in plan.statistics:
+        if tables_of(statistic):
+            if statistic.name == "table":
+                raise PlanError("statistic 'table': is how the main frame of a release is called; use .alias(…)")
+            names = [statistic.name]
+        else:
+            names = [f"{name}{end}" for name in outputs(statistic) for end in ("", "_low", "_high")]
+        for name in names:
+            if name in taken:
+                raise PlanError(f"statistic '{statistic.name}': column '{name}' is {taken[name]} already; use .alias(…)")
+            taken[name] = f"a column of statistic '{statistic.name}'"
+
+
+def _check_resize(plan: Plan, facts: TableFacts) -> None:
+    imputable = {
+        name for name in used_columns(plan) if path_of(name, plan.steps, facts_of(plan.schema, plan.neighbours)).laws
+    }
+    missing = [name for name in used_columns(plan) if name not in imputable]
+    if missing:
+        raise PlanError(
+            f"resize(rows={facts.rows}): column '{missing[0]}' has no imputation law, which the rows that fill the table "
+            f"need; add impute({{'{missing[0]}': …}}) before resize"
+        )

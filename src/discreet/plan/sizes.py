@@ -1,0 +1,221 @@
+"""How large a release and its cubes may be. What is larger is refused before anything is spent, with what would fit.
+
+Bounds count cells of public domains, so that whether a request is accepted depends on no row (soundness 5 and 9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import gcd, prod
+
+import numpy as np
+
+from discreet.cube.paths import KeyAxis, NumberPath
+from discreet.cube.scans import Part
+from discreet.domain.codes import NULL
+from discreet.domain.groups import BinGroup, group_labels
+from discreet.domain.imputation import Normal, Uniform
+from discreet.domain.schema import Number
+from discreet.domain.steps import Clamp, Impute, NumberFacts, TableFacts, Where, facts_of
+from discreet.errors import PlanError
+from discreet.exact.numbers import text
+from discreet.plan.layout import Layout, Request, resize_of, tables_of
+from discreet.statistics.kinds import Histogram, Statistic, levels_of
+
+__all__ = [
+    "MAX_CUBE_CELLS",
+    "MAX_DRAWN",
+    "MAX_RELEASE_CELLS",
+    "MOST_WHOLE_CELLS",
+    "check_cubes",
+    "check_release",
+    "is_large",
+]
+
+MOST_WHOLE_CELLS = 250_000
+"""Up to so many rows the table of a release stands in its document; beyond, in files beside it: the release is large."""
+
+MAX_RELEASE_CELLS = 20_000_000
+"""Cells of a release."""
+
+MAX_DRAWN = 10_000_000
+"""Integers of one statistic that get noise, where it has several in a cell."""
+
+MAX_CUBE_CELLS = 25_000_000
+"""Occupied cells of one cube. It has at most as many as its domain, and at most one for each row; beside the cells of the
+release it has those of rows outside its bins."""
+
+_MAX_DOMAIN = 2**62 - 1
+_BLOCK = 2**20
+
+
+def check_release(request: Request) -> None:
+    """Nothing, when the release and each of its statistics are small enough.
+
+    Raises:
+        PlanError: too many cells; the message says how many, and what fits.
+    """
+    facts = request.facts
+    sizes = {group.column: len(group_labels(group, facts)) for group in request.group_by}
+    cells = prod(sizes.values())
+    if cells > MAX_RELEASE_CELLS:
+        widest = max(sizes, key=lambda name: sizes[name])
+        fit = MAX_RELEASE_CELLS // (cells // sizes[widest])
+        advice = f", or coarsen '{widest}', which alone has {sizes[widest]} groups, to at most {fit}" if fit else ""
+        raise PlanError(f"group_by: {cells} cells are more than {MAX_RELEASE_CELLS}; group by fewer columns{advice}")
+    if not cells:
+        raise PlanError("group_by: no group is left, because clamping removed every category")
+    for statistic in request.statistics:
+        _check_fineness(request, statistic, cells, facts)
+        _check_large(statistic, cells)
+
+
+def is_large(layout: Layout) -> bool:
+    """Whether the table of the release has too many rows for its document, and is written to files."""
+    return layout.cells > MOST_WHOLE_CELLS
+
+
+def _check_large(statistic: Statistic, cells: int) -> None:
+    """In a large release every statistic has one number, with its interval, for each group."""
+    if cells > MOST_WHOLE_CELLS and (tables_of(statistic) or levels_of(statistic.kind)):
+        raise PlanError(
+            f"statistic '{statistic.name}': of {cells} groups; a release of more than {MOST_WHOLE_CELLS} has count, sum, "
+            "mean, share, variance and std only: ask for it by fewer groups, in a request of its own"
+        )
+
+
+def _check_fineness(request: Request, statistic: Statistic, cells: int, facts: TableFacts) -> None:
+    """Noise is drawn for every bin of a histogram and for every grid value of a quantile, in every group."""
+    column = None if statistic.column is None else facts[statistic.column]
+    if tables_of(statistic):
+        places = sum(prod(len(group_labels(group, facts)) for group in grouping) for grouping in tables_of(statistic))
+    elif levels_of(statistic.kind) and isinstance(column, NumberFacts):
+        places = column.high - column.low + 1
+    else:
+        return
+    if cells * places <= MAX_DRAWN:
+        return
+    fit = MAX_DRAWN // cells
+    advice = f"take fewer groups, at most {MAX_DRAWN} in all its tables"
+    if isinstance(statistic.kind, Histogram):
+        bins = f"at most {fit} bins, null included, or " if fit > 1 and cells <= MOST_WHOLE_CELLS else ""
+        advice = f"take {bins}at most {min(MAX_DRAWN // places, MOST_WHOLE_CELLS)} groups"
+    if not tables_of(statistic) and isinstance(column, NumberFacts) and statistic.column is not None:
+        step = _coarser(request, statistic.column, (column.low, column.high), fit)
+        advice = f"clamp to tighter bounds with at most {fit} values{_in_words(request, step, 'or ')}"
+    raise PlanError(
+        f"statistic '{statistic.name}': {cells} groups with {places} values each are {cells * places}, more than "
+        f"{MAX_DRAWN}; {advice}"
+    )
+
+
+def check_cubes(request: Request, layout: Layout) -> None:
+    """Nothing, when each cube is small enough.
+
+    Raises:
+        PlanError: a cube may have too many cells; the message says how many, and names coarser steps that fit.
+    """
+    large = [(part, limit) for part in layout.parts if (limit := _exceeded(request, part))]
+    if not large:
+        return
+    part, limit = large[0]
+    because = f", and is one table because {layout.because}" if len(layout.parts) == 1 and layout.because else ""
+    steps: dict[str, int] = {}
+    for one, most in large:
+        for name, times in _fitting(request, one, most).items():
+            steps[name] = max(times, steps.get(name, 1))
+    enough = all(_domain(one, steps) <= most for one, most in large)
+    advice = "ask for fewer columns in one release, for fewer groups, for fewer bins, or within tighter clamps"
+    raise PlanError(
+        f"the joint table of {', '.join(part.columns)} has {part.domain} cells, more than {limit}"
+        f"{because}; "
+        f"{advice}{_in_words(request, steps if enough else {}, 'or ')}"
+    )
+
+
+def _exceeded(request: Request, part: Part) -> int:
+    """The number of cells that the domain of the part may have, 0 where it has no more."""
+    resize, rows = resize_of(request), facts_of(request.schema, request.neighbours).rows
+    if rows is not None:
+        rows = rows if resize is None else max(rows, resize.rows)
+    occupied = part.domain if rows is None else min(part.domain, rows)
+    if occupied > MAX_CUBE_CELLS:
+        return MAX_CUBE_CELLS
+    return _MAX_DOMAIN if part.domain > _MAX_DOMAIN else 0
+
+
+def _fitting(request: Request, part: Part, limit: int) -> dict[str, int]:
+    """By how much the steps of which columns have to grow, the finest ones first; none where that is not enough."""
+    fine = [axis for axis in part.axes if isinstance(axis.path.column, Number) and axis.cuts is None]
+    others = part.domain // prod(_size(axis, 1) for axis in fine)
+    least, most = 2, max((_size(axis, 1) for axis in fine), default=2)
+    while least < most:  # the largest number of values to which all of them can be cut down
+        middle = (least + most + 1) // 2
+        small = others * prod(min(_size(axis, 1), middle + 1) for axis in fine) <= limit
+        least, most = (middle, most) if small else (least, middle - 1)
+    found: dict[str, int] = {}
+    for axis in fine:
+        found |= _coarser(request, axis.name, _bounds(axis), least)
+    return found
+
+
+def _bounds(axis: KeyAxis) -> tuple[int, int]:
+    return (axis.path.low, axis.path.high) if isinstance(axis.path, NumberPath) else (0, 0)
+
+
+def _size(axis: KeyAxis, times: int) -> int:
+    """How many labels a fine numeric axis has once its step is so many times as large."""
+    low, high = _bounds(axis)
+    return (high - low) // times + 1 + (axis.path.null_target == NULL)
+
+
+def _domain(part: Part, steps: Mapping[str, int]) -> int:
+    grown = [axis for axis in part.axes if axis.name in steps and axis.cuts is None]
+    return part.domain // prod(_size(axis, 1) for axis in grown) * prod(_size(axis, steps[axis.name]) for axis in grown)
+
+
+def _coarser(request: Request, name: str, bounds: tuple[int, int], most: int) -> dict[str, int]:
+    """The smallest factor of the column's step that leaves at most `most` values between the bounds; empty for none.
+
+    All bounds and edges that the request names have to lie on the grid of the larger step too.
+    """
+    column, (low, high) = request.schema[name], bounds
+    if high - low + 1 <= most or most < 2 or not isinstance(column, Number):
+        return {}
+    grid = gcd(column.size - 1, *_named_codes(request, name, column))
+    whole = (high - low) // grid
+    # A factor of the grid leaves whole·(grid/factor) + 1 values.
+    first = min((most - 1) // whole, grid)
+    for start in range(first, 0, -_BLOCK):
+        parts = np.arange(start, max(start - _BLOCK, 0), -1, dtype=np.int64)
+        divides = np.flatnonzero(grid % parts == 0)
+        if len(divides):
+            return {name: grid // int(parts[divides[0]])}
+    return {}
+
+
+def _named_codes(request: Request, name: str, column: Number) -> list[int]:
+    """The codes of all bounds and edges of a column that the request names."""
+    codes: list[int] = []
+    for step in request.steps:
+        if isinstance(step, Clamp | Where) and step.column == name:
+            codes += [step.low, step.high]
+        if isinstance(step, Impute) and step.column == name and isinstance(step.law, Uniform | Normal):
+            ends = (step.law.lower, step.law.upper)
+            codes += [column.code(end, "bound") for end in ends if end is not None]
+    tables = (grouping for one in request.statistics for grouping in tables_of(one))
+    for group in [*request.group_by, *(group for grouping in tables for group in grouping)]:
+        if isinstance(group, BinGroup) and group.column == name:
+            codes += group.edges
+    return codes
+
+
+def _in_words(request: Request, steps: Mapping[str, int], start: str) -> str:
+    """The coarser steps, after a comma; empty for none."""
+    shown = []
+    for name, times in steps.items():
+        column = request.schema[name]
+        if isinstance(column, Number):
+            shown.append(f"step={text(column.step * times)} for '{name}'")
+    listed = " and ".join([", ".join(shown[:-1]), *shown[-1:]][len(shown) < 2 :])
+    return f", {start}declare a coarser step: {listed} (the first release of a data set freezes its steps)" if shown else ""

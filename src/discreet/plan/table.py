@@ -1,0 +1,158 @@
+"""The table as a program sees it: immutable, without rows. Every call checks its arguments and returns a new table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_of
+from discreet.domain.imputation import ImputationLaw
+from discreet.domain.neighbours import Neighbours
+from discreet.domain.schema import Schema
+from discreet.domain.steps import Step, TableFacts, after, clamp_step, impute_step, resize_step, step_json, where_step
+from discreet.domain.words import card, declared_facts, neighbours_text, one_line
+from discreet.errors import PlanError, printed
+from discreet.exact.numbers import Amount
+from discreet.plan.plan import Plan, table_facts
+from discreet.statistics.kinds import Histogram, Statistic, Tables
+
+__all__ = ["Grouped", "Table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A declared table and the steps that are to be taken on it. Nothing is read until a release."""
+
+    schema: Schema
+    neighbours: Neighbours
+    steps: tuple[Step, ...] = ()
+
+    def __repr__(self) -> str:
+        done = [
+            f"{step['step']} {step.get('column', '')}".strip()
+            for step in (step_json(one, self.schema) for one in self.steps)
+        ]
+        columns = f"of {', '.join(self.schema.columns)}"
+        return one_line(
+            "Table", columns, f"({neighbours_text(self.neighbours)})", f"after {', '.join(done)}" if done else ""
+        )
+
+    def _repr_html_(self) -> str:
+        return card("Table", declared_facts(self.schema, self.neighbours, self.steps))
+
+    @property
+    def facts(self) -> TableFacts:
+        """What is known after the steps: bounds, categories, nullability, public n, copies c and rate s."""
+        return table_facts(self.schema, self.neighbours, self.steps)
+
+    def clamp(self, to: Mapping[str, object]) -> Table:
+        """Numbers beyond (lower, upper) are moved to the nearest bound; categories not listed become null; nulls stay null.
+
+        Args:
+            to: for each column a pair (lower, upper) on its grid, or a list of categories.
+
+        Raises:
+            PlanError: undeclared column, reversed bounds or bounds off the grid, unknown categories.
+        """
+        return self._with_each(to, "clamp", clamp_step)
+
+    def impute(self, laws: Mapping[str, ImputationLaw]) -> Table:
+        """Nulls are replaced by independent draws; the columns can no longer be null.
+
+        Args:
+            laws: for each column Uniform() or Normal(mean, sd) for numbers, Weights({category: weight}) for categories.
+
+        Raises:
+            PlanError: undeclared column, or a law that does not fit the column.
+        """
+        return self._with_each(laws, "impute", impute_step)
+
+    def where(self, conditions: Mapping[str, object]) -> Table:
+        """Rows that fail a condition, or are null in its column, contribute 0 to every statistic; no row is dropped.
+
+        Args:
+            conditions: for each column a pair (lower, upper), both included, or a list of categories.
+
+        Raises:
+            PlanError: undeclared column, reversed bounds or bounds off the grid, unknown categories.
+        """
+        return self._with_each(conditions, "where", where_step)
+
+    def resize(self, rows: object, *, proportion: Amount = 1) -> Table:
+        """The table has exactly `rows` rows, of which at most `proportion` times the original number are real.
+
+        The rest are imputed: every column that a request uses needs an imputation law. `rows` is public: a number known
+        to everybody, or the result of `Session.estimate_rows`.
+
+        Raises:
+            PlanError: rows below 1, a proportion outside (0, 1000], or a second resize.
+        """
+        step = resize_step(rows, proportion)
+        after(step, self.facts)  # the chain rule raises when there is a resize already
+        return replace(self, steps=(*self.steps, step))
+
+    def group_by(self, *by: str | Bins) -> Grouped:
+        """The groups of the request: categorical columns and `bins(column, edges)`, in the order of the result.
+
+        Raises:
+            PlanError: undeclared column, a number without bins, edges that do not fit.
+        """
+        return Grouped(self, tuple(group_of(column, self.facts) for column in by))
+
+    def agg(self, *statistics: Statistic) -> Plan:
+        """The request for statistics of the whole table."""
+        return self.group_by().agg(*statistics)
+
+    def _with_each(
+        self, per_column: Mapping[str, object], name: str, make: Callable[[TableFacts, str, object], Step]
+    ) -> Table:
+        if not isinstance(per_column, Mapping) or not per_column:
+            raise PlanError(f"{name}({printed(per_column)}): must map at least one column, such as {{'age': …}}")
+        steps, facts = list(self.steps), self.facts
+        for column, argument in per_column.items():
+            steps.append(make(facts, column, argument))
+            facts = after(steps[-1], facts)  # the chain rule raises when the step is not allowed here
+        return replace(self, steps=tuple(steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A table with its groups, waiting for statistics."""
+
+    table: Table
+    groups: tuple[Group, ...]
+
+    def agg(self, *statistics: Statistic) -> Plan:
+        """The request: these statistics for every cell of the public domain of the groups.
+
+        Raises:
+            PlanError: no statistic, colliding names, a statistic that its column does not allow, too many cells.
+        """
+        for statistic in statistics:
+            if not isinstance(statistic, Statistic):
+                raise PlanError(f"agg({printed(statistic)}): must be a statistic such as count() or mean('wage')")
+        checked = tuple(self._with_groups(statistic) for statistic in statistics)
+        return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, checked)
+
+    def _with_groups(self, statistic: Statistic) -> Statistic:
+        """The bins of a histogram and the groups of tables, held against the columns."""
+        if isinstance(statistic.kind, Tables):
+            tables = tuple(map(self._checked, statistic.kind.tables))
+            if len(set(tables)) < len(tables):
+                raise PlanError("tables(): must name different lists of columns; one of them stands there twice")
+            return replace(statistic, kind=Tables(tables))
+        if not isinstance(statistic.kind, Histogram) or isinstance(statistic.kind.bins, BinGroup):
+            return statistic
+        found = group_of(statistic.kind.bins, self.table.facts)
+        if not isinstance(found, BinGroup):
+            raise PlanError(f"histogram('{statistic.column}'): the column is categorical; group by it and count")
+        return replace(statistic, kind=Histogram(found))
+
+    def _checked(self, grouping: tuple[str | Bins | Group, ...]) -> tuple[Group, ...]:
+        if self.groups:
+            raise PlanError("tables(): names its own groups; ask for it with table.agg(…), without group_by")
+        facts = self.table.facts
+        found = tuple(group if isinstance(group, BinGroup | CategoryGroup) else group_of(group, facts) for group in grouping)
+        if len({group.column for group in found}) < len(found):
+            raise PlanError("tables(): a grouping names a column twice")
+        return found

@@ -1,0 +1,69 @@
+"""The `[columns]` section of a plan file: the schema."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.domain.schema import Category, Column, Date, Number, Schema, Value, whole_categories
+from discreet.planfile.tree import Decimal, Keys, Node, kind_of
+
+__all__ = ["category_values", "schema_of"]
+
+_COLUMNS: Mapping[str, Keys] = {
+    "category": ((), ("categories", "categories_file", "categories_type", "clamp", "impute")),
+    "number": (("lower", "upper"), ("step", "clamp", "impute")),
+    "date": (("first", "last"), ("clamp", "impute")),
+}
+
+
+def schema_of(node: Node, folder: Path) -> Schema:
+    """The schema that the section declares."""
+    with node.checked():
+        return Schema({name: _column(column, folder) for name, column in node.mapping().items()})
+
+
+def _column(node: Node, folder: Path) -> Column:
+    kind, parts = node.choice("type", _COLUMNS)
+    with node.checked():
+        if kind == "category":
+            return Category(_categories(node, parts, folder))
+        if kind == "number":
+            return Number(*(parts[key].number() for key in ("lower", "upper", "step") if key in parts))
+        return Date(parts["first"].scalars(), parts["last"].scalars())
+
+
+def _categories(node: Node, parts: dict[str, Node], folder: Path) -> list[Value] | Path:
+    if ("categories" in parts) == ("categories_file" in parts):
+        raise node.wrong("needs either 'categories' or 'categories_file'")
+    if "categories_file" in parts:
+        path = folder / parts["categories_file"].string()
+        if not os.path.isfile(path):  # noqa: PTH113 (never raises)
+            raise parts["categories_file"].wrong(f"there is no file '{path}'")
+        return whole_categories(path) if _are_whole(parts) else path
+    if "categories_type" in parts:
+        raise parts["categories_type"].wrong("says what a categories_file lists; leave it out")
+    listed = parts["categories"]
+    listed.items()
+    with listed.checked():
+        values: list[Value] = category_values(listed)
+        Category(values)  # made here too, so that the list is the place of an error
+    return values
+
+
+def _are_whole(parts: dict[str, Node]) -> bool:
+    kind = parts["categories_type"].string() if "categories_type" in parts else "text"
+    if kind not in ("text", "integer"):
+        raise parts["categories_type"].wrong("must be 'text' or 'integer'")
+    return kind == "integer"
+
+
+def category_values(node: Node) -> Any:
+    """Values of the file that may be categories: texts, whole numbers, true and false."""
+    values = node.scalars()
+    for item in node.items() if isinstance(values, list) else [node]:
+        if not isinstance(item.value, str | int) or isinstance(item.value, Decimal):
+            raise item.wrong(f"{kind_of(item.value)} is no category; write a text in quotes")
+    return values

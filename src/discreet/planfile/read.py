@@ -1,0 +1,360 @@
+"""A plan file (TOML) and what it means. The only file that knows the file format; docs/plan-file.md describes it.
+
+Strict: every key is known, every value has the type that is asked for, every number stays the exact decimal that was
+written. Whatever is wrong is a PlanError that says where, and is found before any data are opened.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from discreet import datasets
+from discreet.domain.groups import Bins, bins
+from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
+from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
+from discreet.domain.schema import Category, Column, Schema, Value
+from discreet.errors import did_you_mean
+from discreet.exact.numbers import Amount
+from discreet.plan.plan import INTERVALS, Plan
+from discreet.plan.table import Table
+from discreet.planfile.columns import category_values, schema_of
+from discreet.planfile.invariants import invariants_of
+from discreet.planfile.tree import Keys, Node, read_toml
+from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, coordinates
+from discreet.privacy.amounts import Spend, checked_budget, report_delta_of, spend_of
+from discreet.quotes.spend_for_errors import checked_errors
+from discreet.session.orders import Order, checked_name
+from discreet.statistics.kinds import (
+    Statistic,
+    count,
+    histogram,
+    mean,
+    median,
+    quantiles,
+    share,
+    std,
+    sum_of,
+    tables,
+    variance,
+)
+from discreet.totals.description import Invariants
+
+__all__ = ["PlanFile", "load_plan", "plan_of"]
+
+_NEIGHBOURS: Mapping[str, Keys] = {
+    "replace-one": (("dataset", "source", "ledger", "rows"), ("rows_per_person",)),
+    "add-remove": (("dataset", "source", "ledger"), ("rows_per_person",)),
+}
+_LAWS: Mapping[str, Keys] = {
+    "uniform": ((), ("lower", "upper")),
+    "normal": (("mean", "sd"), ("lower", "upper")),
+    "weights": (("weights",), ()),
+}
+_MEASURES: Mapping[str, type[Budget]] = {"pure-dp": PureDP, "approx-dp": ApproxDP, "zcdp": ZCDP, "gdp": GDP}
+_PARAMETERS = {"pure-dp": ("epsilon",), "approx-dp": ("epsilon", "delta"), "zcdp": ("rho",), "gdp": ("mu",)}
+_STATISTICS: Mapping[str, Callable[..., Statistic]] = {
+    "count": count,
+    "sum": sum_of,
+    "mean": mean,
+    "variance": variance,
+    "std": std,
+    "median": median,
+    "quantiles": quantiles,
+    "histogram": histogram,
+}
+_ALSO: Mapping[str, tuple[str, ...]] = {"quantiles": ("at",), "histogram": ("edges",)}
+_OPTIONS: Mapping[str, tuple[str, ...]] = {"quantiles": ("interval",), "median": ("interval",)}
+_NEVER_NULLS = ("count", "histogram")
+_OPTIONAL = ("group_by", "spend", "error", "intervals", "where", "resize", "clamp", "impute")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """A plan file, read and checked: data set, declarations, budget and the releases that are asked for.
+
+    `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob.
+    """
+
+    path: Path
+    dataset: str
+    source: str
+    ledger: Path
+    schema: Schema
+    neighbours: Neighbours
+    invariants: Invariants | None
+    budget: Budget
+    report_delta: Fraction
+    orders: tuple[Order, ...]
+
+
+def load_plan(path: str | Path) -> PlanFile:
+    """The plan in a TOML file of at most 1 MB. Reads no data and no ledger.
+
+    Raises:
+        PlanError: the file cannot be read, is no TOML, or asks for something impossible; `place` names file, line and key.
+    """
+    return plan_of(read_toml(Path(path)))
+
+
+def plan_of(root: Node) -> PlanFile:
+    """The plan that a TOML text means where it stands, or will stand. Raises as `load_plan`."""
+    place = root.file
+    parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
+    relation, data = parts["data"].choice("neighbours", _NEIGHBOURS)
+    schema = schema_of(parts["columns"], place.parent)
+    with parts["data"].checked():
+        counts = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
+        neighbours = ReplaceOne(**counts) if relation == "replace-one" else AddRemove(**counts)
+    invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
+    budget, report_delta = _budget(parts["budget"])
+    return PlanFile(
+        path=place,
+        dataset=_name(data["dataset"]),
+        source=_source(data["source"], place.parent),
+        ledger=_ledger(data["ledger"], place.parent),
+        schema=schema,
+        neighbours=neighbours,
+        invariants=invariants,
+        budget=budget,
+        report_delta=report_delta,
+        orders=_orders(parts, Table(schema, neighbours), budget),
+    )
+
+
+# The sections of the file ---------------------------------------------------------------------------------------------
+
+
+def _name(node: Node) -> str:
+    with node.checked():
+        return checked_name(node.string(), str(node.keys[-1]))
+
+
+def _source(node: Node, folder: Path) -> str:
+    written = node.string()
+    if written.startswith("example:"):
+        with node.checked():
+            return str(datasets.path(written.removeprefix("example:")))
+    if not written or "\0" in written:
+        raise node.wrong("must be a path, a glob, or 'example:' and the name of an example data set")
+    if written.startswith("spark:"):
+        return written
+    plain = folder / written
+    is_glob = re.search(r"[*?\[]", written) and "::" not in written and not os.path.exists(plain)  # noqa: PTH110
+    return str(Path(glob.escape(str(folder))) / written) if is_glob else str(plain)
+
+
+def _ledger(node: Node, folder: Path) -> Path:
+    written = node.string()
+    if not written or "\0" in written or written == ":memory:":
+        raise node.wrong("must be the path of a file: a ledger in memory would forget what was spent")
+    return folder / written
+
+
+def _values(node: Node, column: Column | None) -> Any:
+    """Bounds or categories, as the column asks for them."""
+    return category_values(node) if isinstance(column, Category) else node.scalars()
+
+
+def _budget(node: Node) -> tuple[Budget, Fraction]:
+    known = {name: (fields, ("report_delta",)) for name, fields in _PARAMETERS.items()}
+    measure, parts = node.choice("measure", known)
+    with node.checked():
+        make: Any = _MEASURES[measure]
+        budget = checked_budget(make(*(parts[field].number() for field in _PARAMETERS[measure])))
+        report_delta = report_delta_of(parts["report_delta"].number() if "report_delta" in parts else "1e-9")
+    return budget, report_delta
+
+
+def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order, ...]:
+    if isinstance(parts["release"].value, dict):
+        raise parts["release"].wrong("write [[release]] with two pairs of brackets: there can be several")
+    releases = parts["release"].items()
+    columns = parts["columns"].mapping()
+    steps = {step: {name: node.child(step) for name, node in columns.items() if step in node.value} for step in _STEPS}
+    _prepared(table, steps)
+    orders: list[Order] = []
+    for node in releases:
+        order = _order(node, table, steps, budget)
+        if order.name in {other.name for other in orders}:
+            raise node.child("name").wrong(f"'{order.name}' is the name of another release; names are unique")
+        if order.spend is None and order.error is None and len(releases) > 1:
+            raise node.wrong("the key 'spend' (or 'error') is missing; only a single release can take all that remains")
+        orders.append(order)
+    if not orders:
+        raise parts["release"].wrong("asks for no release")
+    return tuple(orders)
+
+
+def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: Budget) -> Order:
+    parts = node.table(("name", "statistics"), _OPTIONAL)
+    name = _name(parts["name"])
+    own = {step: {**steps[step], **(parts[step].mapping() if step in parts else {})} for step in _STEPS}
+    prepared = _prepared(table, own)
+    for column, condition in parts["where"].mapping().items() if "where" in parts else ():
+        with condition.checked():
+            prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
+    if "resize" in parts:
+        prepared = _resized(prepared, parts["resize"])
+    request = _request(parts, prepared)
+    if "intervals" in parts and _intervals(parts["intervals"]) == "simultaneous":
+        request = request.simultaneous()
+    if "spend" in parts and "error" in parts:
+        raise parts["error"].wrong("give either a spend or the errors to meet")
+    spend = _spend(parts["spend"], budget) if "spend" in parts else None
+    return Order(request, spend, name, _errors(parts["error"], request) if "error" in parts else None)
+
+
+def _prepared(table: Table, steps: dict[str, dict[str, Node]]) -> Table:
+    """The table after every clamp and then every imputation, in the order of the schema's columns."""
+    order = {name: position for position, name in enumerate(table.schema.columns)}
+    for step in _STEPS:
+        for name in sorted(steps[step], key=lambda name: order.get(name, len(order))):
+            node = steps[step][name]
+            with node.checked():
+                table = _STEPS[step](table, name, node)
+    return table
+
+
+def _clamped(table: Table, name: str, node: Node) -> Table:
+    return table.clamp({name: _values(node, table.schema.columns.get(name))})
+
+
+def _imputed(table: Table, name: str, node: Node) -> Table:
+    return table.impute({name: _law(node, table.schema.columns.get(name))})
+
+
+_STEPS: Mapping[str, Callable[[Table, str, Node], Table]] = {"clamp": _clamped, "impute": _imputed}
+
+
+def _law(node: Node, column: Column | None) -> ImputationLaw:
+    kind, parts = node.choice("distribution", _LAWS)
+    if kind == "weights":
+        known = {_key(value): value for value in column.values} if isinstance(column, Category) else {}
+        return Weights({known.get(key, key): weight.number() for key, weight in parts["weights"].mapping().items()})
+    numbers = {key: part.number() for key, part in parts.items() if key != "distribution"}
+    return Normal(**numbers) if kind == "normal" else Uniform(**numbers)
+
+
+def _key(value: Value) -> str:
+    """How a category is written as a key of the file: true, false, 17, or the text itself."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _resized(table: Table, node: Node) -> Table:
+    parts = node.table(("rows",), ("proportion",))
+    with node.checked():
+        return table.resize(parts["rows"].value, proportion=parts["proportion"].number() if "proportion" in parts else 1)
+
+
+def _spend(node: Node, budget: Budget) -> Budget:
+    given: Spend
+    with node.checked():
+        if isinstance(node.value, dict):
+            fields = next(names for kind, names in _PARAMETERS.items() if _MEASURES[kind] is type(budget))
+            make: Any = type(budget)
+            given = make(*(node.table(fields)[field].number() for field in fields))
+        else:
+            given = [item.number() for item in node.items()] if isinstance(node.value, list) else node.number()
+        amount = spend_of(given, budget)
+    if not coordinates(amount)[0] > 0:
+        raise node.wrong("must be greater than 0")
+    return amount
+
+
+def _errors(node: Node, request: Plan) -> Mapping[str, Amount]:
+    """The largest errors of statistics, by their names; each is checked at its place."""
+    found: dict[str, Amount] = {}
+    for name, part in node.mapping().items():
+        with part.checked():
+            found |= checked_errors(request, {name: part.number()})
+    return found
+
+
+def _intervals(node: Node) -> str:
+    word = node.string()
+    if word not in INTERVALS:
+        raise node.wrong(f"'{word}' is unknown{did_you_mean(word, INTERVALS)}")
+    return word
+
+
+def _request(parts: dict[str, Node], table: Table) -> Plan:
+    by = [_group(item, table) for item in parts["group_by"].items()] if "group_by" in parts else []
+    statistics = []
+    for item in parts["statistics"].items():
+        statistics.append(_statistic(item, table))
+        with item.checked():
+            table.agg(statistics[-1])  # alone too, so that the place of an error is the statistic
+    with parts["statistics"].checked():
+        return table.group_by(*by).agg(*statistics)
+
+
+def _group(node: Node, table: Table) -> str | Bins:
+    if isinstance(node.value, dict):
+        parts = node.table(("bins", "edges"))
+        parts["edges"].items()
+        by: str | Bins = bins(parts["bins"].string(), parts["edges"].scalars())
+    else:
+        by = node.string()
+    with node.checked():
+        table.group_by(by)
+    return by
+
+
+def _statistic(node: Node, table: Table) -> Statistic:
+    if isinstance(node.value, dict):
+        return _tables(node, table) if "tables" in node.value else _statistic_of_column(node)
+    word = node.string()
+    if word in {"count", "share"}:
+        return count() if word == "count" else share()
+    if word == "tables":
+        raise node.wrong('\'tables\' needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }')
+    if word in _STATISTICS:
+        raise node.wrong(f"'{word}' needs a column: write {{ {word} = 'column' }}")
+    raise node.wrong(f"'{word}' is no statistic{did_you_mean(word, [*_STATISTICS, 'share', 'tables'])}")
+
+
+def _tables(node: Node, table: Table) -> Statistic:
+    parts = node.table(("tables",), ("weight", "as"))
+    groupings = [[_group(item, table) for item in grouping.items()] for grouping in parts["tables"].items()]
+    options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
+    with node.checked():
+        statistic = tables(*groupings, **options)
+    return _named(statistic, parts)
+
+
+def _statistic_of_column(node: Node) -> Statistic:
+    words = [key for key in node.value if key in _STATISTICS]
+    if len(words) != 1:
+        node.table((), (*_STATISTICS, "tables", "weight", "as", "nulls", "at", "edges", "interval"))
+        raise node.wrong(f'must name one statistic of {", ".join(_STATISTICS)} or tables, such as {{ mean = "wage" }}')
+    also = _ALSO.get(words[0], ())
+    optional = ("weight", "as", *(() if words[0] in _NEVER_NULLS else ("nulls",)), *_OPTIONS.get(words[0], ()))
+    parts = node.table((words[0], *also), optional)
+    options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
+    if "nulls" in parts:
+        options["nulls"] = parts["nulls"].string()
+    if "interval" in parts:
+        options["interval"] = parts["interval"].number()
+    for key in also:
+        parts[key].items()
+        options[key] = parts[key].scalars()
+    column = parts[words[0]].string()
+    with node.checked():
+        everyone = words[0] == "count" and column == "*"
+        statistic = _STATISTICS[words[0]](None if everyone else column, **options)
+    return _named(statistic, parts)
+
+
+def _named(statistic: Statistic, parts: dict[str, Node]) -> Statistic:
+    """The statistic under the name that the file gives it."""
+    if "as" not in parts:
+        return statistic
+    with parts["as"].checked():
+        return statistic.alias(parts["as"].string())

@@ -1,0 +1,134 @@
+"""What a spend means: an amount of the budget's measure, always for the original data, and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from discreet.errors import ArgumentError, BudgetExceeded, printed
+from discreet.exact.numbers import Amount, decimal_up, exact, sqrt_down, text
+from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
+
+__all__ = [
+    "Spend",
+    "amount_text",
+    "budget_down",
+    "check_room",
+    "checked_budget",
+    "in_words",
+    "number_text",
+    "report_delta_of",
+    "spend_of",
+]
+
+_MOST = 10**60
+
+
+Spend = Amount | Budget | Sequence[Amount] | None
+"""A number, a pair (epsilon, delta), the measure itself, or None for all that remains."""
+
+
+def spend_of(spend: Spend, budget: Budget) -> Budget:
+    """The amount of the budget's measure that `spend` means.
+
+    Under ApproxDP a pair is (epsilon, delta); a single number is an epsilon, with the same share of the budget's delta.
+
+    Raises:
+        ArgumentError: another measure, no number, a negative amount.
+    """
+    if isinstance(spend, PureDP | ApproxDP | ZCDP | GDP):
+        if type(spend) is not type(budget):
+            raise ArgumentError(
+                f"spend={type(spend).__name__}: the budget is a {type(budget).__name__}; spend an amount of that measure"
+            )
+        return spend
+    if isinstance(budget, ApproxDP):
+        pair = list(spend) if isinstance(spend, list | tuple) else [spend]
+        if len(pair) > 2 or not pair:
+            raise ArgumentError(f"spend={printed(spend)}: must be an epsilon or a pair (epsilon, delta)")
+        epsilon = exact(pair[0], "spend")  # type: ignore[arg-type]
+        delta = exact(pair[1], "spend[1]") if len(pair) == 2 else budget.delta * epsilon / budget.epsilon  # type: ignore[arg-type]
+        return ApproxDP(epsilon, min(delta, budget.delta) if len(pair) == 1 else delta)
+    if isinstance(spend, list | tuple):
+        raise ArgumentError(f"spend={printed(spend)}: must be a single amount under {type(budget).__name__}")
+    return type(budget)(exact(spend, "spend"))  # type: ignore[arg-type]
+
+
+def report_delta_of(value: Amount) -> Fraction:
+    """A δ to report ε at.
+
+    Raises:
+        ArgumentError: outside (0, 1).
+    """
+    delta = exact(value, "report_delta")
+    if not 0 < delta < 1:
+        raise ArgumentError(f"report_delta={text(delta)}: must lie strictly between 0 and 1")
+    return delta
+
+
+def budget_down(budget: Budget, left: tuple[Fraction, ...]) -> Budget:
+    """The measure with these additive coordinates; for GDP the root is rounded down, so that it fits."""
+    return GDP(sqrt_down(left[0])) if isinstance(budget, GDP) else from_coordinates(type(budget), left)
+
+
+def in_words(dataset: str, budget: Budget, refused: BudgetExceeded) -> BudgetExceeded:
+    """The same refusal for people: whoever refused knew coordinates only; people know the measure."""
+    kind = type(budget)
+    asked, over = (from_coordinates(kind, part) for part in (refused.requested, refused.difference))
+    left = amount_text(budget_down(budget, refused.remaining))
+    words = f"requested {amount_text(asked)}, remaining {left}, over by {amount_text(over)}; "
+    fits = "ask for at most what remains, or for larger errors; a single release without a spend takes all of it"
+    words += fits if any(refused.remaining) else "nothing more can be released"
+    return BudgetExceeded(f"dataset='{dataset}': {words}", refused.requested, refused.remaining)
+
+
+def check_room(dataset: str, budget: Budget, spends: Sequence[Budget], left: tuple[Fraction, ...]) -> None:
+    """The spends fit into what is left, together.
+
+    Raises:
+        BudgetExceeded: they do not, in words.
+    """
+    wanted = tuple(sum(part, Fraction(0)) for part in zip(*map(coordinates, spends), strict=True))
+    if any(asked > most for asked, most in zip(wanted, left, strict=True)):
+        raise in_words(dataset, budget, BudgetExceeded("", wanted, left))
+
+
+def checked_budget(budget: object) -> Budget:
+    """The budget itself.
+
+    Raises:
+        ArgumentError: no budget measure, a budget of 0, or one so large that its ε is no finite double.
+    """
+    if not isinstance(budget, PureDP | ApproxDP | ZCDP | GDP):
+        raise ArgumentError(f"budget={printed(budget)}: must be PureDP, ApproxDP, ZCDP or GDP")
+    if not coordinates(budget)[0] > 0:
+        raise ArgumentError(f"budget={type(budget).__name__}: must be greater than 0")
+    if coordinates(budget)[0] > _MOST:
+        raise ArgumentError(f"budget={type(budget).__name__}: is more than 1e60, which protects nobody; take a smaller one")
+    return budget
+
+
+def amount_text(measure: Budget) -> str:
+    """The parameters of a measure, such as "ε = 1, δ = 1e-9"; "≤" stands where a long number was rounded up."""
+    match measure:
+        case PureDP(epsilon=epsilon):
+            return _stated("ε", epsilon)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"{_stated('ε', epsilon)}, {_stated('δ', delta)}"
+        case ZCDP(rho=rho):
+            return _stated("ρ", rho)
+        case GDP(mu=mu):
+            return _stated("μ", mu)
+
+
+def _stated(symbol: str, value: Fraction) -> str:
+    return f"{symbol} {'=' if exact(number_text(value), symbol) == value else '≤'} {number_text(value)}"
+
+
+def number_text(value: Fraction) -> str:
+    """The exact text of a number ≥ 0 where that is short, else six digits, rounded up."""
+    written, rounded = text(value), decimal_up(value)
+    if len(written) <= 8 or (len(written) <= 12 and exact(rounded, "rounded") != value):
+        return written
+    return rounded

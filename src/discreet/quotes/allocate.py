@@ -1,0 +1,371 @@
+"""From a plan and a spend to a quote: which queries are asked, how the spend is divided, which noise each one gets.
+
+Pure: it knows the plan, the budget and the published totals, never a row and no randomness. Everything in a quote is
+public, and a release does exactly what its quote says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import log, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.queries import Dispersion, LevelCounts, QuantileCodes, Query, RowCount, columns_of, reach, shown, widths
+from discreet.domain.neighbours import ReplaceOne
+from discreet.domain.steps import conditions_of
+from discreet.errors import ArgumentError, InternalError, PlanError, unreachable
+from discreet.exact.numbers import decimal_text, sqrt_down
+from discreet.mechanisms import (
+    Change,
+    Sensitivity,
+    change_of,
+    joint_factor,
+    law_for,
+    quantiles_change,
+    quantiles_for,
+    worst,
+)
+from discreet.mechanisms.lattice import HeldCells, lattice_laws
+from discreet.plan.plan import Plan, resize_of
+from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
+from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
+from discreet.quotes.certainty import levelled
+from discreet.quotes.primitives import Asked, line_of, nullable, shaped, weights_of
+from discreet.quotes.quote import Alternative, Line, Measured, Noise, Quote, expected_error, law_json
+from discreet.quotes.space import Space, space_of
+from discreet.quotes.view import counts_every_row
+from discreet.statistics.kinds import Count
+from discreet.totals.beside import Beside
+
+if TYPE_CHECKING:
+    # Loaded where a plan resizes: a quote of any other begins without it.
+    from discreet.privacy.amplify import Resampling
+
+__all__ = ["changes_of", "check_large", "quote", "resampling_of", "row_quote", "row_targets"]
+
+Target = PureDP | ZCDP | GDP
+"""A guarantee that one mechanism can have by itself."""
+
+
+def quote(plan: Plan, spend: Budget, beside: Beside | None = None) -> Quote:
+    """The quote of a plan: its queries, the division of the spend in proportion to the weights, and the noise of each.
+
+    Args:
+        plan: the request.
+        spend: for one person of the original data; beside exact totals the effective amount (soundness 14).
+        beside: the exact totals of the data set, if there are any.
+
+    Raises:
+        PlanError: the request asks only for what is public already, or the spend is too little for any noise.
+    """
+    asked = _asked(plan, beside)
+    # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is no candidate.
+    targets = [target for target in row_targets(plan, spend, beside) if any(coordinates(target))]
+    if not targets:
+        raise PlanError("spend: is nothing; spend more than 0")
+    found = [_measured(asked, target) for target in targets]
+    measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
+    advertised = spend if beside is None else _advertised(plan, spend, measured, joint)
+    return Quote(plan, spend, _moved_rows(plan, beside), measured, _lines(asked, measured), beside, advertised, joint)
+
+
+def row_quote(plan: Plan, target: Target, beside: Beside | None = None) -> Quote:
+    """The noise that guarantees `target` for one row of the table that is asked, whatever that costs one person.
+
+    Its spend is that of a row. Rows per person and a resize only choose the target, so one table of these quotes serves
+    every proportion, and every spend.
+
+    Raises:
+        PlanError: as `quote`.
+    """
+    asked = _asked(plan, beside)
+    measured, joint = _measured(asked, target)
+    return Quote(plan, target, _moved_rows(plan, beside), measured, _lines(asked, measured), beside, target, joint)
+
+
+def _asked(plan: Plan, beside: Beside | None) -> Asked:
+    return Asked(plan, plan.facts, None if beside is None else space_of(plan, beside))
+
+
+def _lines(asked: Asked, measured: Sequence[Measured]) -> tuple[Line, ...]:
+    return levelled(asked.plan, [line_of(asked, statistic, measured) for statistic in asked.plan.statistics], measured)
+
+
+def row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Target, ...]:
+    """Guarantees of the noise that give `spend` to one person of the original data.
+
+    Beside exact totals, without a resize, that is `spend` itself: the sensitivities are those of semi-adjacent tables.
+    After a resize they are the functional parameters of the whole release (Theorems R1 to R3): everything that reads the
+    sample is composed inside and converted once; the a rows of semi-adjacent tables enter through the law of the copies
+    (soundness 12). Otherwise group privacy over the rows of a person, inverted exactly. Under ApproxDP there are several,
+    and the least noisy mechanism is taken.
+    """
+    sampled = resampling_of(plan, beside)
+    if isinstance(spend, ApproxDP):
+        pure = row_targets(plan, PureDP(spend.epsilon), beside)
+        if not spend.delta > 0:
+            return pure
+        rows = plan.neighbours.rows_per_person
+        if sampled is not None:
+            return (*pure, sampled.gaussian(spend))
+        gaussian = GDP(GDP.for_approx(spend.epsilon, spend.delta).mu / rows)
+        lattice = () if beside is None else (ZCDP.for_approx(spend.epsilon, spend.delta),)
+        return (*pure, gaussian, *lattice)
+    rows = plan.neighbours.rows_per_person
+    match spend:
+        case PureDP(epsilon=epsilon):
+            return (PureDP(epsilon / rows) if sampled is None else sampled.functional(spend),)
+        case ZCDP(rho=rho):
+            return (ZCDP(rho / rows**2) if sampled is None else sampled.functional(spend),)
+        case GDP(mu=mu):
+            return (GDP(mu / rows) if sampled is None else sampled.functional(spend),)
+    raise unreachable(spend)
+
+
+def resampling_of(plan: Plan, beside: Beside | None) -> Resampling | None:
+    """The resize of a plan as its guarantee sees it: beside exact totals a rows are protected together."""
+    resize = resize_of(plan)
+    group = 1 if beside is None else beside.adjacency.a
+    if resize is None:
+        return None
+    from discreet.privacy.amplify import Resampling
+
+    return Resampling(resize.rows, resize.proportion, plan.neighbours, group)
+
+
+def _moved_rows(plan: Plan, beside: Beside | None) -> int:
+    """How many rows of the table that is asked can differ between the tables that are compared."""
+    sampled = resampling_of(plan, beside)
+    if sampled is not None:
+        return sampled.most
+    return plan.neighbours.rows_per_person if beside is None else beside.adjacency.a
+
+
+def _spread(measured: Sequence[Measured]) -> float:
+    """The sum of the logarithms of the noises' standard deviations: smaller is better, whatever the units."""
+    return sum(log(max(one.law.variance(), 1e-300)) for one in measured)
+
+
+def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fraction]:
+    """The queries with the noise of a target, and their joint factor.
+
+    Raises:
+        PlanError: nothing is asked that is not public already, or the target is too little for any noise.
+    """
+    weights = weights_of(asked)
+    if not weights:
+        raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
+    total = sum(weights.values())
+    shares = [weight / total for weight in weights.values()]
+    for query in weights:
+        _refuse_known(asked, query)
+    try:
+        # Trees get their shape for the noise of their share; what the queries cost together follows from the shapes.
+        queries = [_shaped(asked, query, _part(target, share)) for query, share in zip(weights, shares, strict=True)]
+        joint = _joint(asked, queries, shares, target)
+        parts = [(query, share, _part(target, share / joint)) for query, share in zip(queries, shares, strict=True)]
+        return tuple(_one(asked, query, share, part) for query, share, part in parts), joint
+    except ArgumentError as refused:
+        if isinstance(refused, PlanError):
+            raise
+        raise PlanError(
+            f"spend: leaves a share of {decimal_text(min(shares), 3)} for one of {len(shares)} queries, too little: the "
+            "noise would be beyond 1e17 steps of the grid; spend more, or take a coarser step or tighter bounds"
+        ) from None
+
+
+def _shaped(asked: Asked, query: Query, part: Target) -> Query:
+    """The query with the least expected error; both norms of a tree grow with the number of its levels."""
+    if not isinstance(query, LevelCounts):
+        return query
+    single = _sensitivity(asked, query, _change(asked, query))
+
+    def variance(levels: int) -> float:
+        return law_for(Sensitivity(levels * single.l1, levels * single.l2_squared), part).variance()
+
+    return shaped(asked, query, variance)
+
+
+def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: Target) -> Fraction:
+    """What the queries cost together, relative to one by one; beside exact totals they are added up one by one."""
+    if asked.space is not None:
+        return Fraction(1)
+    return joint_factor([_change(asked, query) for query in queries], shares, squared=_adds_squares(target))
+
+
+def _adds_squares(target: Target) -> bool:
+    """Whether the noise of a target costs by the squares of what changes (Gaussian noise), or by the changes themselves."""
+    match target:
+        case PureDP():
+            return False
+        case ZCDP() | GDP():
+            return True
+    raise unreachable(target)
+
+
+def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
+    """The query with the least noise that has the guarantee `part`."""
+    change = _change(asked, query)
+    sensitivity = _sensitivity(asked, query, change)
+    laws = _candidates(asked, query, sensitivity, part)
+    alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
+    return Measured(query, share, sensitivity, worst(change), part, laws[0][1], alternatives)
+
+
+def _refuse_known(asked: Asked, query: Query) -> None:
+    """Whatever nobody's data can change is no statistic that needs noise.
+
+    Raises:
+        PlanError: the answer is the same for all tables, or follows from the published totals.
+    """
+    nobody = asked.space is not None and not len(asked.space.held)
+    if nobody or not _sensitivity(asked, query, _change(asked, query)).l1 or _is_said(asked, query):
+        raise PlanError(f"'{shown(query)}' is already exact: it follows from what is public; ask for more")
+
+
+def _is_said(asked: Asked, query: Query) -> bool:
+    """Whether the published totals say the answer: how many rows have each combination of all values that it reads."""
+    plan = asked.plan
+    read = [*columns_of(query), *(group.column for group in plan.group_by)]
+    read += [step.column for step in conditions_of(plan.steps)]
+    return asked.space is not None and bool(read) and asked.space.says(read)
+
+
+def _sensitivity(asked: Asked, query: Query, change: Change) -> Sensitivity:
+    return worst(change) if asked.space is None else _beside_totals(asked.space, query, change)
+
+
+def _part(target: Target, share: Fraction) -> Target:
+    """The part of a target in its additive coordinates; a share above 1 occurs where queries cost less together."""
+    match target:
+        case PureDP(epsilon=epsilon):
+            return PureDP(epsilon * share)
+        case ZCDP(rho=rho):
+            return ZCDP(rho * share)
+        case GDP(mu=mu):
+            return GDP(sqrt_down(mu**2 * share))
+    raise unreachable(target)
+
+
+def _candidates(asked: Asked, query: Query, sensitivity: Sensitivity, part: Target) -> list[tuple[float, Noise]]:
+    """The laws that give `part`, each with its mean variance, from the least noise to the most."""
+    if isinstance(query, QuantileCodes):
+        chosen = quantiles_for(sensitivity, part, query.size, asked.plan.layout.cells, query.at)
+        return [(chosen.variance(), chosen)]
+    space, plain = asked.space, law_for(sensitivity, part)
+    laws: list[Noise] = [plain]
+    if space is not None and len(space.held) < space.cells:
+        laws = [HeldCells(*_held(space, query), plain)]
+    if space is not None and space.structure is not None and isinstance(query, RowCount) and not isinstance(part, GDP):
+        laws += lattice_laws(space.structure, sensitivity, part, space.beside.adjacency.a)
+    return sorted(((law.variance(), law) for law in laws), key=lambda one: one[0])
+
+
+def _held(space: Space, query: Query) -> tuple[int, NDArray[np.int64]]:
+    """How many integers the answer has, and the positions of those that can be other than 0, level by level."""
+    held, done = [], 0
+    for width in widths(query):
+        held.append(done + (space.held[:, None] * width + np.arange(width)).ravel())
+        done += space.cells * width
+    return done, np.concatenate(held)
+
+
+def changes_of(quoted: Quote) -> tuple[Change, ...]:
+    """For each measured query what one row can do to it, by where it was and where it is afterwards, totals or not."""
+    plan = quoted.plan
+    asked = Asked(plan, plan.facts, None)
+    return tuple(_change(asked, one.query) for one in quoted.measured)
+
+
+def _change(asked: Asked, query: Query) -> Change:
+    """What one replaced (or added) row can do; after a resize n is fixed, so there it is that of replace-one."""
+    plan, rows = asked.plan, asked.facts.rows
+    neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
+    if isinstance(query, QuantileCodes):
+        skipped = not counts_every_row(plan) or nullable(asked, query)
+        return quantiles_change(len(query.at), cells=plan.layout.cells, skipped=skipped, neighbours=neighbours)
+    if isinstance(query, Dispersion):
+        return Change(Sensitivity(query.most, query.most**2), Sensitivity(0, 0), Sensitivity(0, 0))
+    least, most = reach(query)
+    return change_of(
+        least,
+        most,
+        at_once=len(widths(query)),
+        parts=sum(widths(query)),
+        cells=plan.layout.cells,
+        nullable=nullable(asked, query),
+        skipped=not counts_every_row(plan),
+        neighbours=neighbours,
+    )
+
+
+def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:
+    """What semi-adjacent tables can differ by: all a rows together, but nothing that the totals forbid."""
+    if isinstance(query, RowCount):
+        span = space.of_counts(may_skip=space.structure is None)
+    else:
+        span = space.of_moves(*((move.l1, move.l2_squared) for move in (change.within, change.across, change.leaves)))
+    return Sensitivity(span.l1, span.l2_squared)
+
+
+def _advertised(plan: Plan, spend: Budget, measured: Sequence[Measured], joint: Fraction) -> Budget:
+    """The guarantee that the same noise has for one replaced row, if nobody counts the totals. Only printed."""
+    inner = [_ordinary_guarantee(one) for one in measured]
+    parts = zip(*map(coordinates, inner), strict=True)
+    total = from_coordinates(type(inner[0]), tuple(joint * sum(part, Fraction(0)) for part in parts))
+    sampled = resampling_of(plan, None)
+    if isinstance(total, GDP) and isinstance(spend, ApproxDP) and sampled is not None:
+        return ApproxDP(sampled.profile(total).epsilon_at(spend.delta), spend.delta)
+    if isinstance(total, ApproxDP):
+        raise InternalError("a mechanism guarantees no approximate DP by itself")
+    outer = total if sampled is None else _through(sampled, total)
+    return outer.to_approx(spend.delta) if isinstance(spend, ApproxDP) and spend.delta else outer
+
+
+def _through(sampled: Resampling, inner: Target) -> Target:
+    """What a guarantee for the resized table is for the original one."""
+    match inner:
+        case PureDP():
+            return sampled.guarantee(inner)
+        case ZCDP():
+            return sampled.guarantee(inner)
+        case GDP():
+            return sampled.guarantee(inner)
+    raise unreachable(inner)
+
+
+def _ordinary_guarantee(one: Measured) -> Target:
+    """The guarantee of the noise at the ordinary sensitivity: the stated one, scaled by the two sensitivities."""
+    match one.guarantee:
+        case PureDP(epsilon=epsilon):
+            return PureDP(epsilon * Fraction(one.ordinary.l1, one.sensitivity.l1))
+        case ZCDP(rho=rho):
+            return ZCDP(rho * Fraction(one.ordinary.l2_squared, one.sensitivity.l2_squared))
+        case GDP():
+            squared = coordinates(one.guarantee)[0] * Fraction(one.ordinary.l2_squared, one.sensitivity.l2_squared)
+            made = from_coordinates(GDP, (squared,))
+            if not isinstance(made, GDP):
+                raise InternalError("GDP has one coordinate")
+            return made
+    raise unreachable(one.guarantee)
+
+
+def check_large(quote: Quote) -> Quote:
+    """The quote itself, when it can be released.
+
+    Raises:
+        PlanError: it is large, and so noisy that its counts are no 64-bit integers.
+    """
+    if is_large(quote.plan.layout):
+        for line in quote.lines:
+            if isinstance(line.statistic.kind, Count) and expected_error(quote, line, rows=1) >= 2**53:
+                raise PlanError(
+                    f"spend: leaves '{line.statistic.name}' an interval beyond 2**53; a release of more than "
+                    f"{MOST_WHOLE_CELLS} rows has counts in 64-bit integers: spend more"
+                )
+    return quote

@@ -1,0 +1,113 @@
+"""What is public about the counts of a request: which sums of cells are known exactly, and which are at most so large.
+
+From these a reader can make a table of counts that has the sums; see `views`. Nothing here depends on a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.domain.groups import Group, group_labels
+from discreet.domain.steps import conditions_of
+from discreet.errors import PlanError
+from discreet.plan.plan import Plan
+from discreet.quotes.space import space_of
+from discreet.quotes.view import counts_every_row, is_complete
+from discreet.statistics.kinds import Count, Statistic
+from discreet.totals.beside import Beside
+from discreet.totals.structure import exact_sums
+
+__all__ = ["PublicSums", "sums_of_counts", "sums_of_frame"]
+
+Sums = tuple[NDArray[np.int64] | None, NDArray[np.int64]]
+"""For every cell the number of its sum, -1 for none, and the sums; without labels the sum is that of all cells."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublicSums:
+    """Sums of the counts of cells: the `exact` ones, and in `most` those that are at most so large."""
+
+    exact: tuple[Sums, ...]
+    most: tuple[Sums, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As a release document holds them."""
+        return {"known_sums": _json(self.exact), "known_most": _json(self.most)}
+
+
+def _json(sums: Sequence[Sums]) -> list[dict[str, Any]]:
+    return [{"labels": None if labels is None else labels.tolist(), "totals": totals.tolist()} for labels, totals in sums]
+
+
+def sums_of_counts(plan: Plan, beside: Beside | None) -> PublicSums:
+    """What is public of the numbers of rows in the cells of a request.
+
+    Rows that a condition drops are in no cell: without the conditions the sums are at least as large.
+    """
+    exact = _exact(plan, beside)
+    if counts_every_row(plan):
+        return PublicSums(exact, ())
+    most: tuple[Sums, ...] = ()
+    with suppress(PlanError):  # what cannot be asked has no sums that are worked out
+        conditions = conditions_of(plan.steps)
+        steps = tuple(step for step in plan.steps if step not in conditions)
+        most = _exact(replace(plan, steps=steps), beside)
+    rows = _rows(plan)
+    return PublicSums(exact, most if rows is None else _merged(most, (rows,)))
+
+
+def sums_of_frame(plan: Plan, beside: Beside | None, groups: tuple[Group, ...]) -> PublicSums:
+    """What is public of the numbers of rows in a frame: for every cell of the request one for each of further groups."""
+    facts = plan.facts
+    outer = sums_of_counts(plan, beside)
+    width = prod(len(group_labels(group, facts)) for group in groups)
+    exact, most = _repeated(outer.exact, width), _repeated(outer.most, width)
+    # The cells of the request are the sums of those of the frame where every row of theirs is in one of its groups.
+    if not all(is_complete(group, facts) for group in groups):
+        exact, most = (), _merged(exact, most)
+    inner = PublicSums((), ())
+    with suppress(PlanError):  # these cells may be those of no request: a column may be grouped and cut into bins at once
+        longest = max(len(group.column) for group in (*plan.group_by, *groups))
+        counted = Statistic(Count(), None, "n" * (longest + 1))  # no column is called like that
+        whole = replace(plan, group_by=(*plan.group_by, *groups), statistics=(counted,))
+        inner = sums_of_counts(whole, beside)
+    return PublicSums(_merged(inner.exact, exact), _merged(inner.most, most))
+
+
+def _repeated(sums: Sequence[Sums], width: int) -> tuple[Sums, ...]:
+    return tuple((None if labels is None else np.repeat(labels, width), totals) for labels, totals in sums)
+
+
+def _merged(first: tuple[Sums, ...], second: tuple[Sums, ...]) -> tuple[Sums, ...]:
+    """Both, with the sum of all cells once."""
+    whole = any(labels is None for labels, _ in first)
+    return (*first, *(one for one in second if one[0] is not None or not whole))
+
+
+def _exact(plan: Plan, beside: Beside | None) -> tuple[Sums, ...]:
+    """The exact totals, the cells in which there can be no row, and the public number of rows."""
+    space = None if beside is None else space_of(plan, beside)
+    found: list[Sums] = []
+    if space is not None:
+        found += [] if space.structure is None else exact_sums(space.structure)
+        if len(space.held) < space.cells:
+            labels = np.zeros(space.cells, dtype=np.int64)
+            labels[space.held] = -1
+            found.append((labels, np.zeros(1, dtype=np.int64)))
+    rows = _rows(plan)
+    if rows is not None and counts_every_row(plan) and plan.layout.cells:
+        found.append(rows)
+    return tuple(found)
+
+
+def _rows(plan: Plan) -> Sums | None:
+    """The number of all rows, where it is public."""
+    rows = plan.facts.rows
+    return None if rows is None else (None, np.array([rows], dtype=np.int64))

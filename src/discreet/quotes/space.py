@@ -1,0 +1,274 @@
+"""The sensitivity space of a request beside exact totals: how far its answers move between semi-adjacent tables.
+
+S = {θ(X) - θ(X') : equal totals, at most a(t) rows differ}. Where the totals are those of a partition into classes, the
+changed rows can be matched class by class, so a member of S is a sum of a(t) moves of one row *within its class*; for tables
+with one-way margins an entry of a count table is at most a(k-1)/k. Proofs: docs/proofs/semi-dp.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.domain.neighbours import ReplaceOne
+from discreet.domain.schema import Number, Schema
+from discreet.domain.steps import NumberFacts
+from discreet.errors import ArgumentError, InternalError, PlanError, printed, unreachable
+from discreet.exact.numbers import float_up, sqrt_up
+from discreet.plan.plan import Plan
+from discreet.plan.table import Table
+from discreet.quotes.lattice import held_cells, joint_places, structure_of
+from discreet.quotes.view import View, view_of
+from discreet.statistics.kinds import (
+    Count,
+    Histogram,
+    Mean,
+    Median,
+    Quantiles,
+    Share,
+    Statistic,
+    Std,
+    Sum,
+    Tables,
+    Variance,
+    count,
+    levels_of,
+)
+from discreet.totals.beside import Beside, atoms_of, beside, star_of
+from discreet.totals.description import Invariants
+from discreet.totals.given import read_totals
+from discreet.totals.published import PublishedTotals
+from discreet.totals.statements import TotalsPart
+from discreet.totals.structure import Blocks, Kernel, Structure
+from discreet.totals.structure import Tables as MarginTables
+
+__all__ = ["Space", "Span", "sensitivity", "space_of"]
+
+_SOME_ROWS = 2**39
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Upper bounds of Δ₁ and Δ₂² over a sensitivity space."""
+
+    l1: int
+    l2_squared: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Space:
+    """What the totals leave free of a request on the original table.
+
+    Args:
+        beside: the totals and a(t).
+        structure: the lattice of the row counts, None where plain noise has to serve.
+        across: whether a row can move to another cell of the request while its class of the totals stays the same.
+        tables: the columns of each table of totals that is published whole.
+        held: int64, the cells of the request that can hold a record; in all others every answer is 0, whatever the table.
+        cells: how many cells the request has.
+    """
+
+    beside: Beside
+    structure: Structure | None
+    across: bool
+    tables: tuple[frozenset[str], ...]
+    held: NDArray[np.int64]
+    cells: int
+
+    @property
+    def determined(self) -> bool:
+        """Whether the row counts of all cells follow from the totals in a way that is worked out here."""
+        return isinstance(self.structure, Blocks | MarginTables) and self.structure.determined
+
+    def says(self, columns: Iterable[str]) -> bool:
+        """Whether some published table says how many rows have each combination of values of the columns."""
+        return any(table.issuperset(columns) for table in self.tables)
+
+    def of_values(self, least: int, most: int, *, may_skip: bool) -> Span:
+        """The bounds for cell sums of integers in [least, most], one for each row; with `may_skip` a row may add nothing.
+
+        a(t) moves within classes: each changes one cell by at most the width, or two cells by at most the largest value.
+        """
+        low, high = (min(least, 0), max(most, 0)) if may_skip else (least, most)
+        within, largest = high - low, max(abs(least), abs(most))
+        return self.of_moves((within, within**2), (2 * largest, 2 * largest**2), (0, 0))
+
+    def of_moves(self, within: tuple[int, int], across: tuple[int, int], leaves: tuple[int, int]) -> Span:
+        """The bounds from ‖·‖₁ and ‖·‖₂² of what one row does to the answer: in its cell, to another cell, to no cell.
+
+        At most a(t) such moves, each within a class of the totals: a norm of the sum is at most a(t) times the largest.
+        """
+        a = self.beside.adjacency.a
+        moves = (within, across, leaves) if self.across else (within, leaves)
+        return Span(a * max(l1 for l1, _ in moves), a * a * max(l2_squared for _, l2_squared in moves))
+
+    def of_counts(self, *, may_skip: bool) -> Span:
+        """The bounds for the row counts: as for the value 1, and less where the lattice is that of tables with margins."""
+        general = self.of_values(1, 1, may_skip=may_skip)
+        a = self.beside.adjacency.a
+        if isinstance(self.structure, MarginTables) and all(table.depth == 1 for table in self.structure.tables):
+            return _smaller(general, _of_margins(self.structure, a))
+        if isinstance(self.structure, Kernel):
+            return _smaller(general, _of_kernel(self.structure, a))
+        return general
+
+
+def space_of(plan: Plan, totals: Beside) -> Space | None:
+    """What the totals leave free of the request; None where it asks a resized table.
+
+    Raises:
+        PlanError: a column of the totals is imputed.
+    """
+    view = view_of(plan, totals.invariants.columns)
+    if view is None:
+        return None
+    structure = structure_of(plan, view, totals)
+    whole = (part for part in totals.invariants.parts if isinstance(part, TotalsPart) and part.only is None)
+    tables = tuple(frozenset(part.columns) for part in whole)
+    return Space(totals, structure, _across(plan, view, totals), tables, held_cells(plan, view, totals), view.cells)
+
+
+def sensitivity(
+    invariants: Invariants,
+    schema: Schema,
+    query: object,
+    norm: int | str = 2,
+    totals: PublishedTotals | Mapping[object, object] | None = None,
+) -> float:
+    """An upper bound of the norm over S: how much the answer can change between semi-adjacent tables, rounded up.
+
+    Args:
+        invariants: what is published exactly.
+        schema: the public columns.
+        query: a request made with `table.agg`, a statistic of the whole table, or the names of the columns of a table of
+            counts. Of a request it is the largest of its queries: a sum counts in steps of its column's grid, squares in
+            their squares, quantiles in choices or, of the deepest tree, in nodes.
+        norm: 1, 2 or "K". The K-norm is the one whose unit ball is the hull of S: its sensitivity is 1.
+        totals: the published totals, if they are known.
+
+    Raises:
+        ArgumentError: another norm, or no query.
+    """
+    if norm not in (1, 2, "K"):
+        raise ArgumentError(f"norm={printed(norm)}: must be 1, 2 or 'K'")
+    plan = _plan_of(schema, query)
+    published = None if totals is None else read_totals(invariants, schema, totals)
+    invariants.check(schema)
+    rows = plan.neighbours.rows if isinstance(plan.neighbours, ReplaceOne) else _SOME_ROWS
+    space = space_of(plan, beside(invariants, schema, published, rows))
+    if space is None:
+        raise PlanError("query: asks a resized table, which has no totals; a(t) enters through the resampling instead")
+    span = _largest(plan, space)
+    if norm == "K":
+        return 1.0 if span.l1 else 0.0
+    return float(span.l1) if norm == 1 else float_up(sqrt_up(Fraction(span.l2_squared)))
+
+
+def _plan_of(schema: Schema, query: object) -> Plan:
+    if isinstance(query, Plan):
+        return query
+    table = Table(schema, ReplaceOne(rows=_SOME_ROWS))
+    if isinstance(query, str):
+        return table.group_by(query).agg(count())
+    if isinstance(query, Sequence) and query and all(isinstance(name, str) for name in query):
+        return table.group_by(*query).agg(count())
+    return table.agg(query)  # type: ignore[arg-type]  # agg refuses what is no statistic
+
+
+def _largest(plan: Plan, space: Space) -> Span:
+    """The largest bounds over the queries of a request; 0 for counts that the totals determine."""
+    spans = [_span(plan, space, statistic) for statistic in plan.statistics]
+    return Span(max(span.l1 for span in spans), max(span.l2_squared for span in spans))
+
+
+def _span(plan: Plan, space: Space, statistic: Statistic) -> Span:
+    kind = statistic.kind
+    match kind:
+        case Sum() | Mean():
+            return space.of_values(*_steps(plan, statistic), may_skip=True)
+        case Variance() | Std():
+            ends = _steps(plan, statistic)
+            squares = space.of_values(0, max(end**2 for end in ends), may_skip=True)
+            return _larger(space.of_values(*ends, may_skip=True), squares)
+        case Count() if statistic.column is not None:
+            return space.of_values(1, 1, may_skip=True)
+        case Count() | Share():
+            return Span(0, 0) if space.determined else space.of_counts(may_skip=space.structure is None)
+        case Median() | Quantiles():
+            # Of the choices by rank, and of the deepest tree there can be: how deep it gets depends on the spend.
+            chosen, depth = len(levels_of(kind)).bit_length(), max(1, (_codes(plan, statistic) - 1).bit_length())
+            choices = space.of_moves((2 * chosen, 4 * chosen), (2 * chosen, 2 * chosen), (chosen, chosen))
+            return _larger(choices, space.of_moves((2 * depth, 2 * depth), (2 * depth, 2 * depth), (depth, depth)))
+        case Histogram() | Tables():
+            # A row counts in one bin or cell of a further table, and may move to another one where it is.
+            return space.of_moves((2, 2), (2, 2), (1, 1))
+    raise unreachable(kind)
+
+
+def _codes(plan: Plan, statistic: Statistic) -> int:
+    facts = plan.facts[str(statistic.column)]
+    if not isinstance(facts, NumberFacts):
+        raise InternalError(f"column '{statistic.column}' has no quantiles")
+    return facts.high - facts.low + 1
+
+
+def _steps(plan: Plan, statistic: Statistic) -> tuple[int, int]:
+    """The least and the greatest value of the column in steps of its grid, rounded outwards."""
+    facts = plan.facts[str(statistic.column)]
+    if not isinstance(facts, NumberFacts) or not isinstance(facts.column, Number):
+        raise InternalError(f"column '{statistic.column}' has no sum")
+    ends = facts.column.value(facts.low) / facts.column.step, facts.column.value(facts.high) / facts.column.step
+    return floor(ends[0]), ceil(ends[1])
+
+
+def _across(plan: Plan, view: View, totals: Beside) -> bool:
+    """Whether some class of the totals has rows in two cells; True is always right."""
+    shown = {name for name, labels in view.labels if labels > 1}
+    star = star_of(totals.invariants)
+    if star is not None:
+        cliques = [{*star.separator, *branch} for branch in star.branches] or [set(star.separator)]
+        return all(not shown <= clique for clique in cliques)
+    atoms = None if view.free > 1 else atoms_of(totals, plan.schema)
+    if atoms is None:
+        return view.cells > 1
+    place = joint_places(view, totals.invariants.columns).ravel()
+    seen = place >= 0
+    pairs = np.unique(np.stack([atoms.labels.ravel()[seen], place[seen]]), axis=1)
+    return bool(len(np.unique(pairs[0])) < pairs.shape[1])
+
+
+def _larger(first: Span, second: Span) -> Span:
+    return Span(max(first.l1, second.l1), max(first.l2_squared, second.l2_squared))
+
+
+def _smaller(first: Span, second: Span) -> Span:
+    return Span(min(first.l1, second.l1), min(first.l2_squared, second.l2_squared))
+
+
+def _of_margins(structure: MarginTables, a: int) -> Span:
+    """P - N with equal margins, |P| = |N| = a, on tables of k axes: entries are at most u = a(k-1)/k.
+
+    A cell that P holds u times has its level on each axis u times in N, and a cell of N shares at most k-1 of its levels.
+    """
+    axes = {len(table.shape) for table in structure.tables}
+    if axes == {2} and a == 3 and all(min(table.shape) <= 2 for table in structure.tables):
+        a = 2  # half of the ℓ₁ norm is even where one axis has two levels: three changed rows move no more than two
+    k = max(axes, default=2)
+    u = a * (k - 1) // k
+    if not u:
+        return Span(0, 0)
+    times, rest = divmod(a, u)
+    return Span(2 * a, 2 * (times * u * u + rest * rest))
+
+
+def _of_kernel(structure: Kernel, a: int) -> Span:
+    """The exact largest norms by enumeration, where the domain is small enough; else the general bound."""
+    from discreet.totals.enumerate import largest_norms
+
+    found = largest_norms(structure.equations, a)
+    return Span(2 * a, 2 * a * a) if found is None else Span(*found)

@@ -1,0 +1,19 @@
+"""From cubes to a document: noisy answers, estimates, frames, files and other looks at them.
+
+* `_solvers`: Least squares and controlled rounding where totals overlap, so that no closed form is known
+* `assemble`: From noisy integers to the statistics of a request with their intervals: a pure function of public
+  numbers
+* `consistent`: Noisy counts made a table of non-negative integers that has the published totals exactly
+* `document`: What came out: numbers with error bars, the guarantee, and all that a third party needs to check both
+* `evaluate`: A quote carried out on its cubes: exact integers, then noisy integers
+* `files`: A table that is too large for one document: Parquet files of so many rows each, and digests over their
+  bytes
+* `frames`: The frames that a release document holds, and what their files are called
+* `plot`: The numbers of a release as bars with their intervals
+* `publish`: A quote carried out on its cubes and written down as a release: the last step before the ledger commits
+  it
+* `run`: Releases whose tables are too large for one document: exact answers, noise and intervals part by part, into
+  files
+* `views`: Other looks at a release: computed from the published document alone, at no charge, and labelled as what
+  they are
+"""

@@ -1,0 +1,400 @@
+"""What came out: numbers with error bars, the guarantee, and all that a third party needs to check both.
+
+A release is one canonical JSON document with a digest over itself; everything in it is public. The table, the guarantee
+and the files are views of that document. The table of a *large* release stands in files beside it, whose digests it holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+from discreet._version import __version__
+from discreet.domain.words import one_line, release_card
+from discreet.errors import ArgumentError, printed
+from discreet.exact.canonical import digest, sealed
+from discreet.exact.files import made, replaced
+from discreet.exact.given_paths import content_of, given_path, reason, shown_path
+from discreet.exact.numbers import decimal_up, exact, text
+from discreet.privacy.coordinates import Budget, from_json, to_json
+from discreet.releases.files import TABLE, Part, collected, copied, paths_of, problem_of, table_of
+from discreet.releases.frames import all_frames, checked_formulas, for_csv, frame_of, named_files
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+    import polars as pl
+
+__all__ = ["FORMAT", "Guarantee", "Release", "RowEstimate", "column_json", "guarantee_json", "make_release"]
+
+FORMAT = 2
+"""The newest version of the release file: 1 holds its table, 2 describes the files that do. Readers refuse what is newer."""
+
+_PARTS = ("name", "dataset", "guarantee", "columns")
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What the release promises to each person, for the original data.
+
+    Args:
+        measure: the guarantee itself; it counts preprocessing, resampling and everything in the release.
+        relation: "add-remove" or "replace-one": who is compared with whom.
+        rows_per_person: how many rows one person can have.
+        report_delta: the δ at which `epsilon` is stated (0 for pure differential privacy).
+        epsilon: an upper bound of ε at that δ.
+        ordinary: what the same noise would be advertised as if nobody counted the exact totals; None without totals.
+        semi_adjacency: a, when exact totals are published: compared are tables with the same totals that differ in at most
+            a rows; None without totals.
+    """
+
+    measure: Budget
+    relation: str
+    rows_per_person: int
+    report_delta: Fraction
+    epsilon: float
+    ordinary: Budget | None = None
+    semi_adjacency: int | None = None
+
+    @property
+    def advertised(self) -> Budget:
+        """The guarantee as ordinary differential privacy states it, which does not count exact totals."""
+        return self.measure if self.ordinary is None else self.ordinary
+
+    @property
+    def effective(self) -> Budget:
+        """The guarantee that counts the exact totals; without totals it is the advertised one."""
+        return self.measure
+
+    def __str__(self) -> str:
+        """The guarantee in plain words."""
+        person = "one person" if self.rows_per_person == 1 else f"one person with up to {self.rows_per_person} rows"
+        change = f"any data of {person} are {'replaced' if self.relation == 'replace-one' else 'added or removed'}"
+        if self.semi_adjacency is not None:
+            more = self.semi_adjacency - 1
+            others = f" and {'one other row changes' if more == 1 else f'up to {more} other rows change'}" if more else ""
+            change += f"{others}, so that the exact totals stay as they are (a = {self.semi_adjacency})"
+        bound = f"(ε = {decimal_up(self.epsilon, 4)} at δ = {decimal_up(self.report_delta)})" if self.report_delta else ""
+        return " ".join(f"When {change}: {self.measure.explain()} {bound}".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A published release. Equal releases have equal bytes.
+
+    Args:
+        payload: the document.
+        folder: where the files of a large release stand; None for others, and where that is not known.
+
+    Raises:
+        ArgumentError: bytes that are no release, were changed or cut, or come from a newer version; from the properties too,
+            where a document with a digest that fits lacks what every release has.
+    """
+
+    payload: bytes
+    folder: Path | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        document = _parsed(self.payload)
+        found = document.get("format")
+        if type(found) is not int or found > FORMAT:
+            raise ArgumentError(
+                f"release: its format is {printed(found)}, this version reads up to {FORMAT}; update discreet"
+            )
+        body = {key: value for key, value in document.items() if key != "digest"}
+        if document.get("digest") != _written(digest, body):
+            raise ArgumentError("release: its digest does not match its content; it was changed after it was written")
+        missing = [key for key in _PARTS if key not in document]
+        if missing:
+            raise ArgumentError(f"release: has no '{missing[0]}'; it is no document that discreet wrote")
+
+    def __reduce__(self) -> tuple[type[Release], tuple[bytes, Path | None]]:
+        return Release, (self.payload, self.folder)  # so that a pickle is checked like a file
+
+    def __repr__(self) -> str:
+        return one_line("Release", f"'{self.name}' of", f"'{self.dataset}',", f"digest {self.digest[:12]}")
+
+    def _repr_html_(self) -> str:
+        document = self.shown(20)
+        with _as_written("numbers"):
+            return release_card(document)
+
+    def plot(self, statistic: str | None = None) -> alt.LayerChart:
+        """Bars with their intervals, one for each group, as an Altair chart (extra `plot`).
+
+        Args:
+            statistic: a column of `table` such as "mean_wage", or the name of a further frame such as that of a histogram;
+                left out: the first number there is.
+
+        Raises:
+            ArgumentError: no such number, more than 1,000 groups, or Altair is not installed.
+        """
+        from discreet.releases.plot import bars_of
+
+        if self.parts:
+            raise ArgumentError("plot(): the release has too many groups for bars; filter release.scan() and plot that")
+        return bars_of(self.document, statistic)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The whole public document, a fresh copy."""
+        return _parsed(self.payload)
+
+    @property
+    def name(self) -> str:
+        """The name of the release, unique in its data set."""
+        return str(self.document["name"])
+
+    @property
+    def dataset(self) -> str:
+        """The declared name of the data set."""
+        return str(self.document["dataset"])
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over all of the document but itself."""
+        return str(self.document["digest"])
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the release promises."""
+        with _as_written("guarantee"):
+            return _guarantee(self.document["guarantee"])
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The files that hold the table of a large release; none where the document holds it."""
+        return _parts(self.document)
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row for every cell of the public domain: group columns, then each statistic with its bounds.
+
+        That of a large release is read into memory whole; `scan` reads what is asked for.
+        """
+        document = self.document
+        if _parts(document):
+            return collected(self.scan())
+        with _as_written("columns"):  # no lazy frame: collecting one needs threads, which a forked process has not
+            return frame_of(document["columns"])
+
+    def scan(self) -> pl.LazyFrame:
+        """`table`, read when it is collected and only as far as that needs: of a large release from its files.
+
+        Raises:
+            ArgumentError: it is not known where the files are.
+        """
+        parts = self.parts
+        if parts:
+            import polars as pl
+
+            return pl.scan_parquet(paths_of(parts, self._place()))
+        return self.table.lazy()
+
+    def shown(self, rows: int) -> dict[str, Any]:
+        """The document with the values of its table; of a large release with those of at most the first `rows` rows."""
+        document = self.document
+        if _parts(document):
+            head = None if self.folder is None else collected(self.scan().head(rows))
+            with _as_written("columns"):
+                columns = [(one, [] if head is None else head[one["name"]].to_list()) for one in document["columns"]]
+                document["columns"] = [{**one, "values": values} for one, values in columns]
+        return document
+
+    def _place(self) -> Path:
+        if self.folder is None:
+            raise ArgumentError("release: its table is in files; read it with Release.load(folder) from where they are")
+        return self.folder
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """All frames of the release by name: "table" is the main one; exact totals are named after their columns.
+
+        A frame of totals has the columns of its cells and their exact numbers; cells that are not there hold 0 rows.
+        """
+        table, document = self.table, self.document
+        with _as_written("tables"):
+            return all_frames(document, table)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`table` as a pandas frame (extra `pandas`).
+
+        Raises:
+            ArgumentError: the release is large, or pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ArgumentError(
+                "to_pandas(): needs the extra: pip install 'discreet[pandas]'; or use release.table"
+            ) from None
+        if self.parts:
+            raise ArgumentError("to_pandas(): the table is too large; take what you need of release.scan()")
+        table = self.table
+        return pd.DataFrame({name: table[name].to_list() for name in table.columns})
+
+    def save(self, folder: str | Path, *, formulas: str = "escape") -> Path:
+        """release.json and a CSV and a Parquet file of each frame of `tables` stand in `folder`, each whole or not at all.
+
+        Of a large release, its files in place of those of the table. In CSV files alone, a single quote stands before labels
+        that spreadsheets take for formulas, unless `formulas` is "keep".
+
+        Raises:
+            ArgumentError: the folder cannot be made or written, or holds another table; or files that are not as written.
+        """
+        place, parts, _ = given_path(folder, "save()"), self.parts, checked_formulas(formulas)
+        frames = all_frames(self.document, collected(self.scan().head(0))) if parts else self.tables
+        files = named_files({name: frame for name, frame in frames.items() if name != TABLE or not parts})
+        try:
+            made(place)
+            if parts and problem_of(parts, place / TABLE):
+                copied(parts, self._place() / TABLE, place)
+            replaced(place / "release.json", lambda path: path.write_bytes(self.payload))
+            for name, frame in files.items():
+                replaced(place / f"{name}.csv", partial(for_csv(frame, formulas).write_csv, quote_style="non_numeric"))
+                replaced(place / f"{name}.parquet", frame.write_parquet)
+        except OSError as wrong:
+            raise ArgumentError(f"save('{folder}'): cannot be written ({reason(wrong)}); choose another folder") from None
+        except ValueError as wrong:
+            raise ArgumentError(f"save('{folder}'): {wrong}; restore the release from a copy") from None
+        return place
+
+    @staticmethod
+    def load(folder: str | Path) -> Release:
+        """The release in a folder made by `save`, or in a release.json file.
+
+        Raises:
+            ArgumentError: no release there, or one that was changed, cut, or written by a newer version; of a large
+                release its files too.
+        """
+        try:
+            place = Path(folder)
+            file = place / "release.json" if place.is_dir() else place
+            payload = content_of(file)
+        except (OSError, ValueError, TypeError):
+            shown = shown_path(folder) if isinstance(folder, str | Path) else printed(folder)
+            raise ArgumentError(f"load({shown}): no release.json there; name the folder of a saved release") from None
+        parts = Release(payload).parts
+        problem = problem_of(parts, file.parent / TABLE) if parts else ""
+        if problem:
+            raise ArgumentError(f"load('{folder}'): {TABLE}: {problem}; restore the folder from a copy")
+        return Release(payload, file.parent if parts else None)
+
+
+@dataclass(frozen=True, slots=True)
+class RowEstimate:
+    """A noisy number of rows with its 95 % interval. `rows` is at least 1 and may be the n of a resize."""
+
+    rows: int
+    low: int
+    high: int
+    release: Release
+
+    def __index__(self) -> int:
+        return self.rows
+
+
+def make_release(content: Mapping[str, Any]) -> Release:
+    """The release of a complete public document without format, version and digest, which are added."""
+    body = {"format": 2 if "table" in content else 1, "library": f"discreet {__version__}", **content}
+    return Release(_written(sealed, body).encode("ascii"))
+
+
+def column_json(name: str, values: Sequence[Any]) -> dict[str, Any]:
+    """A column as the document holds it; its kind follows from the values, null for None.
+
+    Raises:
+        ArgumentError: values of several kinds.
+    """
+    kinds = {_kind(found) for found in set(map(type, values)) if found is not NoneType}
+    if len(kinds) > 1:
+        raise ArgumentError(f"column '{name}': values of several kinds: {', '.join(sorted(kinds))}")
+    return {"name": name, "kind": min(kinds, default="text"), "values": list(values)}
+
+
+def _kind(found: type) -> str:
+    for kind, types in (("boolean", bool), ("integer", int), ("real", float), ("text", str)):
+        if issubclass(found, types):
+            return kind
+    raise ArgumentError(f"a {found.__name__} cannot be published")
+
+
+def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
+    """The guarantee as the document holds it: advertised and effective, and as (ε, δ)."""
+    return {
+        "measure": to_json(guarantee.measure),
+        "advertised": to_json(guarantee.advertised),
+        "effective": to_json(guarantee.effective),
+        "relation": guarantee.relation,
+        "rows_per_person": guarantee.rows_per_person,
+        "semi_adjacency": guarantee.semi_adjacency,
+        "report_delta": text(guarantee.report_delta),
+        "epsilon": guarantee.epsilon,
+        "words": str(guarantee),
+    }
+
+
+@contextmanager
+def _as_written(part: str) -> Iterator[None]:
+    """A document with the right digest that discreet did not write fails inside as one that is no release."""
+    try:
+        yield
+    except Exception:  # noqa: BLE001 (whatever a made-up document does to rationals and frames)
+        raise ArgumentError(f"release: its {part} cannot be read; it is no document that discreet wrote") from None
+
+
+def _parts(document: Mapping[str, Any]) -> tuple[Part, ...]:
+    """The files that hold the table of a document."""
+    with _as_written("table"):
+        return table_of(document["table"]) if document["format"] > 1 else ()
+
+
+def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
+    """The guarantee of the document."""
+    change = stated.get("semi_adjacency")
+    numbers = (stated["rows_per_person"], stated["epsilon"], 1 if change is None else change)
+    if not all(isinstance(one, int | float) for one in numbers):
+        raise TypeError
+    return Guarantee(
+        _budget(stated["measure"]),
+        str(stated["relation"]),
+        stated["rows_per_person"],
+        exact(stated["report_delta"], "report_delta"),
+        stated["epsilon"],
+        _budget(stated["advertised"]) if change else None,
+        change,
+    )
+
+
+def _budget(stated: Mapping[str, Any]) -> Budget:
+    """A measure of the document in which releases are charged."""
+    measure = from_json(stated)
+    if not isinstance(measure, Budget):
+        raise TypeError
+    return measure
+
+
+def _parsed(payload: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(payload)
+    except (ValueError, TypeError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise ArgumentError("release: is no release document, or only a part of one")
+    return document
+
+
+def _written(write: Callable[[Mapping[str, Any]], str], body: Mapping[str, Any]) -> str:
+    try:
+        return write(body)
+    except ValueError:
+        raise ArgumentError("release: holds a number that is not finite") from None
+    except RecursionError:
+        raise ArgumentError("release: is nested too deeply; it is no document that discreet wrote") from None

@@ -1,0 +1,106 @@
+"""A quote carried out on its cubes: exact integers, then noisy integers. Randomness is handed in, nothing is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.cube import Cube, row_count
+from discreet.cube.queries import (
+    LevelCounts,
+    QuantileCodes,
+    Query,
+    TableCounts,
+    answer,
+    answer_codes,
+    answer_parts,
+    cells_of,
+    part_of,
+)
+from discreet.cube.resample import resample
+from discreet.cube.scans import Part
+from discreet.domain.steps import TableFacts, facts_of
+from discreet.engines.base import Engine, Scan, cubes_of
+from discreet.errors import InternalError
+from discreet.mechanisms import ExponentialQuantiles, add_noise, add_noise_in_place, select
+from discreet.noise.bits import Bits
+from discreet.plan.layout import Layout
+from discreet.plan.plan import resize_of
+from discreet.quotes.quote import Noise, Quote
+
+__all__ = ["exact_answers", "noisy_answers", "noisy_in_place", "scanned"]
+
+
+def scanned(engine: Engine, layout: Layout, *before: Scan) -> Iterator[Cube]:
+    """The cubes of some scans and then of a layout, all of the same rows.
+
+    The first is read now, each other one when it is asked for, so that few are in memory where the engine allows it.
+    """
+    cubes = cubes_of(engine, [*before, *((part.axes, part.moments) for part in layout.parts)])
+    return chain([next(cubes)], cubes)
+
+
+def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArray[Any]]:
+    """The measured queries on the table that is asked: one vector over the cells of the release for each. Private.
+
+    Where codes are chosen, what they are chosen from: `answer_codes`. Parts are drawn one by one and yet have the law of
+    one joint cube (docs/proofs/cube.md, Q2).
+
+    Args:
+        quote: what is measured.
+        cubes: the engine's answer for each part of the plan's layout; each is taken when the one before is answered.
+        bits: where the randomness comes from.
+
+    Raises:
+        InternalError: under ReplaceOne, a source with another number of rows than declared (soundness 4); cubes of
+            different numbers of rows.
+    """
+    plan = quote.plan
+    parts, known = plan.layout.parts, facts_of(plan.schema, plan.neighbours).rows
+    places = [part_of(one.query, parts) for one in quote.measured]
+    answers: dict[int, NDArray[Any]] = {}
+    rows = known
+    for position, (brought, cube) in enumerate(zip(parts, cubes, strict=True)):
+        rows = row_count(cube) if rows is None else rows
+        if row_count(cube) != rows:
+            raise InternalError("the source has another number of rows than declared")
+        asked = resample(cube, brought.axes, brought.moments, resize=resize_of(plan), rows=known, bits=bits)
+        cells = cells_of(plan, asked, brought)
+        for number, one in enumerate(quote.measured):
+            if places[number] == position:
+                answers[number] = _answer(one.query, asked, brought, cells, plan.facts)
+    return [answers[number] for number in range(len(quote.measured))]
+
+
+def _answer(query: Query, asked: Cube, brought: Part, cells: NDArray[np.int64], facts: TableFacts) -> NDArray[Any]:
+    if isinstance(query, TableCounts | LevelCounts):
+        return answer_parts(query, asked, brought, cells, facts)
+    if isinstance(query, QuantileCodes):
+        return answer_codes(query, asked, brought, cells)
+    return answer(query, asked, brought, cells)
+
+
+def noisy_answers(quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits) -> list[NDArray[Any]]:
+    """The same vectors with the noise of the quote, and what was chosen from counts of codes. Public from here on."""
+    return [_noisy(values, one.law, bits) for values, one in zip(exact, quote.measured, strict=True)]
+
+
+def noisy_in_place(quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits, *, chunk: int) -> list[NDArray[Any]]:
+    """`noisy_answers` of the same law in the memory of `exact`, which is overwritten: so many cells at a time.
+
+    The noise of cells is independent, so that it may be drawn for some cells after others; on a lattice it is drawn at once.
+    """
+    noisy = []
+    for values, one in zip(exact, quote.measured, strict=True):
+        if isinstance(one.law, ExponentialQuantiles):
+            raise InternalError("chosen quantiles have no additive noise")
+        noisy.append(add_noise_in_place(values, one.law, bits, chunk=chunk))
+    return noisy
+
+
+def _noisy(values: NDArray[Any], law: Noise, bits: Bits) -> NDArray[Any]:
+    return select(values, law, bits) if isinstance(law, ExponentialQuantiles) else add_noise(values, law, bits)

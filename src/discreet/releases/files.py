@@ -1,0 +1,224 @@
+"""A table that is too large for one document: Parquet files of so many rows each, and digests over their bytes.
+
+The files of a table stand in a folder of their own, numbered in the order of the rows. A `Part` says what one of them is, so
+that each can be checked by itself with any tool for SHA-256, and so that nothing can be changed, left out, added or
+exchanged unnoticed. Files are written to a draft folder, which takes its final name in one step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import ArgumentError
+from discreet.exact.files import Draft, discarded, draft_in, made, synced
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "DOCUMENT",
+    "DRAFT",
+    "TABLE",
+    "Part",
+    "collected",
+    "completed",
+    "copied",
+    "draft_folder",
+    "drafts_in",
+    "paths_of",
+    "placed",
+    "problem_of",
+    "table_json",
+    "table_of",
+    "write_part",
+]
+
+TABLE = "table"
+"""The name of the folder with the files, within the folder of the release."""
+
+DOCUMENT = "release.json"
+"""The name of the document in the folder of a release, and in a draft folder with all its files."""
+
+DRAFT = f".{TABLE}."
+"""How the names of draft folders begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a table.
+
+    Args:
+        file: its path within the folder of the release, with "/".
+        first: the number of its first row in the table, from 0.
+        rows: how many rows it has.
+        size: how many bytes it has.
+        sha256: their SHA-256, in hexadecimal.
+    """
+
+    file: str
+    first: int
+    rows: int
+    size: int
+    sha256: str
+
+
+def table_json(parts: Sequence[Part]) -> dict[str, Any]:
+    """The parts as a release document holds them."""
+    return {"format": "parquet", "rows": sum(part.rows for part in parts), "parts": [asdict(part) for part in parts]}
+
+
+def table_of(stated: Mapping[str, Any]) -> tuple[Part, ...]:
+    """The parts that a document holds, under the names that they must have, one after the other.
+
+    Raises:
+        KeyError, TypeError, ValueError: discreet has not written them.
+    """
+    parts = tuple(Part(**one) for one in stated["parts"])
+    first = 0
+    for number, part in enumerate(parts):
+        types = [type(value) for value in (part.first, part.rows, part.size, part.sha256)]
+        if types != [int, int, int, str] or (part.file, part.first) != (_file(number), first) or part.rows < 1:
+            raise ValueError(f"part {number}")
+        first += part.rows
+    if stated["format"] != "parquet" or stated["rows"] != first or not parts:
+        raise ValueError("rows")
+    return parts
+
+
+def _file(number: int) -> str:
+    return f"{TABLE}/part-{number:05d}.parquet"
+
+
+def draft_folder(folder: Path) -> Draft:
+    """A new folder inside `folder`, which is made where it is missing, for files that are not finished.
+
+    Raises:
+        OSError: `folder` cannot be made or written.
+    """
+    made(folder)
+    return draft_in(folder, DRAFT)
+
+
+def drafts_in(folder: Path) -> list[Path]:
+    """The draft folders in a folder; none where there is no folder."""
+    return sorted(path for path in folder.glob(f"{DRAFT}*") if path.is_dir())
+
+
+def write_part(draft: Path, number: int, first: int, rows: pl.DataFrame) -> Part:
+    """A file with these rows stands in a draft folder, durably. The digest is that of the bytes that were to be written.
+
+    Raises:
+        OSError: it could not be written to its end.
+    """
+    buffer = io.BytesIO()
+    rows.write_parquet(buffer)
+    content = buffer.getbuffer()
+    _put(draft / Path(_file(number)).name, content)
+    return Part(_file(number), first, rows.height, len(content), hashlib.sha256(content).hexdigest())
+
+
+def _put(path: Path, content: bytes | memoryview) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def completed(draft: Path, payload: bytes) -> None:
+    """A draft folder has all its files durably, with the document that describes them: from now on it may be committed.
+
+    Raises:
+        OSError: the document could not be written to its end.
+    """
+    _put(draft / DOCUMENT, payload)
+    synced(draft)
+
+
+def placed(draft: Path, folder: Path) -> None:
+    """The files of a draft folder are the table of `folder`, all of them at once and durably.
+
+    Raises:
+        OSError: there is a table already, or the folder cannot be written.
+    """
+    draft.chmod(0o755)  # a folder for temporary files is its owner's alone
+    draft.rename(folder / TABLE)
+    synced(folder)
+
+
+def paths_of(parts: Sequence[Part], folder: Path) -> list[Path]:
+    """The files of a table in the folder of its release, in the order of their rows."""
+    return [folder / part.file for part in parts]
+
+
+def collected(rows: pl.LazyFrame) -> pl.DataFrame:
+    """Rows of the files of a table.
+
+    Raises:
+        ArgumentError: they cannot be read.
+    """
+    import polars as pl
+
+    try:
+        return rows.collect()
+    except (OSError, pl.exceptions.PolarsError):
+        raise ArgumentError(
+            "release: its files cannot be read as they were written; Release.load(folder) says which"
+        ) from None
+
+
+def problem_of(parts: Sequence[Part], table: Path) -> str:
+    """What is wrong with the files in the folder `table`, read once and never held; empty when they are as described."""
+    names = {Path(part.file).name: part for part in parts}
+    try:
+        others = sorted(path.name for path in table.iterdir() if path.suffix == ".parquet" and path.name not in names)
+        for name, part in names.items():
+            if (table / name).stat().st_size != part.size or _sha256(table / name) != part.sha256:
+                return f"{name} is not as it was written"
+    except FileNotFoundError as missing:
+        return f"{Path(str(missing.filename)).name} is missing"
+    except OSError as wrong:
+        return f"cannot be read ({wrong.strerror})"
+    return f"{others[0]} does not belong to it" if others else ""
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def copied(parts: Sequence[Part], table: Path, folder: Path) -> None:
+    """The table stands in `folder` too, as it was written.
+
+    Raises:
+        OSError: it cannot be read or written.
+        ValueError: a file is not as it was written; there is no table in `folder` then.
+    """
+    draft = draft_folder(folder)
+    try:
+        for part in parts:
+            target = draft.path / Path(part.file).name
+            shutil.copyfile(table / target.name, target)
+            _flushed(target)
+        _require(parts, draft.path)
+        synced(draft.path)
+        placed(draft.path, folder)
+    finally:
+        discarded(draft)
+
+
+def _require(parts: Sequence[Part], table: Path) -> None:
+    problem = problem_of(parts, table)
+    if problem:
+        raise ValueError(problem)
+
+
+def _flushed(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

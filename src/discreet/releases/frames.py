@@ -1,0 +1,120 @@
+"""The frames that a release document holds, and what their files are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import ArgumentError, printed
+from discreet.exact.numbers import exact
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["ESCAPE", "FORMULAS", "all_frames", "checked_formulas", "for_csv", "frame_of", "named_files"]
+
+ESCAPE = "escape"
+FORMULAS = (ESCAPE, "keep")
+"""What becomes of labels in CSV files that spreadsheets take for formulas: a single quote before them, or nothing."""
+
+# How a formula begins for some spreadsheet, also in the wide forms of East Asia, but not where the whole is a number. A
+# quote that is there already is looked through, so that taking one away gives every label back.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"'*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def all_frames(document: Mapping[str, Any], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """All frames of the document by name, the main one, which is given, first."""
+    frames = {"table": table}
+    frames |= {frame["name"]: frame_of(frame["columns"]) for frame in document.get("frames", [])}
+    schema = document["plan"]["schema"]
+    for part in (document["invariants"] or {"totals": {"parts": []}})["totals"]["parts"]:
+        name = "_".join([part["part"], *(_file_name(column) for column in part["columns"])])
+        times = sum(other == name or other.startswith(f"{name}.") for other in frames)
+        frames[f"{name}.{times + 1}" if times else name] = _totals_frame(part, schema)
+    if not all(isinstance(name, str) for name in frames):
+        raise TypeError
+    return frames
+
+
+def checked_formulas(formulas: object) -> str:
+    """One of `FORMULAS`.
+
+    Raises:
+        ArgumentError: anything else.
+    """
+    if not isinstance(formulas, str) or formulas not in FORMULAS:
+        raise ArgumentError(f"formulas={printed(formulas)}: must be {' or '.join(map(repr, FORMULAS))}")
+    return formulas
+
+
+def for_csv(frame: pl.DataFrame, formulas: str) -> pl.DataFrame:
+    """The frame as it is written to a CSV file: no name or text in it is a formula, unless they are kept."""
+    import polars as pl
+
+    if checked_formulas(formulas) != ESCAPE:
+        return frame
+    # No expressions: their evaluation needs threads, which a forked process has not.
+    written = [
+        pl.Series(_escaped(one.name), map(_escaped_or_null, one.to_list()), dtype=one.dtype)
+        if one.dtype == pl.String
+        else one.alias(_escaped(one.name))
+        for one in frame
+    ]
+    return pl.DataFrame(written)
+
+
+def _escaped(text: str) -> str:
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def _escaped_or_null(text: str | None) -> str | None:
+    return text and _escaped(text)
+
+
+def frame_of(columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Columns of the document as a frame."""
+    import polars as pl
+
+    types = {"text": pl.String, "integer": pl.Int64, "boolean": pl.Boolean, "real": pl.Float64}
+    return pl.DataFrame([pl.Series(one["name"], one["values"], dtype=types[one["kind"]]) for one in columns])
+
+
+def _totals_frame(part: Mapping[str, Any], schema: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The frame of one part of the exact totals, of types that follow from the schema."""
+    import polars as pl
+
+    if part["part"] == "linear":
+        return pl.DataFrame({"name": list(part["values"]), "value": list(part["values"].values())})
+    value = "count" if part["part"] == "totals" else "occupied"
+    while value in part["columns"]:
+        value += "_exact"
+    texts = {one["name"] for one in schema if one["type"] == "number" and not _is_whole(one)}
+    cells = list(zip(*part["cells"], strict=True)) or [()] * (len(part["columns"]) + 1)
+    columns = []
+    for name, values in zip(part["columns"], cells, strict=False):
+        shown = [None if one is None else str(one) for one in values] if name in texts else list(values)
+        columns.append(pl.Series(name, shown))
+    return pl.DataFrame([*columns, pl.Series(value, list(cells[-1]), dtype=pl.Int64)])
+
+
+def _is_whole(column: Mapping[str, Any]) -> bool:
+    """Whether a numeric column holds whole numbers only, which totals show as such; other grids show texts."""
+    return all(exact(column[end], end).denominator == 1 for end in ("lower", "step"))
+
+
+def named_files(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """The frames by the names of their files, which stay in their folder whatever a frame is called."""
+    files: dict[str, pl.DataFrame] = {}
+    for name, frame in frames.items():
+        short, times = _file_name(name), 1
+        while (short if times == 1 else f"{short}_{times}").casefold() in map(str.casefold, files):
+            times += 1
+        files[short if times == 1 else f"{short}_{times}"] = frame
+    return files
+
+
+def _file_name(column: str) -> str:
+    """The name of a column where it can stand in the name of a file."""
+    return "".join(char if char.isalnum() or char in "-_" else "_" for char in column)[:60]

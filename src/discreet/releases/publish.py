@@ -1,0 +1,186 @@
+"""A quote carried out on its cubes and written down as a release: the last step before the ledger commits it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from discreet.cube.cube import Cube
+from discreet.cube.queries import shown
+from discreet.domain.steps import Impute, Resize
+from discreet.errors import InternalError
+from discreet.exact.canonical import canonical, digest
+from discreet.exact.numbers import text
+from discreet.mechanisms.lattice import keeps_totals
+from discreet.noise.bits import Bits
+from discreet.plan.plan import Plan, plan_json, tables_of, used_columns
+from discreet.privacy import ApproxDP, PureDP
+from discreet.privacy.coordinates import to_json
+from discreet.quotes.public_sums import sums_of_counts, sums_of_frame
+from discreet.quotes.quote import LEVEL, Line, PublicCells, Quote, expected_error, law_json
+from discreet.releases.assemble import Columns, Frame, estimated, frames, group_columns
+from discreet.releases.document import Guarantee, Release, column_json, guarantee_json, make_release
+from discreet.releases.evaluate import exact_answers, noisy_answers
+from discreet.statistics.kinds import Count, Histogram, Sum, Tables, statistic_json
+from discreet.totals.adjacency import disclosures
+
+__all__ = ["COVERS", "COVERS_ORIGINAL", "covers", "described", "details_json", "guarantee_of", "noise_json", "publish"]
+
+COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
+"""What the intervals of a release cover where values were imputed or rows sampled."""
+
+COVERS_ORIGINAL = "the value of the original table with its values clamped, for nothing was imputed or sampled; noise only"
+"""What they cover where the table that was asked is the original one."""
+
+
+def publish(
+    quote: Quote, cubes: Iterable[Cube], bits: Bits, *, report_delta: Fraction, content: Mapping[str, Any]
+) -> Release:
+    """The release of a quote on its cubes: exact answers, noise, estimates, and everything public about them.
+
+    Args:
+        quote: what is released and with which noise.
+        cubes: the engine's answers, one for each part of the plan's layout.
+        bits: where the randomness comes from.
+        report_delta: the δ at which ε is stated under ZCDP and GDP.
+        content: name, data set and ledger entry.
+    """
+    noisy = noisy_answers(quote, exact_answers(quote, cubes, bits), bits)
+    columns = [column_json(name, labels) for name, labels in group_columns(quote)]
+    for one in estimated(quote, noisy):
+        columns += _with_interval(one)
+    groupings = [groups for line in quote.lines for groups in tables_of(line.statistic)]
+    beside = [
+        {
+            "name": frame.name,
+            "columns": _frame_columns(frame),
+            **sums_of_frame(quote.plan, quote.beside, groups).to_json(),
+        }
+        for frame, groups in zip(frames(quote, noisy), groupings, strict=True)
+    ]
+    sums = sums_of_counts(quote.plan, quote.beside).to_json()
+    return make_release({**described(quote, report_delta), **content, **sums, "columns": columns, "frames": beside})
+
+
+def described(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
+    """What a document says of a quote that was carried out: everything but the numbers."""
+    plan = plan_json(quote.plan)
+    return {
+        "plan": plan,
+        "plan_digest": digest(plan),
+        "guarantee": guarantee_json(guarantee_of(quote, report_delta)),
+        "invariants": _totals_json(quote),
+        "group": quote.group,
+        "joint": text(quote.joint),
+        "noise": noise_json(quote),
+        "statistics": [_statistic_line(quote, line) for line in quote.lines],
+        "interval": {"level": text(LEVEL), "hold": quote.plan.intervals, "covers": covers(quote.plan)},
+    }
+
+
+def covers(plan: Plan) -> str:
+    """Which table the intervals speak of: also of the original one where its rows are all there and no null was filled."""
+    used = used_columns(plan)
+    changed = any(isinstance(step, Resize) or (isinstance(step, Impute) and step.column in used) for step in plan.steps)
+    return COVERS if changed else COVERS_ORIGINAL
+
+
+def _frame_columns(frame: Frame) -> list[dict[str, Any]]:
+    columns = [column_json(name, labels) for name, labels in frame.labels] + _with_interval(frame.counts)
+    if frame.consistent is not None:
+        columns.append(column_json(f"{frame.counts.name}_consistent", frame.consistent.tolist()))
+    return columns
+
+
+def _with_interval(columns: Columns) -> list[dict[str, Any]]:
+    """Value and ends of the interval as columns of the document."""
+    ends = (("", columns.estimate.value), ("_low", columns.estimate.low), ("_high", columns.estimate.high))
+    return [column_json(columns.name + end, values.tolist()) for end, values in ends]
+
+
+def noise_json(quote: Quote) -> list[dict[str, str]]:
+    """Query, sensitivities and exact noise scale of every primitive: enough to recompute each scale."""
+    return [
+        {
+            "query": shown(one.query),
+            "l1_sensitivity": str(one.sensitivity.l1),
+            "l2_squared_sensitivity": str(one.sensitivity.l2_squared),
+            "ordinary_l1_sensitivity": str(one.ordinary.l1),
+            "ordinary_l2_squared_sensitivity": str(one.ordinary.l2_squared),
+            "share": text(one.share),
+            "guarantee": canonical(to_json(one.guarantee)),
+            **law_json(one.law),
+        }
+        for one in quote.measured
+    ]
+
+
+def details_json(quote: Quote) -> str:
+    """What the ledger writes beside the charge of a quote."""
+    return canonical(
+        {
+            "relation": quote.plan.neighbours.to_json(),
+            "group": quote.group,
+            "noise": noise_json(quote),
+            "totals": totals_digest(quote),
+        }
+    )
+
+
+def totals_digest(quote: Quote) -> str:
+    """The digest of the published totals beside a quote, empty without any: what the ledger writes beside the charge."""
+    if quote.beside is None or quote.beside.totals is None:
+        return ""
+    return digest(quote.beside.totals.to_json(quote.plan.schema))
+
+
+def _totals_json(quote: Quote) -> dict[str, Any] | None:
+    """The exact totals beside the statistics, what they protect and what they give away; None without any.
+
+    Raises:
+        InternalError: the totals are not published.
+    """
+    beside = quote.beside
+    if beside is None:
+        return None
+    if beside.totals is None:
+        raise InternalError("the totals are not published")
+    schema, adjacency = quote.plan.schema, beside.adjacency
+    return {
+        "unprotected": True,
+        "totals": beside.totals.to_json(schema),
+        "digest": totals_digest(quote),
+        "semi_adjacency": {"a": adjacency.a, "exact": adjacency.exact, "reason": adjacency.reason},
+        "disclosures": list(disclosures(beside.invariants, schema, beside.totals)),
+    }
+
+
+def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
+    """What a release of the quote promises to each person; ε is stated at `report_delta` under ZCDP and GDP."""
+    spend, neighbours = quote.spend, quote.plan.neighbours
+    delta = report_delta
+    if isinstance(spend, PureDP | ApproxDP):
+        delta = spend.delta if isinstance(spend, ApproxDP) else Fraction(0)
+    relation = str(neighbours.to_json()["relation"])
+    a = None if quote.beside is None else quote.beside.adjacency.a
+    advertised = None if quote.beside is None else quote.advertised
+    return Guarantee(spend, relation, neighbours.rows_per_person, delta, spend.epsilon_at(delta), advertised, a)
+
+
+def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
+    """The statistic with what kind of number it is; for counts beside totals, whether they add up to them."""
+    statistic = line.statistic
+    unbiased = isinstance(statistic.kind, Count | Sum | Histogram | Tables)
+    told = {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
+    if isinstance(statistic.kind, Count):
+        some = statistic.column is not None and quote.plan.facts[statistic.column].nullable
+        told["counts"] = "rows that are not null" if some else "rows"
+    if quote.beside is None or not isinstance(statistic.kind, Count):
+        return told
+    if isinstance(line.count, PublicCells):
+        return {**told, "view": "exact and unprotected", "totals": "are the published ones"}
+    # Counts with intervals beyond 2**53 are published as doubles, which add up to nothing exactly.
+    kept = isinstance(line.count, int) and keeps_totals(quote.measured[line.count].law)
+    kept = kept and expected_error(quote, line, rows=1) < 2**53
+    return {**told, "totals": "add up to the published ones" if kept else "do not match the published ones"}

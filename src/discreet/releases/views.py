@@ -1,0 +1,238 @@
+"""Other looks at a release: computed from the published document alone, at no charge, and labelled as what they are.
+
+Every view is a table of non-negative numbers near the published ones that agrees with everything that is public about it.
+It looks better and is biased: small numbers are moved up, large ones down. It has no intervals of its own, and the
+unbiased numbers stand beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ArgumentError, printed
+from discreet.releases.document import Release
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from discreet.releases.consistent import Constraint
+
+__all__ = ["consistent"]
+
+_PARTS = 2**30
+"""Shares of an unknown number of rows are whole numbers of so many parts."""
+
+
+def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
+    """Counts or shares of a release as non-negative numbers that add up to everything that is public about them.
+
+    The group columns, the numbers as they were published, and the view:
+
+    * counts, and the bins of a histogram: `<name>_consistent`, non-negative integers that have the exact totals and the
+      public number of rows, or are together no more than those, near the published counts in least squares;
+    * shares: `share_consistent`, which add up to 1; those of the consistent counts where the release has counts of rows;
+    * one of several tables of `tables`: `count_whole`, non-negative integers near `count_consistent`, the least-squares
+      estimate in which the tables agree. They agree here too in the numbers of rows of every group that they share, and in
+      those of combinations of groups where such integers are found.
+
+    Args:
+        release: with at least one count, share, histogram or table of counts.
+        statistic: the name of a statistic or of a frame of `Release.tables`; left out: the first count of rows, or
+            whatever of these is first.
+
+    Raises:
+        ArgumentError: no such numbers in the release, or totals for which the solver found no table.
+    """
+    if not isinstance(release, Release):
+        raise ArgumentError(f"release={printed(release)}: must be a Release")
+    if release.parts:
+        raise ArgumentError(
+            "consistent(): the release has too many groups; ask for fewer, or sum up those of release.scan()"
+        )
+    document = release.document
+    found = {view.name: view for view in _views(document)}
+    chosen = statistic if statistic is not None else _first(list(found.values()))
+    if not isinstance(chosen, str) or chosen not in found:
+        shown = ", ".join(found) if found else "none; ask for count(), share(), histogram(…) or tables(…)"
+        raise ArgumentError(f"statistic={printed(statistic)}: the release has these counts and shares: {shown}")
+    view = found[chosen]
+    if view.line["statistic"] == "share":
+        values: NDArray[Any] = _shares(document, view, list(found.values()))
+    elif view.tables > 1:
+        values = _agreed([other for other in found.values() if other.line is view.line])[view.name]
+    else:
+        values = _whole(view)
+    return _shown(release, view, values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _View:
+    """Numbers that can be seen otherwise: a column of the main table or a frame.
+
+    Args:
+        name: of the statistic or of the frame.
+        line: what the document says of the statistic.
+        place: which table of the statistic it is, and `tables` how many there are; 0 for none.
+        source: the part of the document with its columns and public sums.
+        column: which of the columns holds the numbers.
+    """
+
+    name: str
+    line: Mapping[str, Any]
+    place: int
+    tables: int
+    source: Mapping[str, Any]
+    column: str
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """What a view starts from: the least-squares estimate where there is one, else what was published."""
+        columns = {one["name"]: one["values"] for one in self.source["columns"]}
+        return np.array(columns.get("count_consistent", columns[self.column]) if self.tables else columns[self.column])
+
+
+def _views(document: Mapping[str, Any]) -> Iterator[_View]:
+    """The counts, shares, histograms and tables of a release; frames stand in the order of their statistics."""
+    frames = iter(document.get("frames", ()))
+    for line in document["statistics"]:
+        if line["statistic"] in {"count", "share"}:
+            yield _View(line["name"], line, 0, 0, document, line["name"])
+        elif line["statistic"] in {"histogram", "tables"}:
+            tables = len(line.get("tables", (None,)))
+            for place, frame in zip(range(tables), frames, strict=False):
+                yield _View(frame["name"], line, place, tables, frame, "count")
+
+
+def _first(views: Sequence[_View]) -> str | None:
+    rows = [view.name for view in views if _counts_rows(view)]
+    return next(iter([*rows, *(view.name for view in views)]), None)
+
+
+def _counts_rows(view: _View) -> bool:
+    """Whether it is a count of all rows of the groups."""
+    return view.line["statistic"] == "count" and (view.line["column"] is None or view.line.get("counts") == "rows")
+
+
+def _shown(release: Release, view: _View, values: NDArray[Any]) -> pl.DataFrame:
+    """The labels, the numbers as they were published, and the view beside them."""
+    import polars as pl
+
+    frame = release.tables[view.name] if view.tables else release.table
+    labels = len(release.document["plan"]["group_by"]) if not view.tables else frame.columns.index("count")
+    beside = ["count_consistent"] if view.tables and "count_consistent" in frame.columns else []
+    shown = frame.select(*frame.columns[:labels], view.column, *beside)
+    name = "count_whole" if beside else f"{view.column}_consistent"
+    while name in shown.columns:
+        name += "_view"
+    return shown.with_columns(pl.Series(name, values.tolist(), dtype=pl.Float64 if values.dtype.kind == "f" else pl.Int64))
+
+
+def _whole(view: _View, agreeing: Sequence[Constraint] = ()) -> NDArray[np.int64]:
+    """Non-negative integers with the public sums; a count of rows that are not null has at most those of all rows."""
+    from discreet.releases.consistent import consistent_within
+
+    noisy = _integers(view.numbers)
+    exact, most = (_sums(view.source, key, len(noisy)) for key in ("known_sums", "known_most"))
+    if not view.tables and not _counts_rows(view):
+        exact, most = [], [*exact, *most]
+    return consistent_within(noisy, [*exact, *agreeing], most)
+
+
+def _integers(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """The nearest integers; none so large that sums of them could overflow."""
+    most = 2**62 // max(1, len(numbers))
+    if numbers.dtype.kind == "f":
+        numbers = np.rint(np.clip(numbers, -most / 2, most / 2))
+    whole: NDArray[np.int64] = np.clip(numbers, -most, most).astype(np.int64)
+    return whole
+
+
+def _sums(source: Mapping[str, Any], key: str, cells: int) -> list[Constraint]:
+    """The sums of the document; without labels a sum is that of all cells."""
+    sums = []
+    for one in source.get(key, []):
+        labels = np.zeros(cells, np.int64) if one["labels"] is None else np.array(one["labels"], np.int64)
+        sums.append((labels, np.array(one["totals"], np.int64)))
+    return sums
+
+
+def _shares(document: Mapping[str, Any], view: _View, views: Sequence[_View]) -> NDArray[np.float64]:
+    """Non-negative shares that add up to 1: whole numbers of rows over all of them, or over many parts of one."""
+    from discreet.releases.consistent import consistent_counts
+
+    counts = next(filter(_counts_rows, views), None)
+    if counts is not None:
+        rows = _whole(counts)
+        if rows.any():
+            return np.asarray(rows / rows.sum())
+    cells = len(view.numbers)
+    every = next((one["totals"][0] for one in document.get("known_sums", []) if one["labels"] is None), None)
+    if every is None:
+        parts = consistent_counts(_integers(view.numbers * _PARTS), [(np.zeros(cells, np.int64), np.array([_PARTS]))]).values
+        return np.asarray(parts / _PARTS)
+    found = consistent_counts(_integers(view.numbers * every), _sums(document, "known_sums", cells)).values
+    return np.asarray(found / every)
+
+
+def _agreed(views: Sequence[_View]) -> dict[str, NDArray[np.int64]]:
+    """The tables of a statistic as integers, the smallest first: each has the sums of those before it where they overlap.
+
+    Where there are no such integers, for the overlaps of several groups may contradict each other, it has those of every
+    single group. Tables that were not made to agree, because rows may be in some and not in others, are seen by themselves.
+    """
+    found: dict[str, NDArray[np.int64]] = {}
+    done: list[_View] = []
+    for view in sorted(views, key=lambda one: len(one.numbers)):
+        together: list[Constraint] = []
+        single: list[Constraint] = []
+        if any(column["name"] == "count_consistent" for column in view.source["columns"]):
+            for other in done:
+                shared = _shared(view, other)
+                together.append(_margin(view, other, found[other.name], shared))
+                single += [_margin(view, other, found[other.name], [group]) for group in shared]
+        found[view.name] = _first_whole(view, [together, single, []])
+        done.append(view)
+    return found
+
+
+def _first_whole(view: _View, agreeing: Sequence[Sequence[Constraint]]) -> NDArray[np.int64]:
+    """The view with the first of several sets of further sums for which it is found.
+
+    Raises:
+        ArgumentError: it is not found for the last one either.
+    """
+    for further in agreeing[:-1]:
+        with suppress(ArgumentError):
+            return _whole(view, further)
+    return _whole(view, agreeing[-1])
+
+
+def _shared(view: _View, other: _View) -> list[Any]:
+    """The groups that two tables have in common."""
+    theirs = other.line["tables"][other.place]
+    return [group for group in view.line["tables"][view.place] if group in theirs]
+
+
+def _margin(view: _View, other: _View, counts: NDArray[np.int64], shared: Sequence[Any]) -> Constraint:
+    """The sums of another table over some groups that both have, as sums over the cells of a view."""
+    labels, places = (_labels(one.line["tables"][one.place], shared, one) for one in (view, other))
+    sums = np.zeros(int(labels.max(initial=0)) + 1, np.int64)
+    np.add.at(sums, places, counts)
+    return labels, sums
+
+
+def _labels(groups: Sequence[Any], shared: Sequence[Any], view: _View) -> NDArray[np.int64]:
+    """For each cell of a table the number of its cell in the margin of the shared groups."""
+    columns = [one["values"] for one in view.source["columns"][: len(groups)]]
+    labels = np.zeros(len(columns[0]), np.int64)
+    for group in shared:
+        values = columns[groups.index(group)]
+        number = {value: position for position, value in enumerate(dict.fromkeys(values))}
+        labels = labels * len(number) + np.array([number[value] for value in values])
+    return labels

@@ -1,0 +1,394 @@
+"""The only orchestrator: quote → reserve → aggregate → resample → noise → estimate → commit.
+
+Before the reservation every error is precise and nothing is spent. After it there is a release, or one constant failure
+text while the charge stands: nothing about a row can raise, log or print (soundness 4, 5 and 9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
+from discreet.domain.schema import Schema
+from discreet.domain.words import one_line
+from discreet.engines import NO_LIMITS, Limits, Progress, open_source
+from discreet.engines.base import snapshot_before
+from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
+from discreet.exact.files import Draft, discarded
+from discreet.exact.numbers import Amount
+from discreet.plan.plan import Plan
+from discreet.plan.table import Table
+from discreet.privacy.amounts import (
+    Spend,
+    amount_text,
+    budget_down,
+    check_room,
+    checked_budget,
+    in_words,
+    report_delta_of,
+    spend_of,
+)
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
+from discreet.releases.document import Release, RowEstimate
+from discreet.session.folders import check_folders, drafts_for, given_back, put_in_place
+from discreet.session.orders import Errors, Order, charge_of, check_names, checked_name, checked_order, declaration_json
+from discreet.statistics.kinds import count
+from discreet.totals.checking import checked_invariants
+from discreet.totals.description import Invariants
+
+if TYPE_CHECKING:
+    # Loaded when they are first used, so that `import discreet` stays light.
+    from discreet.ledger import Reservation
+    from discreet.quotes.quote import Quote
+    from discreet.session.totals import ExactRequest
+    from discreet.totals.beside import Beside
+    from discreet.totals.published import PublishedTotals
+
+__all__ = ["Order", "Session"]
+
+
+class Session:
+    """A data set, its schema, its budget and its ledger.
+
+    Opening reads the header of the source, names and types, which are public. Before a release is reserved no row is looked
+    at. Threads may share a session; a forked child that cannot read the source is refused before anything is charged.
+
+    Args:
+        source: what docs/data-formats.md lists: files, folders, tables of databases, frames, relations, streams, Spark.
+        schema: the public columns.
+        dataset: the declared name of the data set in the ledger. Next month's data are another data set.
+        ledger: the path of the ledger file, or ":memory:", which must be typed.
+        budget: all that may ever be spent on this data set: PureDP, ApproxDP, ZCDP or GDP.
+        neighbours: AddRemove() or ReplaceOne(rows=…).
+        invariants: what is published exactly beside the statistics, such as Totals("state"); fixed for the life of the data
+            set. Needs ReplaceOne with one row a person.
+        report_delta: the δ at which ε is reported under ZCDP and GDP.
+        limits: what the driver may take of the machine. Not for a relation, which follows its own connection.
+        progress: called with "fingerprint", "count" or "draw" as each begins; never with anything about rows.
+
+    Raises:
+        SourceError: the source does not fit the schema.
+        LedgerError: the ledger cannot be used, or knows the data set with another declaration.
+        ArgumentError: a budget of 0, or arguments of the wrong type.
+        PlanError: invariants that do not fit the schema or the neighbours, or leave nothing to protect.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        schema: Schema,
+        *,
+        dataset: str,
+        ledger: str | Path,
+        budget: Budget,
+        neighbours: Neighbours,
+        invariants: Invariants | None = None,
+        report_delta: Amount = "1e-9",
+        limits: Limits = NO_LIMITS,
+        progress: Progress | None = None,
+    ) -> None:
+        if not isinstance(schema, Schema):
+            raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
+        if not isinstance(neighbours, AddRemove | ReplaceOne):
+            raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
+        self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
+        self._invariants = checked_invariants(invariants, schema, neighbours)
+        self._report_delta = report_delta_of(report_delta)
+        from discreet.ledger import Identity, Ledger
+        from discreet.noise.bits import system_bits
+
+        declared = declaration_json(schema, neighbours, self._invariants, budget)
+        self._identity = Identity(checked_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
+        self._bits = system_bits
+        self._engine = open_source(source, schema, limits, progress)
+        try:
+            self._ledger = Ledger.open_for(ledger, self._identity)
+        except BaseException:
+            self._engine.close()
+            raise
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        left = "closed"
+        with suppress(LedgerError):
+            left = f"{amount_text(self.remaining)} left of {amount_text(self.budget)}"
+        return one_line("Session:", f"data set '{self._identity.dataset}',", left)
+
+    def close(self) -> None:
+        """The source and the ledger are closed."""
+        self._engine.close()
+        self._ledger.close()
+
+    @property
+    def table(self) -> Table:
+        """The declared table, before any step."""
+        return Table(self._schema, self._neighbours)
+
+    @property
+    def budget(self) -> Budget:
+        """All that may ever be spent on this data set."""
+        return self._budget
+
+    @property
+    def spent(self) -> Budget:
+        """What was charged so far; for GDP rounded up."""
+        total = tuple(whole - left for whole, left in zip(coordinates(self._budget), self._left(), strict=True))
+        return from_coordinates(type(self._budget), total)
+
+    @property
+    def remaining(self) -> Budget:
+        """What may still be spent; for GDP rounded down."""
+        return budget_down(self._budget, self._left())
+
+    @property
+    def invariants(self) -> Invariants | None:
+        """What is published exactly beside the statistics."""
+        return self._invariants
+
+    @property
+    def totals(self) -> PublishedTotals | None:
+        """The published totals; None before the first release and `publish_totals`, and without invariants."""
+        if self._invariants is None:
+            return None
+        stored = self._ledger.published(self._identity)
+        if stored is None:
+            return None
+        from discreet.session.totals import totals_of_payload
+
+        return totals_of_payload(stored.payload, self._invariants, self._schema)
+
+    def publish_totals(self) -> PublishedTotals:
+        """The exact totals, published and unprotected: the first entry of the data set in the ledger, at no charge.
+
+        The first release does the same. Once they are published they are given back, and nothing is read.
+
+        Raises:
+            PlanError: the session declares no invariants.
+            LedgerError: the ledger cannot be written.
+            ReleaseFailed: the source has another number of rows, a row where none can be, or cannot be read.
+        """
+        if self._invariants is None:
+            raise PlanError("publish_totals(): the session declares no invariants; give them when it is opened")
+        if self.totals is None:
+            from discreet.session.totals import publish_totals
+
+            try:
+                publish_totals(self._engine, self._ledger, self._identity, self._asked_exactly(self._invariants))
+            except LedgerError:
+                if self.totals is None:  # else another session has published them meanwhile
+                    raise
+        known = self.totals
+        if known is None:
+            raise ReleaseFailed(ReleaseFailed.TOTALS)
+        return known
+
+    def quote(self, request: Plan, *, spend: Spend = None, error: Errors = None) -> Quote:
+        """What the request would cost and how exact it would be. Spends nothing and sees no rows.
+
+        Beside invariants that are not published yet, what follows from them is bounded over all totals.
+
+        Args:
+            request: made from `session.table` with `agg`.
+            spend: as for `release`.
+            error: instead of a spend, the largest error for some statistics by name, as `Quote.expected` states it; the
+                quote is that of the smallest spend of three digits that meets them all, whatever remains of the budget.
+
+        Raises:
+            PlanError: the request is not one on this session's table, asks only for what is public, or has no statistic of
+                that name; or no spend meets the errors.
+            ArgumentError: the spend is no positive amount of the session's measure, or both are given.
+        """
+        self._check_request(request)
+        from discreet.quotes.allocate import check_large, quote
+
+        if error is None:
+            return check_large(quote(request, self._spend(spend), self._beside()))
+        if spend is not None:
+            raise ArgumentError("quote(): give either a spend or the errors to meet")
+        from discreet.quotes.spend_for_errors import quote_for
+
+        return check_large(quote_for(request, error, self._budget, self._beside()))
+
+    def release(
+        self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, to: str | Path | None = None
+    ) -> Release:
+        """The request, answered with noise and charged to the ledger.
+
+        The same name, request and spend give back the stored release at no charge, and the source is not looked at.
+
+        Args:
+            request: made from `session.table` with `agg`.
+            spend: an amount of the session's measure for the original data; None is all that remains.
+            error: instead of a spend, the largest errors as for `quote`: the smallest spend that meets them is charged.
+            name: unique in the data set.
+            to: the folder for the files of a large release, one of more than `plan.MOST_WHOLE_CELLS` rows; none for others.
+
+        Raises:
+            PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
+            BudgetExceeded: the spend does not fit; nothing was spent.
+            LedgerError: the name is taken, the ledger cannot be written, or the files of a known release are gone.
+            ReleaseFailed: failed after the reservation; the charge stands.
+        """
+        answer = self.release_all([Order(request, spend, name, error, to)])[0]
+        if isinstance(answer, ReleaseFailed):
+            raise answer
+        return answer
+
+    def release_all(self, orders: Sequence[Order]) -> list[Release | ReleaseFailed]:
+        """Several releases, reserved together or not at all, then answered one by one.
+
+        A release that fails after the reservation stands in the list as the failure; the others go on.
+
+        Raises:
+            DiscreetError: as `release`, before anything is spent.
+        """
+        orders = [checked_order(order) for order in orders]
+        stored = [self._stored(order) for order in orders]
+        fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
+        if not fresh:
+            return [*filter(None, stored)]
+        check_folders(fresh)
+        snapshot = snapshot_before(self._engine)
+        if self._invariants is not None and self.totals is None:
+            self._check_before_totals(fresh)
+            self.publish_totals()
+        quotes = [self._quoted(order) for order in fresh]
+        reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
+        with drafts_for(fresh, self._ledger) as drafts:
+            sequences = self._reserved(reservations)
+        reserved = zip(fresh, quotes, sequences, drafts, strict=True)
+        answers = iter([self._answered(*one, snapshot=snapshot) for one in reserved])
+        return [next(answers) if found is None else found for found in stored]
+
+    def estimate_rows(self, *, spend: Spend, name: str = "number of rows") -> RowEstimate:
+        """A noisy number of rows, charged like any release: how to choose n when nothing is public (seed 001, 4.6).
+
+        The noise is two-sided geometric under PureDP. The result may be the n of a resize; it is never ReplaceOne(rows=…).
+
+        Raises:
+            PlanError: under ReplaceOne the number of rows is public already.
+            DiscreetError: as `release`.
+        """
+        if not isinstance(self._neighbours, AddRemove):
+            raise PlanError(f"estimate_rows(): rows={self._neighbours.rows} is public under ReplaceOne; use it")
+        release = self.release(self.table.agg(count()), spend=spend, name=name)
+        value, low, high = release.table.row(0)
+        return RowEstimate(max(1, int(value)), int(low), int(high), release)
+
+    def _beside(self) -> Beside | None:
+        """The exact totals as requests see them."""
+        if self._invariants is None or not isinstance(self._neighbours, ReplaceOne):
+            return None
+        from discreet.totals.beside import beside
+
+        return beside(self._invariants, self._schema, self.totals, self._neighbours.rows)
+
+    def _check_before_totals(self, orders: Sequence[Order]) -> None:
+        """Whatever can be refused is refused before the totals are published."""
+        spends = [self._quoted(order).spend for order in orders]
+        check_names(orders)
+        check_room(self._identity.dataset, self._budget, spends, self._left())
+
+    def _asked_exactly(self, invariants: Invariants) -> ExactRequest:
+        from discreet.session.totals import ExactRequest
+
+        return ExactRequest(invariants, self._schema, self._neighbours)
+
+    def _left(self) -> tuple[Fraction, ...]:
+        return self._ledger.left(self._identity)[1]
+
+    def _spend(self, spend: Spend) -> Budget:
+        amount = self.remaining if spend is None else spend_of(spend, self._budget)
+        if coordinates(amount)[0] > 0:
+            return amount
+        if spend is None:
+            raise BudgetExceeded("spend: nothing remains of the budget", coordinates(amount), coordinates(amount))
+        raise ArgumentError("spend: must be greater than 0")
+
+    def _check_request(self, request: Plan) -> None:
+        if not isinstance(request, Plan):
+            raise PlanError(f"request={type(request).__name__}: must be made with table.agg(…) or table.group_by(…).agg(…)")
+        if request.schema != self._schema or request.neighbours != self._neighbours:
+            raise PlanError("request: was made for another schema or other neighbours; start from this session's table")
+
+    def _stored(self, order: Order) -> Release | None:
+        """What the ledger has for the order. To compare the source too would be a free test of its rows (soundness 17)."""
+        self._check_request(order.request)
+        found = self._ledger.stored(self._identity, order.name)
+        if found is None or found.state != "committed" or found.plan_digest != order.request.digest:
+            return None  # a name that is taken otherwise is refused by the reservation
+        release = Release(found.payload)
+        asked = None if order.spend is None else self._spend(order.spend)
+        if order.error is not None:
+            asked = self._quoted(order).spend
+        if asked is not None and release.guarantee.measure != asked:
+            raise LedgerError(
+                f"release '{order.name}': was made with another spend; give that spend, or another name for a new release"
+            )
+        return given_back(release, order)
+
+    def _quoted(self, order: Order) -> Quote:
+        return self.quote(order.request, spend=order.spend, error=order.error)
+
+    def _reserved(self, reservations: Sequence[Reservation]) -> tuple[int, ...]:
+        try:
+            return self._ledger.reserve(self._identity, reservations)
+        except BudgetExceeded as refused:
+            raise in_words(self._identity.dataset, self._budget, refused) from None
+
+    def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
+        from discreet.ledger import Reservation
+        from discreet.releases.publish import details_json
+
+        charge = charge_of(quoted.spend, self._left())
+        return Reservation(order.name, charge, order.request.digest, snapshot, details_json(quoted))
+
+    def _answered(
+        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str
+    ) -> Release | ReleaseFailed:
+        """The committed release, or the constant failure. Whatever happens in here, the charge stands."""
+        release = None
+        try:
+            computed = self._compute(order, quoted, sequence, draft)
+            if self._engine.snapshot() == snapshot:  # a source that changed while it was read has no release
+                self._ledger.commit(sequence, computed.payload)
+                release = computed
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is no Exception)
+            release = None
+        finally:
+            if release is None:
+                # The charge stands in any case, and an error let out here would be another answer than the constant one.
+                with suppress(Exception):
+                    self._ledger.fail(sequence)
+                    discarded(draft)  # not where the ledger, which cannot mark it, may have committed it
+        # Outside the except block the failure carries no traceback into frames that hold private numbers.
+        return ReleaseFailed() if release is None else put_in_place(release, draft, order)
+
+    def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Draft | None) -> Release:
+        from discreet.releases.evaluate import scanned
+        from discreet.releases.run import carried_out
+        from discreet.session.totals import require_totals, totals_scan
+
+        exactly = [] if self._invariants is None else [self._asked_exactly(self._invariants)]
+        cubes = scanned(self._engine, order.request.layout, *map(totals_scan, exactly))
+        for request in exactly:
+            require_totals(next(cubes), request, self.totals)
+        head, left = self._ledger.left(self._identity)
+        content = {
+            "name": order.name,
+            "dataset": self._identity.dataset,
+            "ledger": {"sequence": sequence, "head": head},
+            "budget": {"whole": to_json(self._budget), "remaining": to_json(budget_down(self._budget, left))},
+        }
+        return carried_out(quoted, cubes, self._bits(), draft=draft, report_delta=self._report_delta, content=content)

@@ -1,0 +1,96 @@
+"""Exact totals on their way from the source to the ledger, and from the ledger to releases."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+
+from discreet._version import __version__
+from discreet.cube.cube import Cube, row_count
+from discreet.cube.paths import KeyAxis, path_of
+from discreet.domain.neighbours import Neighbours, ReplaceOne
+from discreet.domain.schema import Schema
+from discreet.domain.steps import facts_of
+from discreet.engines.base import Engine, Scan, snapshot_before
+from discreet.errors import InternalError, LedgerError
+from discreet.exact.canonical import canonical, digest
+from discreet.ledger import Identity, Ledger, Publication
+from discreet.totals.description import Invariants
+from discreet.totals.published import PublishedTotals, totals_from_json, totals_of_counts
+
+__all__ = ["ExactRequest", "publish_totals", "require_totals", "totals_of_payload", "totals_scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExactRequest:
+    """What is published exactly about which table."""
+
+    invariants: Invariants
+    schema: Schema
+    neighbours: Neighbours
+
+
+def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: ExactRequest) -> None:
+    """The totals are in the ledger, or the attempt is marked as failed there; nothing else is told.
+
+    Raises:
+        LedgerError: the attempt could not be written down; nothing was read.
+    """
+    snapshot = snapshot_before(engine)
+    described = request.invariants.to_json()
+    attempt = Publication("exact totals", digest(described), snapshot, canonical({"invariants": described}))
+    sequence = ledger.publish(identity, attempt)
+    done = False
+    try:
+        payload = _payload(_totals_of(engine.aggregate(*totals_scan(request)), request), identity.dataset, request.schema)
+        if engine.snapshot() == snapshot:  # a source that changed while it was read has no totals
+            ledger.commit(sequence, payload)
+            done = True
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is no Exception)
+        done = False
+    finally:
+        if not done:
+            with suppress(LedgerError):
+                ledger.fail(sequence)
+
+
+def require_totals(cube: Cube, request: ExactRequest, published: PublishedTotals | None) -> None:
+    """The source, counted by `totals_scan`, still has the published totals (soundness 20).
+
+    Raises:
+        InternalError: it has others; the message has no number.
+    """
+    if _totals_of(cube, request) != published:
+        raise InternalError("the totals of the source are not the published ones")
+
+
+def totals_of_payload(payload: bytes, invariants: Invariants, schema: Schema) -> PublishedTotals:
+    """The totals that the ledger keeps."""
+    return totals_from_json(invariants, schema, json.loads(payload)["totals"])
+
+
+def totals_scan(request: ExactRequest) -> Scan:
+    """What the source is asked for its totals, before any step."""
+    start = facts_of(request.schema, request.neighbours)
+    return tuple(KeyAxis(path_of(name, (), start)) for name in request.invariants.columns), ()
+
+
+def _totals_of(cube: Cube, request: ExactRequest) -> PublishedTotals:
+    """The totals of the source. Private until they are published.
+
+    Raises:
+        InternalError: another number of rows than declared, or a row in a cell that was declared impossible; no number
+            is in the message.
+    """
+    if not isinstance(request.neighbours, ReplaceOne) or row_count(cube) != request.neighbours.rows:
+        raise InternalError("the source has another number of rows than declared")
+    return totals_of_counts(request.invariants, request.schema, (cube.keys, cube.rows))
+
+
+def _payload(totals: PublishedTotals, dataset: str, schema: Schema) -> bytes:
+    """The published document as the ledger keeps it."""
+    document = {"format": 1, "library": f"discreet {__version__}", "dataset": dataset, "totals": totals.to_json(schema)}
+    return canonical(document).encode("ascii")

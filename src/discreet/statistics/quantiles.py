@@ -1,0 +1,165 @@
+"""Quantiles of every group from the noisy counts of a tree, with intervals that invert noisy cumulative counts.
+
+The q-quantile of N ≥ 1 records is the smallest code c with at least max(q·N, 1) records up to c: the least value for q = 0,
+the lower median for q = 1/2, the greatest value for q = 1.
+
+The *value* is read from the consistent tree: the records up to each leaf, clipped into [0, N] and made monotone as the
+mean of the greatest before and the least after; within a leaf of several codes they are taken as spread evenly. The
+*interval* inverts one test for each leaf, of which only two can miss the true quantile, so its level needs no union over
+the codes. The tests weigh the raw counts so simply that the law of their noise is exact: docs/proofs/quantiles.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.trees import Tree, consistent_leaves
+from discreet.errors import ArgumentError
+from discreet.exact.numbers import common_denominator, float_up, text
+from discreet.noise.single.laws import Law
+from discreet.noise.single.sums import SumOfNoises
+from discreet.statistics.ratios import Estimate
+
+__all__ = ["quantile_estimates", "rank_half_width"]
+
+_LEAVES_AT_ONCE = 1 << 16  # a few arrays of as many doubles stay in the cache
+_HALF = Fraction(1, 2)
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+def quantile_estimates(
+    tree: Tree,
+    noisy: Sequence[NDArray[Any]],
+    law: Law,
+    at: Sequence[Fraction],
+    *,
+    level: Fraction,
+    totals: NDArray[np.int64] | None = None,
+) -> list[Estimate]:
+    """For each q the codes of the q-quantiles of all groups: int64, within 0..size-1; the values do not fall with q.
+
+    With probability at least `level` over the noise, the interval of a group with records holds its true q-quantile.
+    Where the number of records, estimated or public, is below 1, the value is the middle code and the interval everything.
+
+    Args:
+        tree: the tree.
+        noisy: the counts of all nodes with noise, from the top to the leaves, each of shape (groups, level size).
+        law: the law of the noise of every node.
+        at: what is asked, each q in [0, 1].
+        level: the level of every interval, in [0, 1).
+        totals: int64, shape (groups,): the numbers of records, where they are public; they make the values more exact.
+
+    Raises:
+        ArgumentError: a q outside [0, 1], or counts or totals of other shapes than tree and groups.
+    """
+    _check(tree, noisy, at, totals)
+    halves = [_half_widths(tree, law, q, level) for q in at]
+    groups = len(noisy[-1])
+    found = [Estimate(*np.empty((3, groups), dtype=np.int64)) for _ in at]
+    once = max(1, _LEAVES_AT_ONCE // tree.level_sizes[-1])
+    for part in (slice(start, start + once) for start in range(0, groups, once)):
+        levels = [counts[part].astype(np.float64) for counts in noisy]
+        public = None if totals is None else totals[part]
+        leaves = consistent_leaves(tree, levels, public)
+        records = leaves.sum(axis=1) if public is None else public.astype(np.float64)
+        prefix, tested = _monotone_prefix(leaves, records), _tested_prefix(tree, levels)
+        none = records < 1
+        for q, half, estimate in zip(at, halves, found, strict=True):
+            wanted = np.clip(float(q) * records, 0.5, np.maximum(records - 0.5, 0.5))
+            value = _crossing(tree, prefix, wanted)
+            low, high = _ends(tree, q, half, tested, levels[0].sum(axis=1))
+            estimate.value[part] = np.where(none, (tree.size - 1) // 2, value)
+            estimate.low[part] = np.where(none, 0, np.minimum(low, value))
+            estimate.high[part] = np.where(none, tree.size - 1, np.maximum(high, value))
+    return found
+
+
+def rank_half_width(tree: Tree, law: Law, q: Fraction, *, level: Fraction) -> float:
+    """The half-width, in records, of the noisy count that the interval of the q-quantile inverts: at most this anywhere."""
+    return float(_half_widths(tree, law, q, level).max())
+
+
+def _check(tree: Tree, noisy: Sequence[NDArray[Any]], at: Sequence[Fraction], totals: NDArray[np.int64] | None) -> None:
+    groups = len(noisy[0]) if len(noisy) else 0
+    if [counts.shape for counts in noisy] != [(groups, nodes) for nodes in tree.level_sizes]:
+        raise ArgumentError(f"noisy: must have the shapes (groups, nodes) of the levels, with {tree.level_sizes} nodes")
+    if totals is not None and totals.shape != (groups,):
+        raise ArgumentError(f"totals: must be one number for each of the {groups} groups")
+    for q in at:
+        if not 0 <= q <= 1:
+            raise ArgumentError(f"at: {text(q)} must lie in [0, 1]; the median is 1/2")
+
+
+def _monotone_prefix(leaves: Floats, records: Floats) -> Floats:
+    """For each leaf the records up to it, never falling, within [0, records] where these are positive."""
+    prefix = np.clip(np.cumsum(leaves, axis=1), 0, np.maximum(records, 0)[:, None])
+    prefix[:, -1] = np.maximum(records, 0)
+    least_after = np.minimum.accumulate(prefix[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray((np.maximum.accumulate(prefix, axis=1) + least_after) / 2)
+
+
+def _crossing(tree: Tree, prefix: Floats, wanted: Floats) -> Codes:
+    """The first code up to which there are `wanted` records, those of a leaf being spread evenly over its codes."""
+    wanted = wanted * (1 - 2.0**-40)  # so that rounding does not move the quantile where there is no noise
+    leaf = np.minimum(np.count_nonzero(prefix < wanted[:, None], axis=1), tree.bins - 1)
+    after = np.take_along_axis(prefix, leaf[:, None], axis=1)[:, 0]
+    before = np.where(leaf > 0, np.take_along_axis(prefix, np.maximum(leaf - 1, 0)[:, None], axis=1)[:, 0], 0.0)
+    part = np.clip((wanted - before) / np.maximum(after - before, 2.0**-40), 0.0, 1.0)
+    inside = np.clip(np.ceil(part * tree.width).astype(np.int64) - 1, 0, tree.width - 1)
+    return np.asarray(np.minimum(leaf * tree.width + inside, tree.size - 1))
+
+
+def _tested_prefix(tree: Tree, levels: Sequence[Floats]) -> Floats:
+    """M(c) for every leaf c, shape (groups, top, leaves of a top node): an unbiased count of the records up to c.
+
+    At the top the nodes before and half of that above c; at each further level half of the siblings before less half of
+    those after; and half of the leaf itself. See "The tests" in docs/proofs/quantiles.md.
+    """
+    groups, b = len(levels[0]), tree.branching
+    found = np.cumsum(levels[0], axis=1) - levels[0] / 2
+    signs = np.sign(np.arange(b) - np.arange(b)[:, None]) / 2
+    for level in levels[1:]:
+        found = np.repeat(found, b, axis=1) + (level.reshape(-1, b) @ signs).reshape(groups, -1)
+    return np.asarray((found + levels[-1] / 2).reshape(groups, tree.top, -1))
+
+
+def _half_widths(tree: Tree, law: Law, q: Fraction, level: Fraction) -> Floats:
+    """For each top node an h with P(|noise of D(c)| ≤ h) ≥ level for the leaves c below it, where D(c) = M(c) - q·S.
+
+    S is the sum of the top level. What counts are the factors of the noises, not their signs.
+    """
+    below = [1 - q] if tree.depth == 1 else [_HALF - q] + [_HALF] * ((tree.branching - 1) * (tree.depth - 1) + 1)
+    halves = []
+    for place in range(tree.top):
+        factors = below + [1 - q] * place + [q] * (tree.top - 1 - place)
+        unit = Fraction(1, common_denominator(factors))
+        whole = sorted(abs(int(factor / unit)) for factor in factors if factor)
+        # For q = 1 nothing is after the last leaf of a single level: D is 0 there, noise or not.
+        wide = SumOfNoises(tuple((factor, law) for factor in whole)).half_width(level) if whole else 0
+        halves.append(float_up(wide * unit))
+    return np.array(halves)
+
+
+def _ends(tree: Tree, q: Fraction, half: Floats, tested: Floats, summed: Floats) -> tuple[Codes, Codes]:
+    """The first code that the tests do not show to lie before the quantile, and the last not shown to lie after it.
+
+    Without noise D(c) is at least `least` from the quantile on, and at most `most` before it.
+    """
+    least, most = (0.0, -1 / q.denominator) if q > 0 else (1.0, 0.0)
+    centre = float(q) * summed[:, None]
+    # M is exact below 2**52, where sums of halves are doubles, and the centre is rounded twice. Beyond, the noise itself is
+    # so large that 2**-30 of its half-width is more than all rounding.
+    reach = half * (1 + 2.0**-30) + 2.0**-48 * np.abs(summed)[:, None]
+    leaves, greatest = tree.level_sizes[-1], tree.size - 1
+    reached = (tested >= (centre + least - reach)[:, :, None]).reshape(-1, leaves)
+    first = np.where(reached.any(axis=1), np.argmax(reached, axis=1), leaves - 1)
+    short = (tested <= (centre + most + reach)[:, :, None]).reshape(-1, leaves)
+    after = np.where(short.any(axis=1), leaves - np.argmax(short[:, ::-1], axis=1), 0)
+    return np.minimum(first * tree.width, greatest), np.minimum((after + 1) * tree.width - 1, greatest)

@@ -1,0 +1,67 @@
+"""Exact totals beside private statistics (semi-differential privacy): what is published exactly, and who is compared.
+
+`description` says which totals are exact, `totals` holds their published values, `adjacency` computes the semi-adjacency
+parameter a(t) from schema and published totals alone. Statements and proofs: docs/proofs/semi-adjacency.md.
+
+* `beside`: The exact totals of a data set as requests see them: which cells can hold a record, which sums are public
+* `cells`: The levels of the columns of an invariant, and the cells of their joint domain
+* `checking`: Whether invariants fit a schema and its neighbours, before anything is opened
+* `classes`: Classes of cells: what the published sums do not tell apart, and what they settle
+* `components`: The invariants taken apart: components that share no column, their possible cells, and what their sums
+  tell apart
+* `contradictions`: Published totals that cannot all be true
+* `disclosure`: What the published totals say about single rows, and whether they leave anything to protect
+* `enumerate`: The differences of tables with equal sums, one by one, for small domains
+* `general`: Bounds on a(t) for one component whose sums do not settle every class: overlapping margins, zeros inside
+  tables, weights
+* `given`: Totals as a caller writes them: {"state": {"Alabama": 12, ...}, ("state", "county"): {("Alabama",
+  "Autauga"): 3, ...}}
+* `graver`: The Graver basis of a small integer matrix: the exchanges out of which all differences of equal totals are
+  made
+* `published`: The published values of the invariants: private counts in, public numbers out, and their canonical JSON
+  form
+* `reading`: Reads columns, cells and coefficients as a caller writes them, before any schema is known
+* `statements`: The parts of a description of exact statistics: frozen values, and their canonical JSON form
+* `structure`: The lattice in which two tables with equal totals differ, for the row counts of a request
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from discreet.totals.description import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
+
+if TYPE_CHECKING:
+    from discreet.totals.adjacency import SemiAdjacency, disclosures, is_vacuous, semi_adjacency
+    from discreet.totals.published import PublishedTotals
+
+__all__ = [
+    "Impossible",
+    "Invariants",
+    "LinearInvariant",
+    "Margins",
+    "Occupied",
+    "PublishedTotals",
+    "SemiAdjacency",
+    "Totals",
+    "disclosures",
+    "is_vacuous",
+    "semi_adjacency",
+]
+
+# What only plans with exact totals need is loaded when it is first used.
+_HOME = {
+    "PublishedTotals": "published",
+    "SemiAdjacency": "adjacency",
+    "disclosures": "adjacency",
+    "is_vacuous": "adjacency",
+    "semi_adjacency": "adjacency",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOME:
+            return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,183 @@
+"""The semi-adjacency parameter a(t), from schema and published totals alone.
+
+Beside exact totals a row cannot always change alone: the totals must stay what they are. a(t) is the number of rows that
+may have to change, over all tables with these totals, for one row to take a value it can take. Tables with equal totals that
+differ in at most a(t) rows are the neighbours of semi-differential privacy. Any larger number is safe, a smaller one is not,
+and a number that depends on the table itself would tell about it (docs/proofs/semi-adjacency.md, A0).
+
+It is computed with a free attribute beside the columns of the invariants (soundness 19), so it is at least 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.domain.schema import Schema
+from discreet.errors import PlanError
+from discreet.totals.classes import Classes, classes_of, existence_of
+from discreet.totals.components import Component, Split, components_of, exists, possible_cells, splits_of
+from discreet.totals.description import Invariants
+from discreet.totals.disclosure import disclosures, is_vacuous
+from discreet.totals.general import crossing_bound, decomposable, graver_bound, product_bound
+from discreet.totals.published import PublishedTotals
+from discreet.totals.statements import parted
+
+__all__ = ["SemiAdjacency", "disclosures", "is_vacuous", "semi_adjacency"]
+
+
+@dataclass(frozen=True, slots=True)
+class SemiAdjacency:
+    """How many rows the neighbours of semi-differential privacy differ in.
+
+    Args:
+        a: the parameter, or a proved upper bound of it.
+        exact: whether it is attained: by some table with the published totals, or, without totals, by some table.
+        reason: which theorem says so, in a few words.
+    """
+
+    a: int
+    exact: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A component on its own.
+
+    Args:
+        a: its parameter or a bound.
+        exact: whether it is attained.
+        reason: in a few words.
+        least: for the totals of one partition into at least two classes the rows of its smallest class that has any (1
+            before they are published); 0 for a partition that tells nothing apart; None for everything else.
+    """
+
+    a: int
+    exact: bool
+    reason: str
+    least: int | None
+
+
+def semi_adjacency(
+    invariants: Invariants, schema: Schema, totals: PublishedTotals | None = None, rows: int | None = None
+) -> SemiAdjacency:
+    """a(t) for these totals; without totals an upper bound over all of them, which `rows` = n can only lower.
+
+    Raises:
+        SchemaError, ArgumentError: as `Invariants.check`.
+        PlanError: no cell is possible, totals that contradict each other, or no closed form and a domain too large for
+            the general case.
+    """
+    invariants.check(schema)
+    known = rows if totals is None or totals.rows is None else totals.rows
+    pieces = [_piece(component, invariants, schema, totals, known) for component in components_of(invariants)]
+    attributes = [piece for piece in pieces if piece.least is not None]
+    if not pieces or (len(attributes) == len(pieces) and totals is not None):
+        found = _disjoint_margins([piece.least for piece in attributes if piece.least], known)
+    elif len(pieces) == 1:
+        found = SemiAdjacency(pieces[0].a, pieces[0].exact, pieces[0].reason)
+    else:
+        found = _together(pieces, known)
+    return _capped(found, known)
+
+
+def _capped(found: SemiAdjacency, rows: int | None) -> SemiAdjacency:
+    """No more rows can change than there are (A0)."""
+    if rows is None or found.a <= rows:
+        return found
+    return SemiAdjacency(max(rows, 1), rows <= 1, f"{found.reason}; at most the {rows} rows of the table")
+
+
+def _disjoint_margins(least: Sequence[int], rows: int | None) -> SemiAdjacency:
+    """Totals of K disjoint sets of columns (A2), from the smallest positive totals of each.
+
+    The K + 1 rows are needed by some table if and only if these totals together are at most n - 1.
+    """
+    k = len(least)
+    if k <= 1:
+        return SemiAdjacency(
+            1 + k, rows is not None or not k, "the totals of one partition" if k else "the totals tell nothing apart"
+        )
+    if rows is None or sum(least) <= rows - 1:
+        return SemiAdjacency(k + 1, rows is not None, f"{k} disjoint margins: {k} + 1")
+    attained = sum(sorted(least)[:-1]) <= rows - 1
+    return SemiAdjacency(k, attained, f"{k} disjoint margins whose smallest totals fill the table: {k}")
+
+
+def _together(pieces: Sequence[_Piece], rows: int | None) -> SemiAdjacency:
+    """Independent components: each needs its own further rows, besides the one that all share (A3)."""
+    apart = [piece for piece in pieces if piece.a > 1]
+    if len(apart) <= 1:
+        only = apart[0] if apart else pieces[0]
+        return SemiAdjacency(only.a, only.exact, only.reason)
+    a = 1 + sum(piece.a - 1 for piece in apart)
+    if all(piece.least is not None for piece in apart):
+        return SemiAdjacency(a, rows is None or rows >= a, f"{len(apart)} disjoint margins: {len(apart)} + 1")
+    return SemiAdjacency(
+        a, exact=False, reason="independent parts, 1 + the further rows of each: " + "; ".join(p.reason for p in apart)
+    )
+
+
+def _piece(
+    component: Component, invariants: Invariants, schema: Schema, totals: PublishedTotals | None, rows: int | None
+) -> _Piece:
+    possible = possible_cells(component, invariants, schema, totals)
+    splits = splits_of(component, possible, schema, totals, rows)
+    classes = classes_of(splits, int(possible.sum()), rows)
+    lists = exists(component, possible, schema)
+    if classes.settled:
+        held = np.ones(len(classes.owner), dtype=bool) if classes.totals is None else classes.totals[classes.owner] > 0
+        existence = existence_of([numbers[held] for numbers in lists], classes.owner[held])
+        if existence is not None:
+            return _partition(classes, existence.sets, rest=existence.rest, rows=rows)
+    if _all_occupied(component):
+        attained = not parted(component.parts).linear
+        return _Piece(2, attained, "the occupied cells of all its columns are published: exchange two rows", None)
+    if lists:
+        raise PlanError(
+            f"invariants: the occupied cells and the totals of {', '.join(component.columns)} overlap in a way that has no "
+            f"closed form; publish the occupied cells of all these columns together: Occupied({_quoted(component)})"
+        )
+    return _crossing(component, splits, classes)
+
+
+def _partition(classes: Classes, sets: int, *, rest: bool, rows: int | None) -> _Piece:
+    """Totals of the classes and the existence of rows in `sets` disjoint sets, each within a class (A1)."""
+    rows_of = np.ones(classes.size, dtype=np.int64) if classes.totals is None else classes.totals
+    there = rows_of[rows_of > 0]
+    if len(there) > 1:
+        words = "the totals of one partition" + (" and which cells are occupied" if sets else "")
+        return _Piece(2, exact=True, reason=words, least=None if sets else int(there.min()))
+    if not sets:
+        return _Piece(1, exact=True, reason="the totals tell nothing apart", least=0)
+    # One required cell alone can be left only if somebody outside of it can come in.
+    moves = sets > 1 or (rest and (rows is None or rows > 1))
+    return _Piece(2 if moves else 1, exact=True, reason="which cells are occupied", least=None)
+
+
+def _all_occupied(component: Component) -> bool:
+    """Whether the component publishes which of all its joint cells are occupied (A1)."""
+    lists = parted(component.parts).occupied
+    return any(part.only is None and set(part.columns) == set(component.columns) for part in lists)
+
+
+def _crossing(component: Component, splits: Sequence[Split], classes: Classes) -> _Piece:
+    a = product_bound(splits, classes)
+    if a is not None:
+        return _Piece(
+            a, exact=False, reason=f"{a - 1} partitions that cross in full tables: at most {a - 1} + 1", least=None
+        )
+    if decomposable(component):
+        k = len(splits)  # tables that tell nothing apart are not among the splits
+        return _Piece(k + 1, exact=False, reason=f"{k} decomposable margins: at most {k} + 1", least=None)
+    a = graver_bound(component, splits, classes)
+    if a == crossing_bound(splits, classes):
+        return _Piece(a, exact=False, reason=f"two crossing partitions: at most {a}", least=None)
+    return _Piece(a, exact=False, reason=f"the longest exchange of the Graver basis: at most {a}", least=None)
+
+
+def _quoted(component: Component) -> str:
+    return ", ".join(f'"{name}"' for name in component.columns)

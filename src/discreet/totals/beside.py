@@ -1,0 +1,193 @@
+"""The exact totals of a data set as requests see them: which cells can hold a record, which sums are public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.domain.schema import Schema
+from discreet.errors import unreachable
+from discreet.totals.cells import cell_index, domain_size, positions, shape_of
+from discreet.totals.description import Invariants
+from discreet.totals.published import PublishedTotals
+from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart, parted
+
+if TYPE_CHECKING:
+    # Loaded where a plan has exact totals: a quote of any other begins without it.
+    from discreet.totals.adjacency import SemiAdjacency
+
+__all__ = ["Atoms", "Beside", "Star", "alive_cells", "atoms_of", "beside", "equations_of", "star_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What stands beside every statistic of a data set.
+
+    Args:
+        invariants: what is published exactly.
+        adjacency: the semi-adjacency a(t), from schema and published totals only.
+        totals: the published numbers, None before they are published; then a(t) is an upper bound over all totals.
+    """
+
+    invariants: Invariants
+    adjacency: SemiAdjacency
+    totals: PublishedTotals | None
+
+
+def beside(invariants: Invariants, schema: Schema, totals: PublishedTotals | None, rows: int) -> Beside:
+    """The totals of a table of `rows` rows with their semi-adjacency.
+
+    Raises:
+        PlanError: no closed form for a(t), and a domain too large for the general case.
+    """
+    from discreet.totals.adjacency import semi_adjacency
+
+    return Beside(invariants, semi_adjacency(invariants, schema, totals, rows), totals)
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """Totals of the columns `separator` + `branch`, for each branch; no branch: of the separator alone."""
+
+    separator: tuple[str, ...]
+    branches: tuple[tuple[str, ...], ...]
+
+
+def star_of(invariants: Invariants) -> Star | None:
+    """The totals as a star, None when they are none: only some cells are published, or the overlaps are of another kind.
+
+    Totals that follow from finer ones are left out; without any totals the star is the public number of rows.
+    """
+    parts = parted(invariants.parts)
+    if parts.linear or any(part.only is not None for part in parts.totals):
+        return None
+    sets = [frozenset(part.columns) for part in parts.totals]
+    largest = list(dict.fromkeys(one for one in sets if not any(one < other for other in sets)))
+    if len(largest) <= 1:
+        return Star(_ordered(invariants, largest[0]) if largest else (), ())
+    shared = {first & second for first, second in combinations(largest, 2)}
+    if len(shared) > 1:
+        return None
+    (separator,) = shared
+    branches = tuple(_ordered(invariants, one - separator) for one in largest)
+    return Star(_ordered(invariants, separator), branches)
+
+
+def _ordered(invariants: Invariants, names: frozenset[str]) -> tuple[str, ...]:
+    return tuple(name for name in invariants.columns if name in names)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atoms:
+    """The finest classes of joint cells whose totals follow from the published ones.
+
+    Args:
+        labels: for each joint cell of the columns of the invariants the number of its class.
+        totals: the total of each class, None before they are published.
+    """
+
+    labels: NDArray[np.int64]
+    totals: NDArray[np.int64] | None
+
+
+def atoms_of(beside: Beside, schema: Schema) -> Atoms | None:
+    """The classes for totals of some groups only: nested or disjoint sets of cells. None where the sets cross.
+
+    Each published set, from the smallest to the whole, may contain one class that no smaller set has settled: its total is
+    what remains (mathematics of laminar families).
+    """
+    invariants = beside.invariants
+    parts = parted(invariants.parts).totals
+    if parted(invariants.parts).linear:
+        return None
+    columns = invariants.columns
+    groups = [_groups(part, columns, schema) for part in parts]
+    _, labels = np.unique(np.stack(groups), axis=1, return_inverse=True)
+    labels = labels.reshape(-1).astype(np.int64)
+    sets = [(np.ones(int(labels.max()) + 1, dtype=bool), None if beside.totals is None else beside.totals.rows)]
+    for part, group in zip(parts, groups, strict=True):
+        counts = None if beside.totals is None else beside.totals.counts(part, schema)
+        for number in np.unique(group[group >= 0]):
+            members = np.zeros(len(sets[0][0]), dtype=bool)
+            members[labels[group == number]] = True
+            sets.append((members, None if counts is None else int(counts[number])))
+    settled = np.zeros(len(sets[0][0]), dtype=bool)
+    totals = np.zeros(len(settled), dtype=np.int64)
+    for members, count in sorted(sets, key=lambda one: int(one[0].sum())):
+        rest = np.flatnonzero(members & ~settled)
+        if len(rest) > 1:
+            return None
+        if len(rest) == 1:
+            settled[rest] = True
+            totals[rest] = 0 if count is None else count - int(totals[members].sum())
+    return Atoms(labels.reshape(shape_of(columns, schema)), None if beside.totals is None else totals)
+
+
+def _groups(part: TotalsPart, columns: tuple[str, ...], schema: Schema) -> NDArray[np.int64]:
+    """For each joint cell of `columns` the number of its cell among the published ones, or -1."""
+    cells = positions(part.columns, columns, schema)
+    if part.only is None:
+        return cells
+    listed = np.full(domain_size(part.columns, schema), -1, dtype=np.int64)
+    for cell in part.only:
+        index = cell_index(cell, part.columns, schema)
+        listed[index] = index
+    return listed[cells]
+
+
+def alive_cells(beside: Beside, schema: Schema) -> NDArray[np.bool_]:
+    """Which joint cells of the columns of the invariants can hold a record, as far as the public numbers say."""
+    columns = beside.invariants.columns
+    alive = np.ones(domain_size(columns, schema), dtype=bool)
+    for part in beside.invariants.parts:
+        dead = np.zeros(domain_size(part.columns, schema), dtype=bool)
+        match part:
+            case ImpossiblePart(cells=cells):
+                dead[[cell_index(cell, part.columns, schema) for cell in cells]] = True
+            case TotalsPart() | OccupiedPart() if beside.totals is not None:
+                known = beside.totals.counts(part, schema) == 0
+                if part.only is None:
+                    dead = known
+                else:
+                    listed = [cell_index(cell, part.columns, schema) for cell in part.only]
+                    dead[listed] = known[listed]
+            case TotalsPart() | OccupiedPart() | LinearPart():
+                pass  # not published yet, or a sum, which is not read cell by cell: every cell may hold a record
+            case _:
+                raise unreachable(part)
+        alive &= ~dead[positions(part.columns, columns, schema)]
+    return alive.reshape(shape_of(columns, schema))
+
+
+def equations_of(invariants: Invariants, schema: Schema) -> NDArray[np.int64]:
+    """The published sums as rows of coefficients over the joint cells, the number of rows first."""
+    columns = invariants.columns
+    cells = domain_size(columns, schema)
+    rows = [np.ones(cells, dtype=np.int64)]
+    for part in invariants.parts:
+        match part:
+            case TotalsPart():
+                group = _groups(part, columns, schema)
+                rows += [(group == number).astype(np.int64) for number in np.unique(group[group >= 0])]
+            case LinearPart():
+                rows += _sums(part, columns, schema)
+            case OccupiedPart() | ImpossiblePart():
+                pass  # not sums of rows; they say which cells can hold a record
+            case _:
+                raise unreachable(part)
+    return np.stack(rows)
+
+
+def _sums(part: LinearPart, columns: tuple[str, ...], schema: Schema) -> list[NDArray[np.int64]]:
+    place = positions(part.columns, columns, schema)
+    found = []
+    for row in part.rows:
+        coefficients = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
+        for cell, value in row:
+            coefficients[cell_index(cell, part.columns, schema)] = value
+        found.append(coefficients[place])
+    return found

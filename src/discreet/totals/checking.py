@@ -1,0 +1,46 @@
+"""Whether invariants fit a schema and its neighbours, before anything is opened."""
+
+from __future__ import annotations
+
+from discreet.domain.neighbours import Neighbours, ReplaceOne
+from discreet.domain.schema import Schema
+from discreet.errors import PlanError, printed
+from discreet.totals.description import Invariants
+
+__all__ = ["checked_invariants"]
+
+
+def checked_invariants(invariants: object, schema: Schema, neighbours: Neighbours) -> Invariants | None:
+    """The invariants themselves; None for none.
+
+    Raises:
+        PlanError: no invariants at all, AddRemove, several rows a person, nothing left to protect, or no known
+            semi-adjacency for them.
+        SchemaError, ArgumentError: as `Invariants.check`.
+    """
+    if invariants is None:
+        return None
+    if not isinstance(invariants, Invariants) or not invariants.parts:
+        raise PlanError(
+            f"invariants={printed(invariants)}: must be made with Totals('state'), Margins(['a'], ['b']) and so on"
+        )
+    if not isinstance(neighbours, ReplaceOne):
+        raise PlanError(
+            "invariants: exact totals make the number of rows public, so nobody can be added or removed; declare "
+            "neighbours=ReplaceOne(rows=…)"
+        )
+    if neighbours.rows_per_person > 1:
+        raise PlanError(
+            f"invariants: beside exact totals one person has one row, not rows_per_person={neighbours.rows_per_person}; "
+            "make a table with one row a person first"
+        )
+    invariants.check(schema)
+    from discreet.totals.adjacency import is_vacuous, semi_adjacency
+
+    if is_vacuous(invariants, schema):
+        raise PlanError(
+            "invariants: they say how many rows hold every combination of all columns, so that nothing is left to protect; "
+            "publish totals of fewer columns"
+        )
+    semi_adjacency(invariants, schema, None, neighbours.rows)  # raises where nothing is known
+    return invariants

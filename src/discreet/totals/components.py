@@ -1,0 +1,200 @@
+"""The invariants taken apart: components that share no column, their possible cells, and what their sums tell apart.
+
+Whether a row may take a value depends on each component alone, so a(t) is put together from theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.domain.schema import Schema
+from discreet.errors import PlanError, unreachable
+from discreet.totals.cells import cell_indices, domain_size, positions
+from discreet.totals.description import Invariants
+from discreet.totals.published import PublishedTotals, cell_numbers
+from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart, parted
+
+__all__ = ["Component", "Split", "components_of", "exists", "possible_cells", "splits_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Parts that hang together by their columns, without those that follow from a whole table of totals."""
+
+    columns: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """One published sum or table: every possible cell has a label, and rows in cells of one label count alike.
+
+    Args:
+        labels: int64, shape (possible cells,), numbers 0, …, blocks - 1.
+        blocks: how many labels there are.
+        counts: int64, the published rows of each label; None where they are not known yet.
+        weights: for a sum with three or more distinct coefficients: the coefficient of each label. Such a sum does not
+            say the count of a label.
+    """
+
+    labels: NDArray[np.int64]
+    blocks: int
+    counts: NDArray[np.int64] | None
+    weights: tuple[int, ...] | None = None
+
+
+def components_of(invariants: Invariants) -> tuple[Component, ...]:
+    """The components, in the order of their first columns."""
+    groups: list[set[str]] = []
+    for part in invariants.parts:
+        touched = [group for group in groups if group & set(part.columns)]
+        groups = [group for group in groups if group not in touched] + [set(part.columns).union(*touched)]
+    found = []
+    for group in groups:
+        parts = [part for part in invariants.parts if part.columns[0] in group]
+        columns = tuple(name for name in invariants.columns if name in group)
+        found.append(Component(columns, tuple(part for part in parts if not _implied(part, parts))))
+    return tuple(sorted(found, key=lambda component: invariants.columns.index(component.columns[0])))
+
+
+def _implied(part: Part, parts: list[Part]) -> bool:
+    """Whether a whole table of totals, of these columns and more, says what the part does."""
+    if isinstance(part, ImpossiblePart):
+        return False
+    for other in parts:
+        if isinstance(other, TotalsPart) and other.only is None and other is not part:
+            wider = set(part.columns) < set(other.columns)
+            same = set(part.columns) == set(other.columns)
+            whole = isinstance(part, TotalsPart) and part.only is None
+            # Of two whole tables with the same columns in another order the first one stays.
+            if wider or (same and (not whole or parts.index(other) < parts.index(part))):
+                return True
+    return False
+
+
+def possible_cells(
+    component: Component, invariants: Invariants, schema: Schema, totals: PublishedTotals | None
+) -> NDArray[np.bool_]:
+    """Which cells of the component's joint domain hold a row in some table, as far as single published numbers say.
+
+    Structural zeros, cells with a total of 0, cells that are not occupied, and cells that a sum of 0 excludes are not.
+
+    Raises:
+        PlanError: no cell is left.
+    """
+    possible = np.ones(domain_size(component.columns, schema), dtype=bool)
+    for part in invariants.parts:
+        if set(part.columns) <= set(component.columns):
+            possible &= ~_empty(part, schema, totals)[positions(part.columns, component.columns, schema)]
+    if not possible.any():
+        raise PlanError(
+            f"invariants: no cell of {', '.join(component.columns)} is possible; leave out some impossible cells"
+        )
+    return possible
+
+
+def _empty(part: Part, schema: Schema, totals: PublishedTotals | None) -> NDArray[np.bool_]:
+    """Which cells of the part's joint domain are known to be empty."""
+    empty = np.zeros(domain_size(part.columns, schema), dtype=bool)
+    match part:
+        case ImpossiblePart(columns=columns, cells=cells):
+            empty[cell_indices(cells, columns, schema)] = True
+        case TotalsPart() | OccupiedPart() if totals is not None:
+            numbers = cell_numbers(part, schema)
+            empty[numbers] = np.array(totals.value(part), dtype=np.int64) == 0
+        case LinearPart(columns=columns, rows=rows) if totals is not None:
+            for row, value in zip(rows, totals.value(part), strict=True):
+                signs = {coefficient > 0 for _, coefficient in row}
+                if value == 0 and len(signs) == 1:
+                    empty[cell_indices([cell for cell, _ in row], columns, schema)] = True
+        case TotalsPart() | OccupiedPart() | LinearPart():
+            pass  # not published yet
+        case _:
+            raise unreachable(part)
+    return empty
+
+
+def splits_of(
+    component: Component, possible: NDArray[np.bool_], schema: Schema, totals: PublishedTotals | None, rows: int | None
+) -> tuple[Split, ...]:
+    """Every published table and sum of the component as a split of its possible cells.
+
+    Where only some totals are published the other cells share a label, because n is public; a sum with two coefficients
+    says by n how many rows have either. Sums and tables that tell nothing apart are left out.
+
+    Raises:
+        PlanError: a sum that no number of rows gives, rows in cells that are not possible.
+    """
+    found: list[Split] = []
+    for part in component.parts:
+        numbers = positions(part.columns, component.columns, schema)[possible]
+        match part:
+            case TotalsPart():
+                found.append(_table_split(part, numbers, schema, totals, rows))
+            case LinearPart():
+                found += _sum_splits(part, numbers, schema, totals, rows)
+            case OccupiedPart() | ImpossiblePart():
+                pass  # neither is a sum of rows: see `exists` and `possible_cells`
+            case _:
+                raise unreachable(part)
+    return tuple(split for split in found if split.blocks > 1)
+
+
+def _table_split(
+    part: TotalsPart, numbers: NDArray[np.int64], schema: Schema, totals: PublishedTotals | None, rows: int | None
+) -> Split:
+    counts = None if totals is None else np.append(totals.counts(part, schema), 0)
+    labels = numbers
+    if part.only is not None:
+        listed = cell_numbers(part, schema)
+        rest = domain_size(part.columns, schema)
+        labels = np.where(np.isin(numbers, listed), numbers, rest)
+        if counts is not None and rows is not None:
+            counts[rest] = rows - counts.sum()
+        elif rest in labels:
+            counts = None
+    kept, labels = np.unique(labels, return_inverse=True)
+    if counts is not None and np.delete(counts, kept).any():
+        raise PlanError(f"totals: those of {', '.join(part.columns)} have rows in cells that other totals or rules exclude")
+    return Split(labels.reshape(-1).astype(np.int64), len(kept), None if counts is None else counts[kept])
+
+
+def _sum_split(name: str, coefficients: NDArray[np.int64], value: int | None, rows: int | None) -> Split:
+    found, labels = np.unique(coefficients, return_inverse=True)
+    distinct = found.tolist()
+    labels = labels.reshape(-1).astype(np.int64)
+    if len(distinct) > 2:
+        return Split(labels, len(distinct), None, tuple(distinct))
+    if len(distinct) == 1 or value is None or rows is None:
+        return Split(labels, len(distinct), None)
+    low, high = distinct
+    more, rest = divmod(value - low * rows, high - low)
+    if rest or not 0 <= more <= rows:
+        raise PlanError(f"totals: '{name}' is {value}, which {rows} rows with coefficients {low} and {high} cannot give")
+    return Split(labels, 2, np.array([rows - more, more], dtype=np.int64))
+
+
+def _sum_splits(
+    part: LinearPart, numbers: NDArray[np.int64], schema: Schema, totals: PublishedTotals | None, rows: int | None
+) -> Iterator[Split]:
+    values = (None,) * len(part.names) if totals is None else totals.value(part)
+    for name, row, value in zip(part.names, part.rows, values, strict=True):
+        coefficients = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
+        coefficients[cell_indices([cell for cell, _ in row], part.columns, schema)] = [weight for _, weight in row]
+        yield _sum_split(name, coefficients[numbers], value, rows)
+
+
+def exists(component: Component, possible: NDArray[np.bool_], schema: Schema) -> tuple[NDArray[np.int64], ...]:
+    """For each published list of occupied cells, the finest first, the number of its cell for each possible cell.
+
+    Cells about which nothing is published have the number -1.
+    """
+    found = []
+    for part in sorted(parted(component.parts).occupied, key=lambda part: -len(part.columns)):
+        numbers = positions(part.columns, component.columns, schema)[possible]
+        found.append(np.where(np.isin(numbers, cell_numbers(part, schema)), numbers, -1))
+    return tuple(found)

@@ -1,0 +1,86 @@
+"""What the published totals say about single rows, and whether they leave anything to protect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.domain.schema import Schema
+from discreet.totals.cells import positions
+from discreet.totals.classes import classes_of
+from discreet.totals.components import Component, components_of, possible_cells, splits_of
+from discreet.totals.description import Invariants
+from discreet.totals.general import rank
+from discreet.totals.published import PublishedTotals
+from discreet.totals.statements import OccupiedPart, TotalsPart
+
+__all__ = ["disclosures", "is_vacuous"]
+
+
+def disclosures(invariants: Invariants, schema: Schema, totals: PublishedTotals | None) -> tuple[str, ...]:
+    """What the totals, which no noise covers, say about single rows, in words; empty before they are published.
+
+    A row is *determined* where every table with these totals gives it the same value: no guarantee protects that value.
+    The words name columns and how many cells, never which.
+    """
+    if totals is None:
+        return ()
+    return (*_determined(invariants, schema, totals), *_single_rows(totals))
+
+
+def is_vacuous(invariants: Invariants, schema: Schema, totals: PublishedTotals | None = None) -> bool:
+    """Whether the totals settle the number of rows of every cell of the whole schema: no noise could protect anything.
+
+    True is proved; False may leave out sums of many cells with several coefficients.
+    """
+    if set(invariants.columns) != set(schema.columns):
+        return False
+    open_components = 0
+    for component in components_of(invariants):
+        cells = _held(component, invariants, schema, totals)
+        if int(cells.sum()) == 1:
+            continue
+        open_components += 1
+        splits = splits_of(component, cells, schema, totals, None if totals is None else totals.rows)
+        classes = classes_of(splits, int(cells.sum()), None if totals is None else totals.rows)
+        if classes.size < int(cells.sum()) or not (classes.settled or rank(splits, classes) == classes.size):
+            return False
+    return open_components <= 1
+
+
+def _held(component: Component, invariants: Invariants, schema: Schema, totals: PublishedTotals | None) -> NDArray[np.bool_]:
+    """Which cells of the component can hold a row, with what the totals say together where they settle every class."""
+    cells = possible_cells(component, invariants, schema, totals)
+    rows = None if totals is None else totals.rows
+    classes = classes_of(splits_of(component, cells, schema, totals, rows), int(cells.sum()), rows)
+    if classes.totals is not None and classes.totals.any():
+        cells[np.flatnonzero(cells)[classes.totals[classes.owner] == 0]] = False
+    return cells
+
+
+def _determined(invariants: Invariants, schema: Schema, totals: PublishedTotals) -> Iterator[str]:
+    """The columns of which the totals say the value of every row."""
+    known: list[str] = []
+    for component in components_of(invariants):
+        cells = _held(component, invariants, schema, totals)
+        for name in component.columns:
+            if len(np.unique(positions((name,), component.columns, schema)[cells])) == 1:
+                known.append(name)
+    if set(known) == set(schema.columns):
+        yield "the totals determine every row completely: nothing in this table is protected"
+    elif known:
+        yield f"the totals determine the value of {', '.join(known)} in every row: it is not protected"
+
+
+def _single_rows(totals: PublishedTotals) -> Iterator[str]:
+    """Published cells of one row: whoever knows who is meant finds that row's values in the totals."""
+    for part in totals.invariants.parts:
+        if isinstance(part, TotalsPart):
+            single = totals.value(part).count(1)
+            if single:
+                cells = "1 cell holds" if single == 1 else f"{single} cells hold"
+                yield f"totals of {', '.join(part.columns)}: {cells} exactly one row"
+        if isinstance(part, OccupiedPart) and sum(totals.value(part)) == totals.rows:
+            yield f"occupied cells of {', '.join(part.columns)}: every one holds exactly one row"

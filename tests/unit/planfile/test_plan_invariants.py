@@ -1,0 +1,201 @@
+"""The `[invariants]` section of a plan file says what the functions of the interface say, or is refused with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+import discreet as dp
+from discreet.planfile.read import load_plan
+
+PLAN = """\
+[data]
+dataset = "d"
+source = "d.csv"
+neighbours = "replace-one"
+rows = 20
+ledger = "budget.db"
+
+[columns.state]
+type = "category"
+categories = ["A", "B"]
+
+[columns.sex]
+type = "category"
+categories = ["f", "m"]
+
+[columns.veteran]
+type = "category"
+categories = [false, true]
+
+[columns.born]
+type = "date"
+first = 2020-01-01
+last = 2020-01-31
+
+[columns.age]
+type = "number"
+lower = 0
+upper = 110
+
+[columns.wage]
+type = "number"
+lower = 0
+upper = 2
+step = "0.5"
+
+[budget]
+measure = "zcdp"
+rho = 1
+
+[[release]]
+name = "r"
+statistics = [{ count = "sex" }]
+
+[invariants]
+"""
+LINE = PLAN.count("\n")  # of [invariants]
+
+
+def read(section, tmp_path, plan=PLAN):
+    path = tmp_path / "plan.toml"
+    path.write_text(plan + section, encoding="utf-8")
+    return load_plan(path).invariants
+
+
+SAME = [
+    ('totals = [["state"]]', dp.Totals("state")),
+    ('totals = [["state"], ["sex"]]', dp.Margins("state", "sex")),
+    ('totals = [["state", "sex"], { columns = ["age"] }]', dp.Margins(["state", "sex"], ["age"])),
+    ('totals = [["state"], ["state", "sex"]]', dp.Totals("state") + dp.Totals("state", "sex")),
+    ('totals = [{ columns = ["state"], only = ["A"] }]', dp.Totals("state", only=["A"])),
+    ('totals = [{ columns = ["state"], only = [["A"], ["B"]] }]', dp.Totals("state", only=["A", "B"])),
+    ('totals = [{ columns = ["sex", "age"], only = [["f", 3]] }]', dp.Totals("sex", "age", only=[("f", 3)])),
+    ('totals = [{ columns = ["veteran"], only = [true] }]', dp.Totals("veteran", only=[True])),
+    ('totals = [{ columns = ["born"], only = [2020-01-02] }]', dp.Totals("born", only=["2020-01-02"])),
+    ('totals = [{ columns = ["wage"], only = [0.5, "1.5", 2] }]', dp.Totals("wage", only=["0.5", "1.5", 2])),
+    ('occupied = [["state", "sex"]]', dp.Occupied("state", "sex")),
+    ('occupied = [{ columns = ["state"], only = ["A"] }]', dp.Occupied("state", only=["A"])),
+    ('impossible = [{ columns = ["sex"], cells = ["m"] }]', dp.Impossible("sex", cells=["m"])),
+    (
+        'totals = [["sex"]]\nimpossible = [{ columns = ["state", "sex"], cells = [["A", "m"]] }]',
+        dp.Totals("sex") + dp.Impossible("state", "sex", cells=[("A", "m")]),
+    ),
+    (
+        'linear = [{ columns = ["age"], coefficients = { visits = [[1, 1], [2, -2]] } }]',
+        dp.LinearInvariant("age", {"visits": {1: 1, 2: -2}}),
+    ),
+    (
+        'linear = [{ columns = ["state", "sex"], coefficients = { "a b" = [["A", "f", 2]], c = [["B", "m", 3]] } }]',
+        dp.LinearInvariant(["state", "sex"], {"a b": {("A", "f"): 2}, "c": {("B", "m"): 3}}),
+    ),
+    (
+        'totals = [["state"]]\n[[invariants.linear]]\ncolumns = ["wage"]\ncoefficients = { w = [["0.5", 1], [1, 2]] }',
+        dp.Totals("state") + dp.LinearInvariant("wage", {"w": {"0.5": 1, 1: 2}}),
+    ),
+]
+
+
+@pytest.mark.parametrize(("section", "invariants"), SAME)
+def test_a_section_says_what_the_functions_say(section, invariants, tmp_path):
+    assert read(section, tmp_path).to_json() == invariants.to_json()
+
+
+def test_a_plan_without_the_section_has_no_invariants(tmp_path):
+    assert read("", tmp_path, PLAN.replace("[invariants]\n", "")) is None
+
+
+REFUSED = [
+    # section, the place after "invariants", words
+    ("", "", 'says of nothing that it is exact; write totals = [["state"]]'),
+    ("totals = []", "", "says of nothing that it is exact"),
+    ('totals = "state"', ".totals", "must be a list"),
+    ('totals = ["state"]', ".totals[0]", "must be a list"),
+    ("totals = [[]]", ".totals[0]", "names no column"),
+    ("totals = [[3]]", ".totals[0][0]", "must be a text in quotes, not a number"),
+    ('totals = [["state"], ["sex", "sex"]]', ".totals[1]", "column 'sex' is named twice"),
+    ('totals = [["stat"]]', "", "column 'stat': not declared in the schema; did you mean 'state'"),
+    ('total = [["state"]]', ".total", "no such key; did you mean 'totals'"),
+    ('margins = [["state"]]', ".margins", "no such key; known: totals, occupied, impossible, linear"),
+    ('totals = [{ column = ["state"] }]', ".totals[0].column", "did you mean 'columns'"),
+    ('totals = [{ only = ["A"] }]', ".totals[0]", "the key 'columns' is missing"),
+    ('totals = [{ columns = "state" }]', ".totals[0].columns", "must be a list"),
+    ('totals = [{ columns = ["state"], only = [] }]', ".totals[0]", "only=[] names no cell"),
+    ('totals = [{ columns = ["state"], only = "A" }]', ".totals[0].only", "must be a list"),
+    ('totals = [{ columns = ["state"], only = ["A", ["A"]] }]', ".totals[0]", 'cell ["A"] is listed twice'),
+    ('totals = [{ columns = ["state"], only = ["C"] }]', "", "state='C': not a category of this column; known: A, B"),
+    ('totals = [{ columns = ["state"], only = [true] }]', "", "state=True: not a category"),
+    ('totals = [{ columns = ["state"], only = [2020-01-01] }]', ".totals[0].only[0]", "is no category"),
+    ('totals = [{ columns = ["state"], only = [07:00:00] }]', ".totals[0].only[0]", "must be a single value"),
+    ('totals = [{ columns = ["state"], only = [{}] }]', ".totals[0].only[0]", "must be a single value, not a table"),
+    ('totals = [{ columns = ["state", "sex"], only = ["A"] }]', ".totals[0].only[0]", "a value for each of state, sex"),
+    ('totals = [{ columns = ["state", "sex"], only = [["A", ["f"]]] }]', ".totals[0].only[0][1]", "must be a single value"),
+    (
+        'totals = [{ columns = ["age"], only = [0.5] }]',
+        "",
+        "must lie on the grid of step 1; the nearest grid values are 0 and 1",
+    ),
+    ('totals = [{ columns = ["age"], only = [nan] }]', "", "must be a number"),
+    ('totals = [{ columns = ["born"], only = [2021-01-01] }]', "", "must lie within"),
+    ('impossible = [["state"]]', ".impossible[0]", "must be a table, not a list"),
+    ('impossible = [{ columns = ["state"] }]', ".impossible[0]", "the key 'cells' is missing"),
+    ('linear = { columns = ["age"] }', ".linear", "must be a list"),
+    ('linear = [{ columns = ["age"], coefficients = {} }]', ".linear[0].coefficients", "must have at least one entry"),
+    ('linear = [{ columns = ["age"], coefficients = { s = [] } }]', ".linear[0]", "has no coefficient other than 0"),
+    (
+        'linear = [{ columns = ["age"], coefficients = { s = [[1]] } }]',
+        ".linear[0].coefficients.s[0]",
+        "then the coefficient",
+    ),
+    ('linear = [{ columns = ["age"], coefficients = { s = [1] } }]', ".linear[0].coefficients.s[0]", "must be a list"),
+    ('linear = [{ columns = ["age"], coefficients = { s = [[1, 0.5]] } }]', ".linear[0]", "must be an integer"),
+    ('linear = [{ columns = ["age"], coefficients = { s = [[1, "1"]] } }]', ".linear[0]", "must be an integer"),
+    ('linear = [{ columns = ["age"], coefficients = { s = [[1, 9999999999]] } }]', ".linear[0]", "must be an integer"),
+    ('linear = [{ columns = ["age"], coefficients = { sex = [[1, 1]] } }]', "", "'sex': is the name of a column"),
+    (
+        'linear = [{ columns = ["age"], coefficients = { "\\u001b[31m" = [[1, 1]] } }]',
+        ".linear[0]",
+        "must be printable text",
+    ),
+    ('totals = [["state", "sex"], ["sex", "age"], ["state", "age"]]', "", "too large for the general case"),
+    (
+        'totals = [["state", "sex", "veteran", "born", "age", "wage"]]',
+        "",
+        "cells, more than 1000000|nothing is left to protect",
+    ),
+]
+
+
+@pytest.mark.parametrize(("section", "place", "words"), REFUSED)
+def test_a_wrong_section_is_refused_with_its_place(section, place, words, tmp_path):
+    with pytest.raises(dp.PlanError) as refused:
+        read(section, tmp_path)
+    assert refused.value.place.endswith(f": invariants{place}")
+    assert refused.value.place.startswith(f"plan.toml:{LINE if not place else LINE + 1}")
+    assert any(part in str(refused.value) for part in words.split("|"))
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("cells", ["[[1], 1]", "[{}, 1]", "[1, 1], [1, 2]"])
+def test_odd_cells_of_coefficients_are_refused(cells, tmp_path):
+    with pytest.raises(dp.PlanError):
+        read(f'linear = [{{ columns = ["age"], coefficients = {{ s = [{cells}] }} }}]', tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (PLAN.replace('neighbours = "replace-one"\nrows = 20', 'neighbours = "add-remove"'), "neighbours=ReplaceOne"),
+        (PLAN.replace("rows = 20", "rows = 20\nrows_per_person = 3"), "not rows_per_person=3"),
+    ],
+)
+def test_neighbours_that_totals_do_not_allow_are_refused(plan, words, tmp_path):
+    with pytest.raises(dp.PlanError) as refused:
+        read('totals = [["state"]]', tmp_path, plan)
+    assert refused.value.place.endswith(": invariants")
+    assert words in str(refused.value)
+
+
+def test_totals_of_everything_are_refused(tmp_path):
+    plan = PLAN[: PLAN.index("[columns.veteran]")] + PLAN[PLAN.index("[budget]") :]
+    with pytest.raises(dp.PlanError, match="nothing is left to protect; publish totals of fewer columns"):
+        read('totals = [["state", "sex"]]', tmp_path, plan)

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from itertools import product
+from math import inf, nan, prod
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import ArgumentError
+from discreet.statistics.margins import Margin, reconcile, reconciled_variances
+
+SIZES = (2, 3, 1, 2)
+
+
+def summed_out(axes):
+    """The matrix that takes a flat table of `SIZES` to its flat margin over `axes`, in their order."""
+    shape = [SIZES[axis] for axis in axes]
+    matrix = np.zeros((prod(shape), prod(SIZES)))
+    for cell, place in enumerate(product(*map(range, SIZES))):
+        matrix[np.ravel_multi_index([place[axis] for axis in axes], shape) if axes else 0, cell] = 1
+    return matrix
+
+
+def dense(margins, n):
+    """Generalised least squares as in the book: the fitted margins and their variances, by a pseudo-inverse.
+
+    The normal equations for the table, bordered by the condition on the grand total where it is public.
+    """
+    design = np.concatenate([summed_out(margin.axes) for margin in margins])
+    precision = np.concatenate([np.full(margin.values.size, 1 / margin.variance) for margin in margins])
+    noisy = np.concatenate([margin.values.ravel() for margin in margins]).astype(float)
+    normal = design.T @ (precision[:, None] * design)
+    right = design.T @ (precision * noisy)
+    if n is not None:
+        ones = np.ones((len(normal), 1))
+        normal = np.block([[normal, ones], [ones.T, np.zeros((1, 1))]])
+        right = np.append(right, n)
+    inverse = np.linalg.pinv(normal, rcond=1e-10)
+    table = (inverse @ right)[: design.shape[1]]
+    covariance = design @ inverse[: design.shape[1], : design.shape[1]] @ design.T
+    cuts = np.cumsum([margin.values.size for margin in margins])[:-1]
+    return np.split(design @ table, cuts), np.split(np.diag(covariance), cuts)
+
+
+@st.composite
+def noisy_margins(draw):
+    margins = []
+    for _ in range(draw(st.integers(1, 4))):
+        axes = tuple(draw(st.lists(st.sampled_from(range(len(SIZES))), unique=True, max_size=3)))
+        size = prod(SIZES[axis] for axis in axes)
+        values = draw(st.lists(st.integers(-20, 100), min_size=size, max_size=size))
+        shaped = np.array(values, dtype=np.int64).reshape([SIZES[axis] for axis in axes])
+        margins.append(Margin(axes, shaped, draw(st.sampled_from([0.5, 1.0, 7.0, 40.0]))))
+    return margins
+
+
+PAIR = [Margin((1, 0), np.arange(6).reshape(3, 2), 1.0), Margin((0, 3), np.array([[5, -1], [9, 4]]), 7.0)]
+
+
+@settings(max_examples=60)
+@given(noisy_margins(), st.none() | st.integers(0, 90))
+@example(PAIR, None)
+@example(PAIR, 20)
+@example([*PAIR, *PAIR, Margin((), np.array(18), 0.5)], None)
+def test_the_closed_form_is_the_generalised_least_squares_estimate(margins, n):
+    fitted, variances = dense(margins, n)
+    found = reconcile(margins, n=n)
+    for margin, there, wanted in zip(margins, found, fitted, strict=True):
+        assert there.dtype == np.float64
+        assert there.shape == margin.values.shape
+        assert np.allclose(there.ravel(), wanted, rtol=1e-8, atol=1e-7)
+    for there, wanted in zip(reconciled_variances(margins, n=n), variances, strict=True):
+        assert np.allclose(there, wanted, rtol=1e-8, atol=1e-8)
+
+
+@settings(max_examples=60)
+@given(noisy_margins(), st.none() | st.integers(0, 90))
+@example(PAIR, 20)
+def test_margins_agree_on_what_they_share_and_no_cell_gets_worse(margins, n):
+    found = reconcile(margins, n=n)
+    for first, one in zip(margins, found, strict=True):
+        if n is not None:
+            assert np.isclose(one.sum(), n, atol=1e-9)
+        for second, other in zip(margins, found, strict=True):
+            shared = sorted(set(first.axes) & set(second.axes))
+            sums = [np.einsum(values, list(margin.axes), shared) for margin, values in [(first, one), (second, other)]]
+            assert np.allclose(*sums, atol=1e-9)
+    for margin, variance in zip(margins, reconciled_variances(margins, n=n), strict=True):
+        assert variance <= margin.variance * (1 + 1e-12)
+    again = reconcile([Margin(m.axes, values, m.variance) for m, values in zip(margins, found, strict=True)], n=n)
+    for values, same in zip(found, again, strict=True):
+        assert np.allclose(values, same, atol=1e-9)
+
+
+def test_margins_of_one_table_are_left_alone():
+    table = np.random.default_rng(0).poisson(5, (4, 5, 6, 7))
+    every = tuple(range(4))
+    margins = [
+        Margin(axes, table.sum(axis=tuple(set(every) - set(axes))), 3.0) for axes in [(0, 1), (0, 2), (1, 2, 3), (3,), ()]
+    ]
+    for margin, values in zip(margins, reconcile(margins, n=int(table.sum())), strict=True):
+        assert np.allclose(values, margin.values, atol=1e-9)
+
+
+def test_the_error_is_as_announced():
+    """The mean squared error of 500 draws is within 6 standard deviations of it (p < 1e-8), and 10 below the noisy one."""
+    rng = np.random.default_rng(3)
+    table = rng.poisson(5, (6, 4, 3))
+    truth = [((0, 1), table.sum(axis=2), 4.0), ((0, 2), table.sum(axis=1), 1.0), ((0,), table.sum(axis=(1, 2)), 2.0)]
+    errors = [[], [], []]
+    for _ in range(500):
+        noisy = [
+            Margin(axes, exact + rng.normal(0, variance**0.5, exact.shape), variance) for axes, exact, variance in truth
+        ]
+        for place, values in enumerate(reconcile(noisy, n=int(table.sum()))):
+            errors[place].append(float(np.mean((values - truth[place][1]) ** 2)))
+    announced = reconciled_variances([Margin(*line) for line in truth], n=int(table.sum()))
+    for (_, _, variance), draws, wanted in zip(truth, errors, announced, strict=True):
+        deviation = np.std(draws) / len(draws) ** 0.5
+        assert abs(np.mean(draws) - wanted) < 6 * deviation
+        assert variance - wanted > 10 * deviation
+
+
+def test_all_two_way_margins_of_large_axes_agree():
+    rng = np.random.default_rng(4)
+    sizes = (100, 80, 60, 50, 40)
+    margins = [Margin((a, b), rng.integers(0, 1000, (sizes[a], sizes[b])), 2.0) for a in range(5) for b in range(5) if a < b]
+    found = reconcile(margins, n=500_000)
+    ages = [values.sum(axis=1) for margin, values in zip(margins, found, strict=True) if margin.axes[0] == 0]
+    assert np.allclose(ages, ages[0], atol=1e-6)
+    assert reconcile([]) == []
+
+
+@pytest.mark.parametrize(
+    ("axes", "values", "variance", "words"),
+    [
+        ((0, 0), np.ones((2, 2)), 1.0, "axes: each axis"),
+        ((-1,), np.ones(2), 1.0, "axes: each axis"),
+        ((0, 1), np.ones(2), 1.0, "values: needs 2 axes"),
+        ((0,), np.ones(0), 1.0, "values: needs 1 axes"),
+        ((0,), np.array([1.0, nan]), 1.0, "values: must be finite"),
+        ((0,), np.ones(2), 0.0, "variance=0.0: must be positive"),
+        ((0,), np.ones(2), nan, "variance=nan: must be positive"),
+        ((0,), np.ones(2), inf, "variance=inf: must be positive"),
+    ],
+)
+def test_margins_of_the_wrong_kind_are_refused(axes, values, variance, words):
+    with pytest.raises(ArgumentError, match=words):
+        Margin(axes, values, variance)
+
+
+def test_margins_of_different_tables_are_refused():
+    margins = [Margin((0,), np.ones(2), 1.0), Margin((1, 0), np.ones((2, 3)), 1.0)]
+    for function in (reconcile, reconciled_variances):
+        with pytest.raises(ArgumentError, match="axis 0 has 2 values in one and 3 in another"):
+            function(margins)
