@@ -105,6 +105,32 @@ def test_a_link_that_takes_the_place_of_a_file_while_it_is_read_ends_the_release
             session.release(session.table.agg(dp.count()), spend=1, name="r")
 
 
+@pytest.mark.parametrize("level", ["file", "folder"])
+def test_a_link_that_leads_elsewhere_for_a_moment_ends_the_release(tmp_path: Path, level: str) -> None:
+    """Before and after the reading all names lead to the files that they led to when the source was opened."""
+    first, second = (written(tmp_path / name, "parquet") for name in ("one", "two"))
+    folder = tmp_path / "data"
+    folder.mkdir()
+    places = [folder / ("a.parquet" if level == "file" else "a"), folder / ("b.parquet" if level == "file" else "b")]
+    targets = [path if level == "file" else path.parent for path in (first, second)]
+    for place, target in zip(places, targets, strict=True):
+        place.symlink_to(target)
+    with opened(f"{folder}/**/*.parquet") as session, pytest.MonkeyPatch.context() as patch:
+        real = session._engine.aggregate
+
+        def meanwhile(axes, moments):  # type: ignore[no-untyped-def]
+            places[1].unlink()
+            places[1].symlink_to(targets[0])
+            found = real(axes, moments)
+            places[1].unlink()
+            places[1].symlink_to(targets[1])
+            return found
+
+        patch.setattr(session._engine, "aggregate", meanwhile)
+        with pytest.raises(dp.ReleaseFailed):
+            session.release(session.table.agg(dp.count()), spend=1, name="r")
+
+
 def test_a_database_is_read_with_the_log_of_the_file_and_not_of_its_link(tmp_path: Path) -> None:
     """Beside a link lies no log: rows that are only in the log would be missing, and changes to it unseen."""
     import sqlite3

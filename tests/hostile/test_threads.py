@@ -203,9 +203,72 @@ def test_a_busy_connection_is_refused_before_anything_is_charged(busy: Callable[
 def test_a_reading_that_does_not_end_is_refused_before_anything_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relations, "_PATIENCE", 0.01)
     one = opened(relations_of_one_connection(Path())["a"])
-    with relations._READING, pytest.raises(dp.SourceError, match="other releases are reading relations"):
+    with relations._TURNS.lock, pytest.raises(dp.SourceError, match="other releases are reading relations"):
         one.release(one.table.agg(dp.count()), spend=1, name="r")
     assert one.spent == dp.PureDP(0)
+
+
+def test_a_session_that_is_closed_by_another_thread_finishes_its_release() -> None:
+    one = opened(frame_of("a"))
+    real, answers = one._engine.aggregate, []
+
+    def closed_meanwhile(axes: Any, moments: Any) -> Any:
+        closing = threading.Thread(target=one.close)
+        closing.start()
+        closing.join()  # which does not wait for the release
+        answers.append(one.spent)
+        return real(axes, moments)
+
+    one._engine.aggregate = closed_meanwhile  # type: ignore[method-assign]
+    release = one.release(one.table.agg(dp.count()), spend=10**5, name="r")
+    assert release.table["count"].to_list() == [ROWS["a"]]
+    assert answers == [dp.PureDP(10**5)]
+    with pytest.raises(dp.LedgerError):
+        _ = one.spent
+
+
+def test_a_relation_that_cannot_be_asked_for_its_columns_is_no_source() -> None:
+    connection = duckdb.connect()
+    relation = connection.sql("SELECT 'a' AS g, 1 AS x, 1 AS y")
+    connection.close()
+    with pytest.raises(dp.SourceError, match="busy, closed or in a failed transaction"):
+        opened(relation)
+
+
+def test_a_connection_that_is_busy_for_a_moment_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = opened(relations_of_one_connection(Path())["a"])
+    real, calls = duckdb.DuckDBPyRelation.query, []
+
+    def busy(relation: Any, name: str, statement: str) -> Any:
+        calls.append(name)
+        if len(calls) in (2, 3, 4):  # the first asks whether the source is ready
+            raise duckdb.ResourceInUseException("busy")
+        return real(relation, name, statement)
+
+    monkeypatch.setattr(duckdb.DuckDBPyRelation, "query", busy)
+    assert one.release(one.table.agg(dp.count()), spend=10**5, name="r").table["count"].to_list() == [ROWS["a"]]
+    assert len(calls) == 5
+
+
+def test_rows_that_are_computed_anew_for_each_reading_are_read_once() -> None:
+    class Lazy:
+        """Other rows each time it is read, as a query that has not been carried out may have."""
+
+        columns = ("g", "x", "y")
+
+        def __init__(self) -> None:
+            self.times = 0
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            self.times += 1
+            return pl.DataFrame({"g": ["a"] * 9, "x": [self.times] * 9, "y": [self.times] * 9}).__arrow_c_stream__()
+
+    engine = open_source(Lazy(), SCHEMA)
+    part = dp.Table(SCHEMA, dp.AddRemove()).agg(dp.sum("x", nulls="skip")).layout.parts[0]
+    scan = (part.axes, part.moments)
+    sums = [cube.sums.tolist() for cube in cubes_of(engine, [scan] * 3)]
+    assert sums == sums[:1] * 3
+    assert engine.aggregate(*scan).sums.tolist() != sums[0], "which tells nothing if it always has the same rows"
 
 
 # Forks ------------------------------------------------------------------------------------------------------------------
@@ -273,3 +336,76 @@ def test_a_forked_session_answers_or_is_refused_before_anything_is_charged(tmp_p
     run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=100)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == (["0", "30"] if kind == "parquet" else ["2", "20"])
+
+
+IMPORTING = """
+import os, sys, threading, time, warnings
+warnings.simplefilter("ignore")
+import discreet as dp
+from discreet import datasets
+def opened():
+    return dp.Session(datasets.path("acs12"), dp.Schema(gender=dp.Category(["female", "male"]), age=dp.Number(0, 110)),
+                      dataset="d", ledger=sys.argv[1], budget=dp.PureDP(10**6), neighbours=dp.AddRemove())
+one = opened()
+def release(name):
+    one.release(one.table.group_by("gender").agg(dp.count(), dp.mean("age", nulls="skip")), spend=1, name=name)
+threads = [threading.Thread(target=release, args=(f"thread {number}",)) for number in range(3)]
+[thread.start() for thread in threads]
+time.sleep(float(sys.argv[2]))
+child = os.fork()
+if not child:
+    try:
+        release("child")
+    except dp.SourceError:
+        os._exit(2)
+    os._exit(0)
+until = time.monotonic() + 60
+while time.monotonic() < until:
+    done, status = os.waitpid(child, os.WNOHANG)
+    if done:
+        break
+    time.sleep(0.05)
+else:
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    status = 9
+[thread.join() for thread in threads]
+print(status and os.waitstatus_to_exitcode(status), one.spent.epsilon)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("delay", ["0", "0.1", "0.25"])
+def test_a_fork_while_other_threads_make_the_first_release_hangs_nobody(tmp_path: Path, delay: str) -> None:
+    """A module that a thread imports at the moment of the fork stays locked in the child."""
+    command = [sys.executable, "-c", IMPORTING, str(tmp_path / "l.db"), delay]
+    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=150)
+    assert run.stdout.split() in (["0", "4"], ["2", "3"]), run.stderr
+
+
+SAVED = """
+import os, sys, warnings
+warnings.simplefilter("ignore")
+import polars as pl
+import discreet as dp
+from discreet.exact import processes
+processes._PATIENCE = 2.0
+folder = sys.argv[1]
+pl.DataFrame({"g": ["a"] * 70}).write_parquet(f"{folder}/d.parquet")  # with the threads of Polars
+session = dp.Session(f"{folder}/d.parquet", dp.Schema(g=dp.Category(["a", "b"])), dataset="d", ledger=f"{folder}/l.db",
+                     budget=dp.PureDP(1), neighbours=dp.AddRemove())
+if not os.fork():
+    try:
+        session.release(session.table.agg(dp.count()), spend="0.1", name="r").save(f"{folder}/out")
+    except dp.SourceError:
+        os._exit(2)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.wait()[1]), os.path.exists(f"{folder}/out"))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_saving_in_a_child_without_the_threads_of_polars_is_refused(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SAVED, str(tmp_path)]
+    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=100)
+    assert run.stdout.split() == ["2", "False"], run.stderr

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 from discreet.cli.exits import FAILED, leave
@@ -53,6 +54,7 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, for
     plan = replace(plan, orders=tuple(_to(order, folder) for order, folder in zip(plan.orders, folders, strict=True)))
     for order, folder in zip(plan.orders, folders, strict=True):
         _check_folder(folder, plan.dataset, order.name)
+    _rehearse()
     spinner = Spinner(f"releasing {', '.join(order.name for order in plan.orders)}")
     before: Standing | None = None
     try:
@@ -76,6 +78,15 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, for
     failed += [f"{_quoted([answer.name for answer, _ in done])}: {unshown}"] if unshown and done else []
     if failed:
         leave("\n".join(failed), FAILED)
+
+
+def _rehearse() -> None:
+    """Polars has its threads and memory. Where the system refuses them it ends the process: then before the charge."""
+    import polars as pl
+
+    frame = pl.DataFrame({"a": range(10**5)})
+    frame.write_csv(BytesIO())
+    frame.write_parquet(BytesIO())
 
 
 def report_folder(folder: Path) -> Answer:

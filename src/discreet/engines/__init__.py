@@ -99,15 +99,15 @@ def _opened(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engi
             return open_path(str(source), limits), f"source '{source}'"
         except (OSError, UnicodeError) as wrong:  # a name that is too long, a folder that cannot be entered
             raise SourceError(f"source {shown_path(source)}: cannot be opened ({reason(wrong)}); check the path") from None
-    if isinstance(source, Engine):
-        _check_no_limits(limits, "an engine of one's own follows its own settings")
-        return source, "the engine"
     if is_spark_frame(source):
         _check_no_limits(limits, "a DataFrame follows the settings of its own session")
         return open_spark_frame(source, columns), "the DataFrame"
     if is_relation(source):
         _check_no_limits(limits, "a relation follows the settings of its own connection")
         return open_relation(source), "the relation"
+    if isinstance(source, Engine):
+        _check_no_limits(limits, "an engine of one's own follows its own settings")
+        return source, "the engine"
     if is_streamed(source):
         return open_streamed(source, columns, limits), "the stream"
     return open_frame(source, columns, limits), "the frame"

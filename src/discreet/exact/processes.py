@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import mmap
 import os
+import pkgutil
 import sys
 import threading
 from contextlib import suppress
+from functools import cache
+from importlib import import_module
 
 from discreet.errors import SourceError
 
-__all__ = ["check_polars", "check_process", "this_process"]
+__all__ = ["check_polars", "check_process", "load", "this_process"]
 
 _MARK_BYTES = 24
 _SET = b"\1"  # before the mark: a cleared page is told from one whose mark happens to be zero
@@ -102,3 +105,42 @@ def check_process(process: tuple[bytes, int], what: str) -> None:
     """
     if process != this_process():
         raise SourceError(f"source: {what} belongs to the process that opened it; open a session in each process")
+
+
+class _Loading:
+    """How many threads of which process are importing: what they import stays locked for ever in a child."""
+
+    def __init__(self) -> None:
+        self.process, self.threads = this_process(), 0
+
+
+_LOADING = _Loading()
+
+
+def load(*packages: str) -> None:
+    """The packages and all modules in them are imported, if other threads run, so that later forks find them there.
+
+    Raises:
+        SourceError: this process was forked while its parent did so; nothing was spent.
+    """
+    if _LOADING.threads and _LOADING.process != this_process():
+        raise SourceError(
+            "source: this process was forked while a thread of its parent was loading what a release needs; make a release "
+            "before threads and processes are started, or start processes with multiprocessing.get_context('spawn')"
+        )
+    if threading.active_count() > 1:
+        _LOADING.process = this_process()
+        _LOADING.threads += 1
+        try:
+            for package in packages:
+                _load(package)
+        finally:
+            _LOADING.threads -= 1
+
+
+@cache
+def _load(package: str) -> None:
+    found = import_module(package)
+    if package.startswith("discreet."):
+        for module in pkgutil.walk_packages(found.__path__, f"{package}."):
+            import_module(module.name)

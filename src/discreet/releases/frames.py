@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ArgumentError, printed
 from discreet.exact.numbers import exact
+from discreet.exact.processes import check_polars
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,7 +106,12 @@ def _is_whole(column: Mapping[str, Any]) -> bool:
 
 
 def named_files(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """The frames by the names of their files, which stay in their folder whatever a frame is called."""
+    """The frames by the names of their files, which stay in their folder whatever a frame is called.
+
+    Raises:
+        SourceError: this process is a forked child in which no file can be written.
+    """
+    check_polars()  # which is to write them, and would wait for ever in some children
     files: dict[str, pl.DataFrame] = {}
     for name, frame in frames.items():
         short, times = _file_name(name), 1

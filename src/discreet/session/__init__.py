@@ -2,6 +2,8 @@
 
 * `folders`: Where the files of large releases go: checked before anything is spent, put in their place after the
   commit
+* `in_use`: What several threads work with and one of them closes: it is closed by the last who works with it
+* `loading`: What a session works with, imported before another thread can fork in the middle of it
 * `orders`: What a spend means: an amount of the budget's measure, always for the original data; and an order that
   names one
 * `session`: The only orchestrator: quote → reserve → aggregate → resample → noise → estimate → commit

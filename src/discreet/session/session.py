@@ -35,6 +35,8 @@ from discreet.privacy.amounts import (
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.releases.document import Release, RowEstimate
 from discreet.session.folders import check_folders, drafts_for, given_back, put_in_place
+from discreet.session.in_use import InUse
+from discreet.session.loading import load_rooms
 from discreet.session.orders import Errors, Order, charge_of, check_names, checked_name, checked_order, declaration_json
 from discreet.statistics.kinds import count
 from discreet.totals.checking import checked_invariants
@@ -91,6 +93,7 @@ class Session:
         limits: Limits = NO_LIMITS,
         progress: Progress | None = None,
     ) -> None:
+        load_rooms()
         if not isinstance(schema, Schema):
             raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
         if not isinstance(neighbours, AddRemove | ReplaceOne):
@@ -110,6 +113,7 @@ class Session:
         except BaseException:
             self._engine.close()
             raise
+        self._in_use = InUse(self._engine, self._ledger)
 
     def __enter__(self) -> Session:
         return self
@@ -124,9 +128,8 @@ class Session:
         return one_line("Session:", f"data set '{self._identity.dataset}',", left)
 
     def close(self) -> None:
-        """The source and the ledger are closed."""
-        self._engine.close()
-        self._ledger.close()
+        """The source and the ledger are closed, once the releases of other threads are done."""
+        self._in_use.end()
 
     @property
     def table(self) -> Table:
@@ -208,15 +211,13 @@ class Session:
             ArgumentError: the spend is no positive amount of the session's measure, or both are given.
         """
         self._check_request(request)
-        from discreet.quotes.allocate import check_large, quote
+        from discreet.quotes import allocate, spend_for_errors
 
         if error is None:
-            return check_large(quote(request, self._spend(spend), self._beside()))
+            return allocate.check_large(allocate.quote(request, self._spend(spend), self._beside()))
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
-        from discreet.quotes.spend_for_errors import quote_for
-
-        return check_large(quote_for(request, error, self._budget, self._beside()))
+        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._beside()))
 
     def release(
         self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, to: str | Path | None = None
@@ -251,7 +252,10 @@ class Session:
         Raises:
             DiscreetError: as `release`, before anything is spent.
         """
-        orders = [checked_order(order) for order in orders]
+        with self._in_use:
+            return self._released([checked_order(order) for order in orders])
+
+    def _released(self, orders: Sequence[Order]) -> list[Release | ReleaseFailed]:
         stored = [self._stored(order) for order in orders]
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
         if not fresh:
@@ -315,6 +319,7 @@ class Session:
         raise ArgumentError("spend: must be greater than 0")
 
     def _check_request(self, request: Plan) -> None:
+        load_rooms()
         if not isinstance(request, Plan):
             raise PlanError(f"request={type(request).__name__}: must be made with table.agg(…) or table.group_by(…).agg(…)")
         if request.schema != self._schema or request.neighbours != self._neighbours:

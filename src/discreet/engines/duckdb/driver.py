@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, empty_cube, joined, order_of, sum_dtype
 from discreet.cube.paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, Engine, Header
+from discreet.engines.base import ColumnType, Engine, Header, Scan, unreadable
 from discreet.engines.duckdb.csv_lines import csv_header, row_blocks
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, LIMB
@@ -117,10 +117,14 @@ def open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
 
 
 class _FrameEngine:
-    """A frame in memory. Nobody alters its rows: Arrow and Polars do not, and those of pandas are copied by `declared`."""
+    """A frame in memory. Nobody alters its rows: Arrow and Polars do not, and those of pandas are copied by `declared`.
+
+    Anything else with an Arrow stream may compute its rows anew whenever it is read.
+    """
 
     def __init__(self, frame: Any, columns: Sequence[str], limits: Limits) -> None:
         check_polars()
+        self._is_kept = type(frame).__module__.split(".")[0] in {"pandas", "polars", "pyarrow"}
         self._frame, others = declared(frame, columns)
         self._database = Database(limits)
         try:
@@ -142,13 +146,30 @@ class _FrameEngine:
         check_polars()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        return self._counted(self._frame, axes, moments)
+
+    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+        """What may give other rows each time it is read is read once, into memory."""
+        rows = self._frame if self._is_kept else _kept(self._frame)
+        yield from (self._counted(rows, axes, moments) for axes, moments in scans)
+
+    def _counted(self, rows: ArrowOnly, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
         with self._database.cursor() as cursor:
-            cursor.register(STAGED, self._frame)
+            cursor.register(STAGED, rows)
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
 
     def close(self) -> None:
         self._database.close()
+
+
+def _kept(frame: ArrowOnly) -> ArrowOnly:
+    import polars as pl
+
+    try:
+        return ArrowOnly(pl.DataFrame(frame))
+    except Exception:  # noqa: BLE001 (of whatever computes the rows)
+        raise unreadable() from None
 
 
 def open_frame(frame: Any, columns: Sequence[str], limits: Limits) -> Engine:

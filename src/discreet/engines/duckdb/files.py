@@ -57,7 +57,17 @@ def file_snapshot(paths: Sequence[Path]) -> str:
             reserved, nothing is spent.
     """
     facts = [fact for _, fact in _facts(paths)]
-    return repr([(fact.st_dev, fact.st_ino, fact.st_size, fact.st_mtime_ns, fact.st_ctime_ns) for fact in facts])
+    return repr([
+        [(fact.st_dev, fact.st_ino, fact.st_size, fact.st_mtime_ns, fact.st_ctime_ns) for fact in facts],
+        _links_to(paths),
+    ])  # fmt: skip
+
+
+def _links_to(paths: Sequence[Path]) -> list[tuple[str, int, int]]:
+    """The symbolic links on the way to the files: one that leads elsewhere for a moment is another one afterwards."""
+    places = {place for path in paths for place in (path.absolute(), *path.absolute().parents)}
+    found = [(str(place), place.lstat()) for place in sorted(places) if place.is_symlink()]
+    return [(place, facts.st_ino, facts.st_ctime_ns) for place, facts in found]
 
 
 def _facts(paths: Sequence[Path]) -> list[tuple[Path, os.stat_result]]:

@@ -6,9 +6,11 @@ each reading has a name of its own, and one takes place after the other.
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from uuid import uuid4
 
 import duckdb
@@ -25,10 +27,24 @@ from discreet.exact.processes import check_process, this_process
 
 __all__ = ["is_relation", "open_relation"]
 
-_READING = threading.Lock()
-"""One for all relations of a process: the driver does not say to which connection a relation belongs."""
+
+class _Turns:
+    """One lock for all relations of a process: the driver does not say to which connection a relation belongs."""
+
+    def __init__(self) -> None:
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Nobody has a turn: in a child the threads of the parent, which may have had it, are not there."""
+        self.lock = threading.Lock()
+
+
+_TURNS = _Turns()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_TURNS.begin_anew)
 
 _SCAN = "discreet_scan"
+_PATIENCES = [0.001 * 2**turn for turn in range(10)]  # a second in all
 _PATIENCE = 60.0  # seconds to wait for another reading, before anything is charged
 
 
@@ -47,7 +63,11 @@ class _RelationEngine:
 
     def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:
         self._relation, self._process = relation, this_process()
-        self._header = described([(name, str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)])
+        try:
+            columns = list(zip(relation.columns, map(str, relation.types), strict=True))
+        except duckdb.Error:
+            raise _busy() from None
+        self._header = described(columns)
 
     @property
     def header(self) -> Header:
@@ -63,17 +83,14 @@ class _RelationEngine:
             SourceError: it is not, or another reading does not end; nothing was spent.
         """
         check_process(self._process, "a relation")
-        if not _READING.acquire(timeout=_PATIENCE):
+        if not _TURNS.lock.acquire(timeout=_PATIENCE):
             raise SourceError("source: other releases are reading relations in this process; wait until they are done")
         try:
             _answer(self._relation, "SELECT 1 AS one FROM {} LIMIT 0".format)
         except duckdb.Error:
-            raise SourceError(
-                "source: the connection of the relation is busy, closed or in a failed transaction; fetch its result, end "
-                "its transaction, or make the relation on a connection of its own, as connection.cursor() gives one"
-            ) from None
+            raise _busy() from None
         finally:
-            _READING.release()
+            _TURNS.lock.release()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         with _reading():
@@ -104,11 +121,18 @@ class _RelationEngine:
         return f"WITH {rows} AS MATERIALIZED (SELECT {columns} FROM {name}) {' UNION ALL BY NAME '.join(parts)}"
 
 
+def _busy() -> SourceError:
+    return SourceError(
+        "source: the connection of the relation is busy, closed or in a failed transaction; fetch its result, end its "
+        "transaction, or make the relation on a connection of its own, as connection.cursor() gives one"
+    )
+
+
 @contextmanager
 def _reading() -> Iterator[None]:
     """Nobody else reads a relation meanwhile; what the driver raises is the constant `unreadable`."""
     try:
-        with _READING:
+        with _TURNS.lock:
             yield
     except duckdb.Error:
         raise unreadable() from None
@@ -117,7 +141,15 @@ def _reading() -> Iterator[None]:
 def _answer(relation: duckdb.DuckDBPyRelation, statement: Callable[[str], str]) -> Answer:
     """The answer to the statement about a relation of this name, which nothing else on the connection has."""
     name = f"discreet_{uuid4().hex}"
-    answer = relation.query(name, statement(name))
+    for patience in _PATIENCES:
+        with suppress(duckdb.ResourceInUseException):  # its owner's own thread has it, for a moment
+            return _asked(relation, name, statement(name))
+        time.sleep(patience)
+    return _asked(relation, name, statement(name))
+
+
+def _asked(relation: duckdb.DuckDBPyRelation, name: str, statement: str) -> Answer:
+    answer = relation.query(name, statement)
     if answer is None:
         raise InternalError("a query gave no result")
     found: Answer = answer.fetchnumpy()
