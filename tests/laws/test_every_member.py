@@ -372,7 +372,7 @@ CONFORMS = {
 def test_every_engine_is_named_with_the_tests_that_compare_it() -> None:
     folder = Path(engines.__file__).parent
     found = set()
-    for path in folder.glob("*.py"):
+    for path in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ClassDef) and node.name != "Engine":
                 methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
