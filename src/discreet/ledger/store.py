@@ -82,10 +82,6 @@ class Transaction:
         """The bytes stored with an entry; empty when there are none."""
         return self._blob("SELECT payload FROM payloads WHERE sequence = ?", sequence)
 
-    def mac(self, sequence: int) -> bytes:
-        """The keyed hash of the source of an attempt; empty when there is none."""
-        return self._blob("SELECT mac FROM snapshots WHERE sequence = ?", sequence)
-
     def payloads(self) -> Iterator[tuple[int, object]]:
         """Number and bytes of all stored releases, in order; of a damaged file anything."""
         yield from self._connection.execute("SELECT sequence, payload FROM payloads ORDER BY sequence")
@@ -97,7 +93,7 @@ class Transaction:
 
     def key(self) -> bytes:
         """The key of these hashes, which never leaves the ledger."""
-        key = self.mac(0)
+        key = self._blob("SELECT mac FROM snapshots WHERE sequence = ?", 0)
         if len(key) != _KEY_BYTES:
             raise sqlite3.DatabaseError("the key is lost")
         return key
