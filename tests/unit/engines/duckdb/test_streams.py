@@ -25,7 +25,7 @@ from discreet.errors import ArgumentError, SourceError
 from discreet.plan.table import Table
 from discreet.statistics.kinds import count, sum_of
 
-from .conftest import arrow_table
+from ..conftest import arrow_table
 
 SCHEMA = Schema(x=Number(0, 10), word=Category(["F", "M"]))
 (TOTAL,) = Table(SCHEMA, AddRemove()).agg(sum_of("x", nulls="skip")).layout.parts
