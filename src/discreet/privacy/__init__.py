@@ -3,7 +3,6 @@
 Every number that leaves this package is on the safe side of the truth: δ and ε upper bounds, ρ, μ and what may be spent
 lower bounds. The theorems are proved in docs/proofs/privacy.md.
 
-* `_arb`: Interval arithmetic (python-flint) as the certifier: enclosures in, directed doubles and rationals out
 * `_checks`: The checks that the parameters and arguments of every measure pass
 * `_copies`: The law of K, the number of a person's copies in the sample, and the closed forms of Theorem R3 over it
 * `_digits`: Numbers with short texts, rounded in a stated direction

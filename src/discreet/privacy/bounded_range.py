@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.errors import InternalError
-from discreet.privacy._arb import ball, enclose, lower_rational
+from discreet.exact.balls import ball, enclose, lower_rational
 from discreet.privacy.base import NoiseMeasure
 
 __all__ = ["range_of", "range_of_mu"]
