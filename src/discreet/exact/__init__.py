@@ -8,6 +8,7 @@
 * `files`: Files and folders that stand whole or not at all, durably, and the drafts in which they are made
 * `given_paths`: Paths as people give them: text that can be a path, files that can be read at once, folders that can
   be written
+* `lattices`: Exact linear algebra over the integers (python-flint): ranks, kernels, normal forms, solutions, products
 * `names`: When two names of data sets or releases are one: a letter with an accent is written in two ways that look
   the same
 * `numbers`: Exact numbers in, directed floats out
