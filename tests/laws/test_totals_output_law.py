@@ -31,6 +31,7 @@ from discreet.domain.steps import facts_of
 from discreet.engines import open_source
 from discreet.engines.reference import ReferenceEngine
 from discreet.exact.lattices import hermite, independent_rows, kernel_basis
+from discreet.invariants import Invariants
 from discreet.mechanisms.lattice import (
     LATTICE_LAWS,
     HeldCells,
@@ -47,7 +48,6 @@ from discreet.totals import adjacency as adjacency_module
 from discreet.totals.adjacency import semi_adjacency
 from discreet.totals.beside import beside
 from discreet.totals.checking import checked_invariants
-from discreet.totals.description import Invariants
 from discreet.totals.published import PublishedTotals, totals_of_counts
 from discreet.totals.structure import Blocks, Tables, margin_equations
 

@@ -12,6 +12,8 @@
 * `names`: When two names of data sets or releases are one: a letter with an accent is written in two ways that look
   the same
 * `numbers`: Exact numbers in, directed floats out
+* `on_demand`: Public names that are loaded when they are first used, so that `import discreet` and every command begin
+  at once
 * `precision`: The working precision of interval arithmetic, set for one computation and put back
 * `processes`: Which process this is, whatever ids the system gives out again, and what a forked child cannot use
 """
