@@ -356,13 +356,13 @@ def test_every_group_is_complete_or_not() -> None:
 
 CONFORMS = {
     "ReferenceEngine": "tests/laws/test_plan_is_row_level.py",
-    "_FrameEngine": "tests/engines/test_conformance.py",
-    "_RelationEngine": "tests/engines/test_conformance.py",
-    "_DuckdbFileEngine": "tests/engines/test_databases.py",
-    "_CsvEngine": "tests/engines/test_conformance.py",
-    "_ParquetEngine": "tests/engines/test_conformance.py",
-    "_SqliteEngine": "tests/engines/test_databases.py",
-    "_StreamEngine": "tests/engines/test_streams.py",
+    "_FrameEngine": "tests/unit/engines/test_conformance.py",
+    "_RelationEngine": "tests/unit/engines/test_conformance.py",
+    "_DuckdbFileEngine": "tests/unit/engines/test_databases.py",
+    "_CsvEngine": "tests/unit/engines/test_conformance.py",
+    "_ParquetEngine": "tests/unit/engines/test_conformance.py",
+    "_SqliteEngine": "tests/unit/engines/test_databases.py",
+    "_StreamEngine": "tests/unit/engines/duckdb/test_streams.py",
     "SparkEngine": "tests/spark/test_conformance.py",
     "Telling": "tests/laws/test_every_member.py",
 }

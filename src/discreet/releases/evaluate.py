@@ -32,7 +32,7 @@ from discreet.plan.layout import Layout
 from discreet.plan.plan import resize_of
 from discreet.quotes.quote import Noise, Quote
 
-__all__ = ["exact_answers", "noisy_answers", "noisy_in_place", "scanned"]
+__all__ = ["exact_answers", "noisy_answers", "scanned"]
 
 
 def scanned(engine: Engine, layout: Layout, *before: Scan) -> Iterator[Cube]:
@@ -84,23 +84,18 @@ def _answer(query: Query, asked: Cube, brought: Part, cells: NDArray[np.int64], 
     return answer(query, asked, brought, cells)
 
 
-def noisy_answers(quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits) -> list[NDArray[Any]]:
-    """The same vectors with the noise of the quote, and what was chosen from counts of codes. Public from here on."""
-    return [_noisy(values, one.law, bits) for values, one in zip(exact, quote.measured, strict=True)]
+def noisy_answers(
+    quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits, *, chunk: int | None = None
+) -> list[NDArray[Any]]:
+    """The same vectors with the noise of the quote, and what was chosen from counts of codes. Public from here on.
 
-
-def noisy_in_place(quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits, *, chunk: int) -> list[NDArray[Any]]:
-    """`noisy_answers` of the same law in the memory of `exact`, which is overwritten: so many cells at a time.
-
-    The noise of cells is independent, so that it may be drawn for some cells after others; on a lattice it is drawn at once.
+    With a `chunk`, the noise of so many cells at a time is written over `exact`: the same law, because the noise of cells is
+    independent; on a lattice it is one draw.
     """
-    noisy = []
-    for values, one in zip(exact, quote.measured, strict=True):
-        if isinstance(one.law, ExponentialQuantiles):
-            raise InternalError("chosen quantiles have no additive noise")
-        noisy.append(add_noise_in_place(values, one.law, bits, chunk=chunk))
-    return noisy
+    return [_noisy(values, one.law, bits, chunk or len(values)) for values, one in zip(exact, quote.measured, strict=True)]
 
 
-def _noisy(values: NDArray[Any], law: Noise, bits: Bits) -> NDArray[Any]:
-    return select(values, law, bits) if isinstance(law, ExponentialQuantiles) else add_noise(values, law, bits)
+def _noisy(values: NDArray[Any], law: Noise, bits: Bits, chunk: int) -> NDArray[Any]:
+    if isinstance(law, ExponentialQuantiles):
+        return select(values, law, bits)
+    return add_noise(values, law, bits) if len(values) <= chunk else add_noise_in_place(values, law, bits, chunk=chunk)
