@@ -22,6 +22,7 @@ from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.domain.schema import Category, Column, Schema, Value
 from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
+from discreet.invariants import Invariants
 from discreet.plan.plan import INTERVALS, Plan
 from discreet.plan.table import Table
 from discreet.planfile.columns import category_values, schema_of
@@ -45,7 +46,6 @@ from discreet.statistics.kinds import (
     tables,
     variance,
 )
-from discreet.totals.description import Invariants
 
 __all__ = ["PlanFile", "load_plan", "plan_of"]
 
