@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet.cube.queries import Dispersion
-from discreet.mechanisms import selection
+from discreet.mechanisms import quantile_choice as selection
 from discreet.privacy.amplify import Resampling
 from discreet.quotes import allocate
 

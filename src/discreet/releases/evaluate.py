@@ -26,11 +26,11 @@ from discreet.cube.scans import Part
 from discreet.domain.steps import TableFacts, facts_of
 from discreet.engines.base import Engine, Scan, cubes_of
 from discreet.errors import InternalError
-from discreet.mechanisms import ExponentialQuantiles, add_noise, add_noise_in_place, select
+from discreet.mechanisms.adding import apply_in_place
 from discreet.noise.bits import Bits
 from discreet.plan.layout import Layout
 from discreet.plan.plan import resize_of
-from discreet.quotes.quote import Noise, Quote
+from discreet.quotes.quote import Quote
 
 __all__ = ["exact_answers", "noisy_answers", "noisy_in_place", "scanned"]
 
@@ -86,21 +86,10 @@ def _answer(query: Query, asked: Cube, brought: Part, cells: NDArray[np.int64], 
 
 def noisy_answers(quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits) -> list[NDArray[Any]]:
     """The same vectors with the noise of the quote, and what was chosen from counts of codes. Public from here on."""
-    return [_noisy(values, one.law, bits) for values, one in zip(exact, quote.measured, strict=True)]
+    return [one.law.apply(values, bits) for values, one in zip(exact, quote.measured, strict=True)]
 
 
 def noisy_in_place(quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits, *, chunk: int) -> list[NDArray[Any]]:
-    """`noisy_answers` of the same law in the memory of `exact`, which is overwritten: so many cells at a time.
-
-    The noise of cells is independent, so that it may be drawn for some cells after others; on a lattice it is drawn at once.
-    """
-    noisy = []
-    for values, one in zip(exact, quote.measured, strict=True):
-        if isinstance(one.law, ExponentialQuantiles):
-            raise InternalError("chosen quantiles have no additive noise")
-        noisy.append(add_noise_in_place(values, one.law, bits, chunk=chunk))
-    return noisy
-
-
-def _noisy(values: NDArray[Any], law: Noise, bits: Bits) -> NDArray[Any]:
-    return select(values, law, bits) if isinstance(law, ExponentialQuantiles) else add_noise(values, law, bits)
+    """`noisy_answers` of the same law in the memory of `exact`, which is overwritten: so many cells at a time."""
+    pairs = zip(exact, quote.measured, strict=True)
+    return [apply_in_place(one.law, values, bits, chunk=chunk) for values, one in pairs]
