@@ -75,7 +75,7 @@ def plain(path: Path, kind: str) -> None:
 def release(path: Path, kind: str) -> None:
     """The same as a release: reserve, aggregate, noise, intervals, files, commit."""
     import discreet as dp
-    from discreet.releases import run as large
+    from discreet.releases import publish as large
 
     schema = dp.Schema(
         state=dp.Category([f"State {i:02d}" for i in range(51)]),
@@ -91,7 +91,7 @@ def release(path: Path, kind: str) -> None:
     sums = (dp.mean("wage", nulls="skip"), dp.sum("wage", nulls="skip")) if kind == "mean" else ()
     grouped = session.table.group_by("state", "county", "tract", dp.bins("age", range(102)))
     session._engine = _Timed(session._engine)  # type: ignore[assignment]  # noqa: SLF001
-    for module, name, what in ((large, "exact_answers", "answers"), (large, "noisy_in_place", "noise")):
+    for module, name, what in ((large, "exact_answers", "answers"), (large, "noisy_answers", "noise")):
         setattr(module, name, timed(what, getattr(module, name)))
     timed("release", session.release)(grouped.agg(dp.count(), *sums), spend=1, name="r", to=path.parent / kind)
     timed("load", dp.Release.load)(path.parent / kind)

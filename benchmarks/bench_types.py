@@ -174,32 +174,42 @@ def plain(case: Case, path: Path) -> Callable[[], object]:
     return lambda: connection.execute(query).fetchall()
 
 
+def schema_of(case: Case) -> Any:
+    """The column as it is declared; beside numbers, the states and sexes that they are grouped by."""
+    import discreet as dp
+
+    if case.declared[0] == FIRST:
+        return dp.Schema(x=dp.Date(*case.declared))
+    if isinstance(case.declared[0], list):
+        return dp.Schema(x=dp.Category(*case.declared))
+    return dp.Schema(x=dp.Number(*case.declared), g=dp.Category(STATES), s=dp.Category(SEXES))
+
+
+def request_of(table: Any) -> Any:
+    """Counts and a sum of a number by state and sex; the counts of everything else by itself."""
+    import discreet as dp
+
+    column = table.schema["x"]
+    if isinstance(column, dp.Number):
+        return table.group_by("g", "s").agg(dp.count(), dp.count("x"), dp.sum("x", nulls="skip"))
+    by = dp.bins("x", [column.value(code) for code in range(column.size)]) if isinstance(column, dp.Date) else "x"
+    return table.group_by(by).agg(dp.count())
+
+
 def release(case: Case, path: Path, ledger: Path) -> Callable[[], object]:
     """A whole request, in an open session of one thread."""
     import discreet as dp
 
-    category = isinstance(case.declared[0], list)
-    kind = dp.Category if category else dp.Date if case.declared[0] == FIRST else dp.Number
-    schema = {
-        "x": kind(*case.declared),
-        **({} if category or kind is dp.Date else {"g": dp.Category(STATES), "s": dp.Category(SEXES)}),
-    }
     session = dp.Session(
         path,
-        dp.Schema(schema),
+        schema_of(case),
         dataset="types",
         ledger=ledger,
         budget=dp.ZCDP(10_000),
         neighbours=dp.AddRemove(),
         limits=dp.Limits(threads=1),
     )
-    if kind is dp.Number:
-        request = session.table.group_by("g", "s").agg(dp.count(), dp.count("x"), dp.sum("x", nulls="skip"))
-    elif category:
-        request = session.table.group_by("x").agg(dp.count())
-    else:
-        column = schema["x"]
-        request = session.table.group_by(dp.bins("x", [column.value(code) for code in range(column.size)])).agg(dp.count())
+    request = request_of(session.table)
     names = iter(range(10**6))
     return lambda: session.release(request, spend=1, name=str(next(names)))
 

@@ -44,10 +44,10 @@ def low(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shorter(set_attribute: Callable[[object, str, object], object]) -> None:
-    import discreet.releases.run
+    import discreet.releases.publish
 
-    real = discreet.releases.run.publish_large
-    set_attribute(discreet.releases.run, "publish_large", lambda *values, **told: real(*values, **told, rows=500))
+    real = discreet.releases.publish.publish
+    set_attribute(discreet.releases.publish, "publish", lambda *values, **told: real(*values, **told, rows=500))
 
 
 def opened(folder: Path) -> dp.Session:
@@ -115,7 +115,7 @@ class Failing:
 
     def patched(self, patch: pytest.MonkeyPatch) -> None:
         for name in ("draft_folder", "write_part", "placed", "synced", "problem_of"):
-            for module in (parts, large_files, sys.modules["discreet.releases.run"]):
+            for module in (parts, large_files, sys.modules["discreet.releases.publish"]):
                 if hasattr(module, name):
                     patch.setattr(module, name, self._guarded(getattr(module, name)))
         for name in ("chmod", "rename", "replace", "write_bytes"):
@@ -139,7 +139,7 @@ class Failing:
 
 @pytest.mark.parametrize("lasting", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_every_step_that_touches_files_fails_in_turn(folder: Path, tally: Counter[str], *, lasting: bool) -> None:
-    import discreet.releases.run  # noqa: F401 - patched below
+    import discreet.releases.publish  # noqa: F401 - patched below
 
     outcomes: Counter[str] = Counter()
     for nth in itertools.count():
@@ -196,7 +196,7 @@ MOMENTS = ("before writing", "between parts", "before the commit", "after the co
 
 def dies(folder: Path, moment: str) -> None:
     """A process that is killed at a moment of a release."""
-    import discreet.releases.run
+    import discreet.releases.publish
 
     for module in (limits, large_files):
         setattr(module, "MOST_WHOLE_CELLS", 1000)  # noqa: B010 - in a process of its own
@@ -209,12 +209,12 @@ def dies(folder: Path, moment: str) -> None:
     def write(*values: Any, **options: Any) -> Any:
         return kill() if next(written) == 2 else write_part(*values, **options)
 
-    write_part = discreet.releases.run.write_part
+    write_part = discreet.releases.publish.write_part
     match moment:
         case "before writing":
-            discreet.releases.run.write_part = kill
+            discreet.releases.publish.write_part = kill
         case "between parts":
-            discreet.releases.run.write_part = write
+            discreet.releases.publish.write_part = write
         case "before the commit":
             Ledger.commit = kill  # type: ignore[method-assign]
         case "after the commit":

@@ -22,6 +22,7 @@ from discreet.quotes.allocate import quote
 from discreet.quotes.quote import LEVEL
 from discreet.releases import assemble
 from discreet.releases.evaluate import exact_answers, noisy_answers
+from discreet.releases.labels import all_rows
 from discreet.statistics.kinds import Count, Mean, Share, Std, Sum
 
 ACS = dp.Schema(
@@ -204,7 +205,8 @@ def groups(frame, request):
     for row in frame.select("gender", "race", "employment", "age", "hrs_work").iter_rows():
         rows[row[:3]].append(row[3:])
     drawn = Drawn(request, dp.ZCDP(1), frame)
-    names = zip(*(labels for _, labels in assemble.group_columns(drawn.quote)), strict=True)
+    columns = assemble.group_columns(drawn.quote)
+    names = zip(*(one.values(all_rows(columns)) for one in columns), strict=True)
     cells = [rows[name] for name in names]
     assert sum(map(len, cells)) == len(frame)
     return [

@@ -181,20 +181,24 @@ def release(
     One release is written to DIR itself, several to a folder each inside DIR. A release that the ledger has already, for the
     same plan and source, is written again at no charge.
     """
-    from discreet.cli.releasing import release_plan
-    from discreet.engines.resources import Limits
+    from discreet.pages.report.drawing import begin_drawing
 
-    with exits():
-        release_plan(plan, out, name, Limits(memory, threads, spill), formulas=formulas, as_json=as_json)
+    with exits(), begin_drawing() as artist:  # which loads while the other modules do
+        from discreet.cli.releasing import release_plan
+        from discreet.engines.resources import Limits
+
+        release_plan(plan, out, name, Limits(memory, threads, spill), artist, formulas=formulas, as_json=as_json)
 
 
 @app.command(epilog="Example: discreet report results")
 def report(folder: FolderArgument, *, as_json: AsJson = False) -> None:
     """Write report.html again, beside each release.json in DIR."""
-    from discreet.cli.releasing import report_folder
+    from discreet.pages.report.drawing import begin_drawing
 
-    with exits():
-        write(report_folder(folder), as_json=as_json)
+    with exits(), begin_drawing() as artist:
+        from discreet.cli.releasing import report_folder
+
+        write(report_folder(folder, artist), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet consistent results --statistic count")

@@ -22,6 +22,7 @@ from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFa
 from discreet.exact.files import replaced
 from discreet.exact.given_paths import given_path, require_writable, stands
 from discreet.exact.names import one_form
+from discreet.pages.report.drawing import Artist
 from discreet.plan.sizes import is_large
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
@@ -39,7 +40,9 @@ _LARGE_FILES = "release.json, the folder table, report.html"
 _STAGES = {"fingerprint": "looking whether the source has changed", "count": "counting", "draw": "drawing noise, writing"}
 
 
-def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, formulas: str, as_json: bool) -> None:
+def release_plan(
+    path: Path, out: Path, name: str | None, limits: Limits, artist: Artist, *, formulas: str, as_json: bool
+) -> None:
     """The releases of a plan are charged, or found in the ledger, and written; a summary is on stdout.
 
     Raises:
@@ -62,7 +65,9 @@ def release_plan(path: Path, out: Path, name: str | None, limits: Limits, *, for
             before = standing(plan)
             with spinner:
                 answers = session.release_all(plan.orders)
-                problems = [_written(answer, folder, formulas) for answer, folder in zip(answers, folders, strict=True)]
+                problems = [
+                    _written(answer, folder, artist, formulas) for answer, folder in zip(answers, folders, strict=True)
+                ]
             done = [
                 (answer, folder)
                 for answer, folder, problem in zip(answers, folders, problems, strict=True)
@@ -89,7 +94,7 @@ def _rehearse() -> None:
     frame.write_parquet(BytesIO())
 
 
-def report_folder(folder: Path) -> Answer:
+def report_folder(folder: Path, artist: Artist) -> Answer:
     """report.html stands beside the release.json in `folder`, or beside each one in its sub-folders.
 
     Raises:
@@ -97,7 +102,8 @@ def report_folder(folder: Path) -> Answer:
     """
     from discreet.pages.report import write_report
 
-    written = [write_report(Release.load(place), place / "report.html") for place in _release_folders(folder, "report")]
+    places = _release_folders(folder, "report")
+    written = [write_report(Release.load(place), place / "report.html", artist) for place in places]
     return _written_files(written)
 
 
@@ -183,7 +189,7 @@ def _check_folder(folder: Path, dataset: str, name: str) -> None:
         raise ArgumentError(f"--out: '{folder}' holds another release, which is not overwritten; choose another folder")
 
 
-def _written(answer: Release | ReleaseFailed, folder: Path, formulas: str) -> str:
+def _written(answer: Release | ReleaseFailed, folder: Path, artist: Artist, formulas: str) -> str:
     """What went wrong with a release, empty when its files stand in `folder`."""
     if isinstance(answer, ReleaseFailed):
         return str(answer)
@@ -191,7 +197,7 @@ def _written(answer: Release | ReleaseFailed, folder: Path, formulas: str) -> st
         from discreet.pages.report import write_report
 
         answer.save(folder, formulas=formulas)
-        write_report(answer, folder / "report.html")
+        write_report(answer, folder / "report.html", artist)
     except Exception as error:  # noqa: BLE001 (whatever it is, the charge stands, and the ledger has the release)
         again = "the same command again" if answer.parts else "the same command with another --out"
         return (

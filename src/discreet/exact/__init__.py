@@ -1,5 +1,7 @@
 """Exact numbers in, directed floats out; one canonical JSON; files that stand whole or not at all.
 
+* `balls`: Certified real numbers: interval arithmetic (python-flint) with enclosures in, directed doubles and rationals
+  out
 * `canonical`: The one JSON text of a value, its digest, and a document that holds its own
 * `figures`: Numbers and names as people read them: rounded so that no interval shrinks, and without invisible
   characters

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["ORDINARY_BITS", "with_precision"]
+__all__ = ["ORDINARY_BITS", "with_precision", "working_bits"]
 
 ORDINARY_BITS = 53  # what python-flint begins with: for what rounds an enclosure that is done, whatever the caller has set
 
@@ -46,6 +46,13 @@ def with_precision(bits: int, compute: Callable[[], _T]) -> _T:
             if _state(ctx) == mine:
                 _restore(ctx, found)
         return value
+
+
+def working_bits() -> int:
+    """The bits that an operation has which begins now."""
+    from flint import ctx
+
+    return int(ctx.prec)
 
 
 _State = tuple[int, int]

@@ -5,7 +5,6 @@ Parameters are exact rationals, results are integers, and nothing is truncated o
 the same names give masses, tails and the smallest intervals with a stated coverage. Proofs: docs/proofs/noise.md.
 Samplers are loaded when they first draw: a quote needs the laws alone.
 
-* `_arb`: Certified real numbers: thin helpers around python-flint's ball arithmetic
 * `_lazy`: A uniform real number of which only the bits that a comparison needs are ever drawn
 * `_parameters`: What the samplers accept: positive exact scales and sizes that fit into memory
 * `bits`: Independent uniform random bits: the only source of randomness in discreet

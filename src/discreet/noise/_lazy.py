@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from discreet.noise._arb import Ball, ball, sign
+from discreet.exact.balls import Ball, ball, sign
 from discreet.noise.bits import Bits
 
 __all__ = ["LazyUniform"]

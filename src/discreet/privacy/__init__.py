@@ -3,7 +3,6 @@
 Every number that leaves this package is on the safe side of the truth: δ and ε upper bounds, ρ, μ and what may be spent
 lower bounds. The theorems are proved in docs/proofs/privacy.md.
 
-* `_arb`: Interval arithmetic (python-flint) as the certifier: enclosures in, directed doubles and rationals out
 * `_checks`: The two checks that every ε and every δ of the calculus passes
 * `_copies`: The law of K, the number of a person's copies in the sample, and the closed forms of Theorem R3 over it
 * `_digits`: Numbers with short texts, rounded in a stated direction

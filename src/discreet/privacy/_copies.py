@@ -10,8 +10,8 @@ from fractions import Fraction
 from math import comb
 
 from discreet.errors import ArgumentError
+from discreet.exact.balls import Ball, ball, enclose, lower_rational, upper_rational
 from discreet.exact.numbers import text
-from discreet.privacy._arb import Ball, ball, enclose, lower_rational, upper_rational
 from discreet.privacy._digits import digits_down, digits_up
 
 Law = tuple[Fraction, ...]

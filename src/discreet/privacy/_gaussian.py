@@ -12,9 +12,9 @@ from fractions import Fraction
 from functools import partial
 from math import inf, isfinite, log, nextafter, pi, sqrt
 
+from discreet.exact.balls import Ball, ball, enclose, pi_ball, upper
 from discreet.exact.precision import ORDINARY_BITS, with_precision
 from discreet.privacy import _zcdp
-from discreet.privacy._arb import Ball, ball, circle, enclose, upper
 
 _MARGIN = 4 * 2.0**-53
 _FAR = 57.0  # Φ(−57) < 1e-700: below every double
@@ -47,7 +47,7 @@ def _parts(mu: float, epsilon: float) -> tuple[Ball, Ball]:
     # b² − a² = ε, hence e^ε erfc b = e^{-a²} erfcx b, and the asymptotic series of erfcx alternates.
     square = 1 / (far * far)
     low = 1 - square / 2
-    scaled = low.union(low + 3 * square * square / 4) / (far * circle().sqrt())
+    scaled = low.union(low + 3 * square * square / 4) / (far * pi_ball().sqrt())
     return first, (-near * near).exp() * scaled / 2
 
 
@@ -111,7 +111,7 @@ def mu(epsilon_target: float, delta_target: float) -> float:
     def step(at: float) -> float:
         value = profile(at, epsilon_target)
         m = ball(at)
-        density = (-((ball(epsilon_target) / m - m / 2) ** 2) / 2).exp() / (2 * circle()).sqrt()
+        density = (-((ball(epsilon_target) / m - m / 2) ** 2) / 2).exp() / (2 * pi_ball()).sqrt()
         # In log μ, so that a start far to the left costs few steps.
         relative = (ball(delta_target) / value).log() * value / (density * m)
         return at * min(float(relative.mid()), 1.0)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from discreet.exact.balls import ball, enclose, upper, upper_rational
 from discreet.exact.numbers import decimal_up, float_up
 from discreet.exact.precision import with_precision
-from discreet.privacy._arb import ball, enclose, upper, upper_rational
 from discreet.privacy._digits import shown_up
 
 _BITS = 256

@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import Protocol
 
 from discreet.errors import unreachable
+from discreet.exact.balls import Ball, ball, enclose, lower_rational, upper
 from discreet.exact.numbers import Amount, float_down, float_up
 from discreet.privacy import _gaussian, _slopes
-from discreet.privacy._arb import Ball, ball, enclose, lower_rational, upper
 from discreet.privacy._checks import checked_delta, not_negative
 from discreet.privacy._copies import Law, epsilon_up
 from discreet.privacy._search import first_below

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, log
 
+from discreet.exact.balls import Ball, ball, enclose, upper
 from discreet.exact.precision import ORDINARY_BITS, with_precision
 from discreet.privacy import _gaussian
-from discreet.privacy._arb import Ball, ball, enclose, upper
 
 Law = Sequence[Fraction]
 Masses = list[tuple[Fraction, Ball]]
@@ -165,11 +165,9 @@ def _fill(pieces: dict[int, Masses], law: Law, log_total: float) -> Plan:
 
 def _positive(value: Ball) -> Ball:
     """An enclosure of max(0, x) for x in the ball."""
-    from flint import arb
-
     if value > 0:
         return value
-    return arb(0) if value <= 0 else arb(0).union(value.upper())
+    return ball(0) if value <= 0 else ball(0).union(value.upper())
 
 
 def _log_sum(exponents: list[float]) -> float:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.privacy._arb import Ball, ball, circle
+from discreet.exact.balls import Ball, around, ball, bernoulli, factorial, negligible, pi_ball
+from discreet.exact.precision import working_bits
 
 _DIRECT = 10_000  # up to this σ² the terms are added one by one
 
@@ -20,14 +21,12 @@ def gaussian_sum(sigma2: Fraction, start: int) -> Ball:
 
 
 def _direct(sigma2: Fraction, start: int) -> Ball:
-    from flint import arb, ctx
-
     unit = ball(-1 / (2 * sigma2))
     term = (unit * start * start).exp()
     ratio = (unit * (2 * start + 1)).exp()
     shrink = (unit * 2).exp()
-    total = arb(0)
-    threshold = arb(2) ** -(ctx.prec + 10)
+    total = ball(0)
+    threshold = negligible()
     while True:
         total += term
         term *= ratio
@@ -37,39 +36,27 @@ def _direct(sigma2: Fraction, start: int) -> Ball:
         ratio *= shrink
     # The terms that follow shrink at least geometrically.
     rest = term / (1 - ratio)
-    return total + rest * arb(0.5, 0.5)
+    return total + rest * around(0.5, 0.5)
 
 
 def _euler_maclaurin(sigma2: Fraction, start: int) -> Ball:
     """∫ f + f(m)/2 − Σ_j B_2j/(2j)! f^(2j−1)(m), with remainder at most 2ζ(2p)/(2π)^2p ∫ |f^(2p)|."""
-    from flint import arb, ctx
-
     sigma = ball(sigma2).sqrt()
     z = start / sigma
     density = (-z * z / 2).exp()
-    total = sigma * (circle() / 2).sqrt() * (z / arb(2).sqrt()).erfc() + density / 2
+    total = sigma * (pi_ball() / 2).sqrt() * (z / ball(2).sqrt()).erfc() + density / 2
     # With σ ≥ 100 and arguments within 40 σ each order gains at least 8 bits.
-    half_order = ctx.prec // 8
+    half_order = working_bits() // 8
     for j in range(1, half_order + 1):
         # f^(n)(x) = (−1/σ)^n He_n(x/σ) f(x), and n = 2j − 1 is odd.
-        total += _bernoulli(2 * j) * _hermite(2 * j - 1, z) * density / sigma ** (2 * j - 1)
+        total += bernoulli(2 * j) / factorial(2 * j) * _hermite(2 * j - 1, z) * density / sigma ** (2 * j - 1)
     order = 2 * half_order
     absolute = sum(
         (abs(c) * _upper_moment(k, z) for k, c in enumerate(_hermite_coefficients(order)) if c),
-        start=arb(0),
+        start=ball(0),
     )
-    bound = 4 / (2 * circle()) ** order * absolute / sigma ** (order - 1)
-    return total + bound * arb(0, 1)
-
-
-def _bernoulli(n: int) -> Ball:
-    from flint import fmpq
-
-    factorial = Fraction(1)
-    for k in range(2, n + 1):
-        factorial *= k
-    value = fmpq.bernoulli(n)
-    return ball(Fraction(int(value.p), int(value.q)) / factorial)
+    bound = 4 / (2 * pi_ball()) ** order * absolute / sigma ** (order - 1)
+    return total + bound * around(0, 1)
 
 
 def _hermite_coefficients(n: int) -> list[int]:
@@ -91,7 +78,5 @@ def _hermite(n: int, z: Ball) -> Ball:
 
 def _upper_moment(k: int, z: Ball) -> Ball:
     """The integral of t^k e^{−t²/2} over t ≥ z ≥ 0: 2^((k−1)/2) Γ((k+1)/2, z²/2)."""
-    from flint import arb
-
-    half = arb(k + 1) / 2
-    return arb(2) ** (half - 1) * (z * z / 2).gamma_upper(half)
+    half = ball(k + 1) / 2
+    return ball(2) ** (half - 1) * (z * z / 2).gamma_upper(half)

@@ -15,7 +15,7 @@ from math import exp, hypot, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from discreet.privacy._arb import Ball
+    from discreet.exact.balls import Ball
 
 _ULP = 2.0**-53 * (1 + 1e-6)  # the excess over 2⁻⁵³ covers all products of two rounding errors
 _LIB = 4
@@ -150,7 +150,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
 def enclosed_epsilon(rho: float, delta: float, u: float) -> float:
     """The same bound at the same u by interval arithmetic."""
-    from discreet.privacy._arb import ball, enclose, upper
+    from discreet.exact.balls import ball, enclose, upper
 
     def compute() -> Ball:
         at = ball(u)

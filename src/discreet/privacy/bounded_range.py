@@ -9,8 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.errors import InternalError
+from discreet.exact.balls import ball, enclose, lower_rational
 from discreet.exact.numbers import sqrt_down
-from discreet.privacy._arb import ball, enclose, lower_rational
 from discreet.privacy.measures import GDP, ZCDP, PureDP
 
 __all__ = ["range_of"]

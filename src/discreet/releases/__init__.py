@@ -9,11 +9,10 @@
 * `files`: A table that is too large for one document: Parquet files of so many rows each, and digests over their
   bytes
 * `frames`: The frames that a release document holds, and what their files are called
+* `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
 * `plot`: The numbers of a release as bars with their intervals
 * `publish`: A quote carried out on its cubes and written down as a release: the last step before the ledger commits
   it
-* `run`: Releases whose tables are too large for one document: exact answers, noise and intervals part by part, into
-  files
 * `views`: Other looks at a release: computed from the published document alone, at no charge, and labelled as what
   they are
 """

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,14 @@ from discreet.noise.single.many import half_width_of_sum
 from discreet.plan.plan import tables_of
 from discreet.quotes.quote import Line, PublicCells, PublicCount, Quote, sum_half_widths
 from discreet.quotes.view import counts_every_row, is_complete
+from discreet.releases.labels import LabelColumn, label_columns
 from discreet.statistics.kinds import Count, Mean, Share, Std, Sum, Variance, levels_of, outputs
 from discreet.statistics.margins import Margin, reconcile
 from discreet.statistics.quantiles import quantile_estimates
 from discreet.statistics.ratios import Estimate, count_estimate, mean_estimate, sum_estimate
 from discreet.statistics.variances import dispersion_estimate, root_estimate, share_estimate, variance_estimate
 
-__all__ = ["Columns", "Frame", "estimated", "estimated_part", "frames", "group_columns"]
+__all__ = ["Columns", "Frame", "estimated", "frames", "group_columns"]
 
 Noisy = Sequence[NDArray[Any]]
 
@@ -43,33 +43,37 @@ class Columns:
     name: str
     estimate: Estimate
 
+    def numbers(self) -> list[tuple[str, NDArray[Any]]]:
+        """The values and the ends of their intervals, each under its own name."""
+        one = self.estimate
+        return [(self.name, one.value), (f"{self.name}_low", one.low), (f"{self.name}_high", one.high)]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
     """A table beside the main one: label columns, counts with intervals, and the counts that agree with other tables."""
 
     name: str
-    labels: list[tuple[str, list[Label]]]
+    labels: list[LabelColumn]
     counts: Columns
     consistent: NDArray[np.float64] | None = None
 
 
-def estimated(quote: Quote, noisy: Noisy) -> list[Columns]:
-    """The statistics of the table of the release, in the order of the request."""
-    cells = quote.plan.layout.cells
+def estimated(quote: Quote, noisy: Noisy, cells: slice | None = None) -> list[Columns]:
+    """The statistics of the table of the release, in the order of the request; of some of its cells or of all of them."""
+    cells = slice(0, quote.plan.layout.cells) if cells is None else cells
     found: list[Columns] = []
     for line in quote.lines:
         if levels_of(line.statistic.kind):
-            estimates = _quantiles(quote, line, noisy, cells)
+            estimates = [_cut(one, cells) for one in _quantiles(quote, line, noisy, quote.plan.layout.cells)]
             found += [Columns(name, one) for name, one in zip(outputs(line.statistic), estimates, strict=True)]
         elif not line.tables:
-            found.append(Columns(line.statistic.name, _estimate(quote, line, noisy, slice(0, cells))))
+            found.append(Columns(line.statistic.name, _estimate(quote, line, noisy, cells)))
     return found
 
 
-def estimated_part(quote: Quote, noisy: Noisy, cells: slice) -> list[Columns]:
-    """`estimated` for some of the cells, which is the same part of it; of statistics that have one number for each cell."""
-    return [Columns(line.statistic.name, _estimate(quote, line, noisy, cells)) for line in quote.lines]
+def _cut(estimate: Estimate, cells: slice) -> Estimate:
+    return Estimate(estimate.value[cells], estimate.low[cells], estimate.high[cells])
 
 
 def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
@@ -96,25 +100,20 @@ def _frame_name(line: Line, groups: Sequence[Group], taken: Sequence[str]) -> st
     return f"{name}.{times + 1}" if times else name
 
 
-def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[tuple[str, list[Label]]]:
-    """The label columns of a frame: the groups of the request, then its own, the last one fastest."""
+def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[LabelColumn]:
+    """The label columns of a frame: the groups of the request, then its own, no two of one name."""
     facts = quote.plan.facts
-    own = [group_labels(group, facts) for group in groups]
-    size, cells = prod(map(len, own)), quote.plan.layout.cells
-    columns: list[tuple[str, list[Label]]] = []
-    for name, values in group_columns(quote):
-        columns.append((_free(name, columns), [label for label in values for _ in range(size)]))
-    repeat, tile = size, cells
-    for group, labels in zip(groups, own, strict=True):
-        repeat //= len(labels)
-        columns.append((_free(group.column, columns), [label for label in labels for _ in range(repeat)] * tile))
-        tile *= len(labels)
-    return columns
+    named: dict[str, tuple[Label, ...]] = {}
+    for column in group_columns(quote):
+        named[_free(column.name, named)] = column.labels
+    for group in groups:
+        named[_free(group.column, named)] = group_labels(group, facts)
+    return label_columns(named.items())
 
 
-def _free(name: str, columns: Sequence[tuple[str, list[Label]]]) -> str:
+def _free(name: str, taken: Container[str]) -> str:
     """A column may be called like the counts, or be grouped and cut into bins at once: it then needs another name."""
-    while name in _COUNT_COLUMNS or name in dict(columns):
+    while name in _COUNT_COLUMNS or name in taken:
         name += "_group"
     return name
 
@@ -286,13 +285,7 @@ def _every(width: int | NDArray[Any], cells: slice) -> NDArray[Any]:
     return found
 
 
-def group_columns(quote: Quote) -> list[tuple[str, list[Label]]]:
-    """The group columns of the release: every cell of the public domain, in schema order, the last group fastest."""
-    labels = quote.plan.layout.labels
-    columns = []
-    repeat, tile = quote.plan.layout.cells, 1
-    for group, named in zip(quote.plan.group_by, labels, strict=True):
-        repeat //= len(named)
-        columns.append((group.column, [label for label in named for _ in range(repeat)] * tile))
-        tile *= len(named)
-    return columns
+def group_columns(quote: Quote) -> list[LabelColumn]:
+    """The group columns of the release, in schema order: its rows are every cell of the public domain."""
+    names = (group.column for group in quote.plan.group_by)
+    return label_columns(zip(names, quote.plan.layout.labels, strict=True))

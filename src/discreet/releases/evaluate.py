@@ -26,13 +26,14 @@ from discreet.cube.scans import Part
 from discreet.domain.steps import TableFacts, facts_of
 from discreet.engines.base import Engine, Scan, cubes_of
 from discreet.errors import InternalError
+from discreet.mechanisms import Noise
 from discreet.mechanisms.adding import apply_in_place
 from discreet.noise.bits import Bits
 from discreet.plan.layout import Layout
 from discreet.plan.plan import resize_of
 from discreet.quotes.quote import Quote
 
-__all__ = ["exact_answers", "noisy_answers", "noisy_in_place", "scanned"]
+__all__ = ["exact_answers", "noisy_answers", "scanned"]
 
 
 def scanned(engine: Engine, layout: Layout, *before: Scan) -> Iterator[Cube]:
@@ -84,12 +85,16 @@ def _answer(query: Query, asked: Cube, brought: Part, cells: NDArray[np.int64], 
     return answer(query, asked, brought, cells)
 
 
-def noisy_answers(quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits) -> list[NDArray[Any]]:
-    """The same vectors with the noise of the quote, and what was chosen from counts of codes. Public from here on."""
-    return [one.law.apply(values, bits) for values, one in zip(exact, quote.measured, strict=True)]
+def noisy_answers(
+    quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits, *, chunk: int | None = None
+) -> list[NDArray[Any]]:
+    """The same vectors with the noise of the quote, and what was chosen from counts of codes. Public from here on.
+
+    With a `chunk`, the noise of so many cells at a time is written over `exact`: the same law, because the noise of cells is
+    independent; on a lattice it is one draw.
+    """
+    return [_noisy(values, one.law, bits, chunk or len(values)) for values, one in zip(exact, quote.measured, strict=True)]
 
 
-def noisy_in_place(quote: Quote, exact: Sequence[NDArray[Any]], bits: Bits, *, chunk: int) -> list[NDArray[Any]]:
-    """`noisy_answers` of the same law in the memory of `exact`, which is overwritten: so many cells at a time."""
-    pairs = zip(exact, quote.measured, strict=True)
-    return [apply_in_place(one.law, values, bits, chunk=chunk) for values, one in pairs]
+def _noisy(values: NDArray[Any], noise: Noise, bits: Bits, chunk: int) -> NDArray[Any]:
+    return noise.apply(values, bits) if len(values) <= chunk else apply_in_place(noise, values, bits, chunk=chunk)

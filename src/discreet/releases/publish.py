@@ -1,16 +1,27 @@
-"""A quote carried out on its cubes and written down as a release: the last step before the ledger commits it."""
+"""A quote carried out on its cubes and written down as a release: the last step before the ledger commits it.
+
+Exact answers, noise and intervals are worked out for a chunk of the table after the other. The document of a small release
+holds its table, which is one chunk. The chunks of a large one are files, durably written one by one, and its document has
+their digests in place of the numbers; `session.folders` says where the files go.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube
 from discreet.cube.queries import shown
 from discreet.domain.steps import Impute, Resize
 from discreet.errors import InternalError
 from discreet.exact.canonical import canonical, digest
+from discreet.exact.files import synced
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits
 from discreet.plan.plan import Plan, plan_json, tables_of, used_columns
@@ -18,13 +29,29 @@ from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.coordinates import to_json
 from discreet.quotes.public_sums import sums_of_counts, sums_of_frame
 from discreet.quotes.quote import LEVEL, Line, PublicCells, Quote, expected_error
-from discreet.releases.assemble import Columns, Frame, estimated, frames, group_columns
+from discreet.releases.assemble import Frame, estimated, frames, group_columns
 from discreet.releases.document import Guarantee, Release, column_json, guarantee_json, make_release
 from discreet.releases.evaluate import exact_answers, noisy_answers
+from discreet.releases.files import completed, table_json, write_part
+from discreet.releases.frames import frame_of
+from discreet.releases.labels import LabelColumn, all_rows
 from discreet.statistics.kinds import Count, Histogram, Sum, Tables, statistic_json
 from discreet.totals.adjacency import disclosures
 
-__all__ = ["COVERS", "COVERS_ORIGINAL", "covers", "described", "details_json", "guarantee_of", "noise_json", "publish"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "COVERS",
+    "COVERS_ORIGINAL",
+    "PART_ROWS",
+    "covers",
+    "described",
+    "details_json",
+    "guarantee_of",
+    "noise_json",
+    "publish",
+]
 
 COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
 """What the intervals of a release cover where values were imputed or rows sampled."""
@@ -32,23 +59,70 @@ COVERS = "the value of the table that was asked, after clamp, impute and resize;
 COVERS_ORIGINAL = "the value of the original table with its values clamped, for nothing was imputed or sampled; noise only"
 """What they cover where the table that was asked is the original one."""
 
+PART_ROWS = 1 << 19
+"""The rows of a file, but the last one's: some MB each, and the memory that writing one needs."""
+
+Noisy = Sequence[NDArray[Any]]
+Numbers = list[tuple[str, NDArray[Any]]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chunk:
+    """Some rows of the table: their labels, and their numbers by the names of the columns."""
+
+    rows: slice
+    labels: Sequence[LabelColumn]
+    numbers: Numbers
+
 
 def publish(
-    quote: Quote, cubes: Iterable[Cube], bits: Bits, *, report_delta: Fraction, content: Mapping[str, Any]
+    quote: Quote,
+    cubes: Iterable[Cube],
+    bits: Bits,
+    *,
+    report_delta: Fraction,
+    content: Mapping[str, Any],
+    draft: Path | None = None,
+    rows: int = PART_ROWS,
 ) -> Release:
     """The release of a quote on its cubes: exact answers, noise, estimates, and everything public about them.
 
+    Its table is in its document or, where there is a draft folder, durably in files there, with the document. Memory then
+    holds the exact answers, which the noise overwrites, and the columns of one file.
+
     Args:
         quote: what is released and with which noise.
-        cubes: the engine's answers, one for each part of the plan's layout.
+        cubes: the engine's answers, one for each part of the plan's layout; taken, and not kept.
         bits: where the randomness comes from.
         report_delta: the δ at which ε is stated under ZCDP and GDP.
         content: name, data set and ledger entry.
+        draft: an empty folder for the files of a large release; None for a small one.
+        rows: the rows of a file; so many cells get their noise at a time.
     """
-    noisy = noisy_answers(quote, exact_answers(quote, cubes, bits), bits)
-    columns = [column_json(name, labels) for name, labels in group_columns(quote)]
-    for one in estimated(quote, noisy):
-        columns += _with_interval(one)
+    chunk = None if draft is None else rows
+    noisy = noisy_answers(quote, exact_answers(quote, cubes, bits), bits, chunk=chunk)
+    chunks = _chunks(quote, noisy, chunk)
+    table = _in_document(quote, noisy, *chunks) if draft is None else _in_files(draft, chunks)
+    release = make_release({**described(quote, report_delta), **content, **table})
+    if draft is not None:
+        completed(draft, release.payload)
+    return release
+
+
+def _chunks(quote: Quote, noisy: Noisy, rows: int | None) -> Iterator[_Chunk]:
+    """The table of the release, so many rows at a time or all at once."""
+    cells, labels = quote.plan.layout.cells, group_columns(quote)
+    size = rows or cells
+    for start in range(0, cells, size):
+        part = slice(start, min(start + size, cells))
+        yield _Chunk(part, labels, [pair for one in estimated(quote, noisy, part) for pair in one.numbers()])
+
+
+# In the document ----------------------------------------------------------------------------------------------------------
+
+
+def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
+    """The whole table and the frames beside it, with what is public of their sums."""
     groupings = [groups for line in quote.lines for groups in tables_of(line.statistic)]
     beside = [
         {
@@ -58,8 +132,57 @@ def publish(
         }
         for frame, groups in zip(frames(quote, noisy), groupings, strict=True)
     ]
-    sums = sums_of_counts(quote.plan, quote.beside).to_json()
-    return make_release({**described(quote, report_delta), **content, **sums, "columns": columns, "frames": beside})
+    columns = _columns(table.labels, table.rows, table.numbers)
+    return {**sums_of_counts(quote.plan, quote.beside).to_json(), "columns": columns, "frames": beside}
+
+
+def _frame_columns(frame: Frame) -> list[dict[str, Any]]:
+    columns = _columns(frame.labels, all_rows(frame.labels), frame.counts.numbers())
+    if frame.consistent is not None:
+        columns.append(column_json(f"{frame.counts.name}_consistent", frame.consistent.tolist()))
+    return columns
+
+
+def _columns(labels: Sequence[LabelColumn], rows: slice, numbers: Numbers) -> list[dict[str, Any]]:
+    """Labels, then numbers, as the document holds them."""
+    named = [column_json(one.name, one.values(rows)) for one in labels]
+    return named + [column_json(name, values.tolist()) for name, values in numbers]
+
+
+# In files -----------------------------------------------------------------------------------------------------------------
+
+
+def _in_files(draft: Path, chunks: Iterable[_Chunk]) -> dict[str, Any]:
+    """The files of the table, durably in the draft folder, and the kinds of its columns."""
+    kinds: list[dict[str, str]] = []
+    parts = []
+    for number, chunk in enumerate(chunks):
+        kinds = [{"name": one.name, "kind": column_json(one.name, one.labels)["kind"]} for one in chunk.labels]
+        kinds += [{"name": name, "kind": _kind(values)} for name, values in chunk.numbers]
+        parts.append(write_part(draft, number, chunk.rows.start, _frame(chunk)))
+    synced(draft)
+    return {"table": table_json(parts), "columns": kinds, "frames": []}
+
+
+def _kind(values: NDArray[Any]) -> str:
+    """How the document calls the numbers of a column; `check_large` has seen to it that all parts have the same."""
+    if values.dtype.kind not in "if":
+        raise InternalError("a column of a large release has numbers of another type")
+    return "integer" if values.dtype.kind == "i" else "real"
+
+
+def _frame(chunk: _Chunk) -> pl.DataFrame:
+    """The rows of a file."""
+    import polars as pl
+
+    labels = (
+        frame_of([column_json(one.name, one.labels)]).to_series().gather(one.places(chunk.rows).astype(np.uint32))
+        for one in chunk.labels
+    )
+    return pl.DataFrame([*labels, *(pl.Series(name, values) for name, values in chunk.numbers)])
+
+
+# What is said of a quote --------------------------------------------------------------------------------------------------
 
 
 def described(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
@@ -83,19 +206,6 @@ def covers(plan: Plan) -> str:
     used = used_columns(plan)
     changed = any(isinstance(step, Resize) or (isinstance(step, Impute) and step.column in used) for step in plan.steps)
     return COVERS if changed else COVERS_ORIGINAL
-
-
-def _frame_columns(frame: Frame) -> list[dict[str, Any]]:
-    columns = [column_json(name, labels) for name, labels in frame.labels] + _with_interval(frame.counts)
-    if frame.consistent is not None:
-        columns.append(column_json(f"{frame.counts.name}_consistent", frame.consistent.tolist()))
-    return columns
-
-
-def _with_interval(columns: Columns) -> list[dict[str, Any]]:
-    """Value and ends of the interval as columns of the document."""
-    ends = (("", columns.estimate.value), ("_low", columns.estimate.low), ("_high", columns.estimate.high))
-    return [column_json(columns.name + end, values.tolist()) for end, values in ends]
 
 
 def noise_json(quote: Quote) -> list[dict[str, str]]:

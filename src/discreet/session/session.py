@@ -382,7 +382,7 @@ class Session:
 
     def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Draft | None) -> Release:
         from discreet.releases.evaluate import scanned
-        from discreet.releases.run import carried_out
+        from discreet.releases.publish import publish
         from discreet.session.totals import require_totals, totals_scan
 
         exactly = [] if self._invariants is None else [self._asked_exactly(self._invariants)]
@@ -396,4 +396,5 @@ class Session:
             "ledger": {"sequence": sequence, "head": head},
             "budget": {"whole": to_json(self._budget), "remaining": to_json(budget_down(self._budget, left))},
         }
-        return carried_out(quoted, cubes, self._bits(), draft=draft, report_delta=self._report_delta, content=content)
+        place = None if draft is None else draft.path
+        return publish(quoted, cubes, self._bits(), report_delta=self._report_delta, content=content, draft=place)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from discreet.noise._arb import ball
+from discreet.exact.balls import ball
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import system_bits
 from discreet.noise.lattice import _tree, margin_gaussian

@@ -17,11 +17,10 @@ from flint import arb, ctx, fmpq
 import discreet as dp
 from discreet.audit import bounds
 from discreet.cube import resample
-from discreet.exact import figures
+from discreet.exact import balls, figures
 from discreet.exact.numbers import decimal_up, exact, float_down, float_up, sqrt_down, sqrt_up
-from discreet.noise import _arb as noise_balls
 from discreet.pages.planner import curves
-from discreet.privacy import GDP, ZCDP, _arb, _copies, _profiles, convert, measures
+from discreet.privacy import GDP, ZCDP, _copies, _profiles, convert, measures
 from discreet.privacy._digits import digits_down, digits_up, shown_up
 from discreet.privacy.amounts import budget_down
 from discreet.privacy.bounded_range import range_of
@@ -56,9 +55,9 @@ UP: dict[str, tuple[Callable[[Fraction], Any], float]] = {
     "a percentage of an explanation": (lambda value: percent(_profiles.percent_up(float_up(value))), 1e10),
     "a long amount": (lambda value: Fraction(figures.amount(str(value + Fraction(1, 10**40))).removeprefix("≤ ")), 1e-4),
     "an argument of a conversion": (lambda value: convert._above(value, "epsilon"), 1e-15),
-    "the upper end of a ball": (lambda value: _arb.upper(ball(value)), 1e-14),
-    "the upper end of a ball as a rational": (lambda value: _arb.upper_rational(ball(value)), 1e-14),
-    "the upper end of an enclosure": (lambda value: noise_balls.enclosure(lambda: ball(value))[1], 1e-14),
+    "the upper end of a ball": (lambda value: balls.upper(ball(value)), 1e-14),
+    "the upper end of a ball as a rational": (lambda value: balls.upper_rational(ball(value)), 1e-14),
+    "the upper end of an enclosure": (lambda value: balls.enclosure(lambda: ball(value))[1], 1e-14),
     "a root": (lambda value: sqrt_up(value) ** 2, 1e-20),
     "a μ of coordinates": (lambda value: from_coordinates(GDP, (value,)).mu ** 2, 1e-20),
 }
@@ -69,9 +68,9 @@ DOWN: dict[str, tuple[Callable[[Fraction], Any], float]] = {
     "an ε to meet": (lambda value: measures._target(value, Fraction(1, 10))[0], 1e-15),
     "a δ to meet": (lambda value: measures._target(1, value)[1] if value < 1 else float_down(value), 1e-15),
     "an argument of a conversion": (lambda value: convert._below(value, "epsilon"), 1e-15),
-    "the lower end of a ball": (lambda value: _arb.lower(ball(value)), 1e-14),
-    "the lower end of a ball as a rational": (lambda value: _arb.lower_rational(ball(value)), 1e-14),
-    "the lower end of an enclosure": (lambda value: noise_balls.enclosure(lambda: ball(value))[0], 1e-14),
+    "the lower end of a ball": (lambda value: balls.lower(ball(value)), 1e-14),
+    "the lower end of a ball as a rational": (lambda value: balls.lower_rational(ball(value)), 1e-14),
+    "the lower end of an enclosure": (lambda value: balls.enclosure(lambda: ball(value))[0], 1e-14),
     "a root": (lambda value: sqrt_down(value) ** 2, 1e-20),
     "what is left of a budget": (lambda value: coordinates(budget_down(GDP(1), (value,)))[0], 1e-20),
     "a share of a μ": (lambda value: coordinates(_part(GDP(1), value))[0], 1e-20),

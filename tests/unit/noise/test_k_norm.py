@@ -9,8 +9,8 @@ import pytest
 from flint import ctx
 
 from discreet.errors import ArgumentError
+from discreet.exact.balls import ball
 from discreet.noise import DiscreteLaplace
-from discreet.noise._arb import ball
 from discreet.noise.bits import system_bits
 from discreet.noise.lattice import cones, k_norm
 from discreet.noise.lattice.cones import KNorm, half_open_cones

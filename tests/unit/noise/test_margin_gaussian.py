@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
+from discreet.exact.balls import ball, enclosure
 from discreet.noise import DiscreteGaussian
-from discreet.noise._arb import ball, enclosure
 from discreet.noise.bits import system_bits
 from discreet.noise.lattice import _tree, margin_laws
 from discreet.noise.lattice.margin_gaussian import margins_gaussian, sum_zero_gaussian

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from discreet.noise._arb import ball, enclosure
+from discreet.exact.balls import ball, enclosure
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits, system_bits
 from discreet.noise.single import _draw, _reference, _weights, scalar

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from mpmath import mp, mpf
 
+from discreet.exact.balls import ball, lower, upper
 from discreet.privacy import _slopes
-from discreet.privacy._arb import ball, lower, upper
 from discreet.privacy._copies import binomial, hypergeometric
 
 CASES: dict[str, Any] = {

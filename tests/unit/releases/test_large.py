@@ -25,10 +25,9 @@ from discreet.plan.plan import Plan
 from discreet.quotes.allocate import check_large, quote
 from discreet.quotes.quote import Quote
 from discreet.releases.document import Release, make_release
-from discreet.releases.evaluate import noisy_answers, noisy_in_place, scanned
+from discreet.releases.evaluate import noisy_answers, scanned
 from discreet.releases.files import Part, problem_of, table_json, table_of
-from discreet.releases.publish import publish
-from discreet.releases.run import PART_ROWS, publish_large
+from discreet.releases.publish import PART_ROWS, publish
 from discreet.session import folders as large_files
 from discreet.session.orders import Order
 
@@ -108,7 +107,7 @@ def test_the_parts_are_the_table_of_the_small_path(neighbours: Any, groups: Any,
     quoted = quote(request(neighbours, *groups), dp.ZCDP(spend))
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
     small = publish(quoted, cube_of(quoted.plan), constant_bits(), **told)
-    large = publish_large(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=made(tmp_path / "table"))
+    large = publish(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=made(tmp_path / "table"))
     large = Release(large.payload, tmp_path)
     assert large.table.equals(small.table)
     assert large.table.schema == small.table.schema
@@ -132,7 +131,7 @@ def test_parts_of_any_size_hold_the_same_rows(rows: int, tmp_path: Path, monkeyp
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
     small = publish(quoted, cube_of(quoted.plan), constant_bits(), **told)
     made(tmp_path / "table")
-    large = publish_large(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=tmp_path / "table", rows=rows)
+    large = publish(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=tmp_path / "table", rows=rows)
     cells = small.table.height
     assert [part.rows for part in large.parts] == [min(rows, cells - start) for start in range(0, cells, rows)]
     assert Release(large.payload, tmp_path).table.equals(small.table)
@@ -170,7 +169,7 @@ def test_several_queries_are_drawn_one_after_the_other() -> None:
     quoted = quote(request(dp.AddRemove(), "old"), dp.ZCDP("0.5"))
     exact = [np.arange(3, dtype=np.int64) for _ in quoted.measured]
     whole = noisy_answers(quoted, [one.copy() for one in exact], constant_bits())
-    chunked = noisy_in_place(quoted, exact, constant_bits(), chunk=10)
+    chunked = noisy_answers(quoted, exact, constant_bits(), chunk=10)
     assert [one.tolist() for one in chunked] == [one.tolist() for one in whole]
 
 
@@ -241,7 +240,7 @@ def test_noise_beside_totals_is_drawn_at_once_and_each_part_has_its_own_half_wid
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
     small = publish(quoted, cubes[0], constant_bits(), **told).table
     draft = made(tmp_path / "table")
-    large = Release(publish_large(quoted, cubes[1], constant_bits(), **told, draft=draft, rows=rows).payload, tmp_path)
+    large = Release(publish(quoted, cubes[1], constant_bits(), **told, draft=draft, rows=rows).payload, tmp_path)
     assert large.table.select(pl.selectors.starts_with("count")).equals(small.select(pl.selectors.starts_with("count")))
     assert small.select((pl.col("count_high") - pl.col("count")).n_unique()).item() > 1
 
@@ -364,7 +363,7 @@ def test_the_page_of_a_table_that_is_not_shown_whole_says_how_many_rows_it_has(t
     quoted = quote(request(dp.AddRemove(), *GROUPS[0]), dp.ZCDP("0.5"))
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
     made(tmp_path / "table")
-    large = publish_large(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=tmp_path / "table", rows=30)
+    large = publish(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=tmp_path / "table", rows=30)
     release = Release(large.payload, tmp_path)
     assert release.shown(50)["columns"][0]["values"] == release.table["state"].to_list()[:50]
     with pytest.MonkeyPatch.context() as patch:
@@ -381,7 +380,7 @@ def written(folder: Path) -> Release:
     quoted = quote(request(dp.AddRemove(), *GROUPS[0]), dp.ZCDP("0.5"))
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
     made(folder / "table")
-    large = publish_large(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=folder / "table", rows=40)
+    large = publish(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=folder / "table", rows=40)
     (folder / "release.json").write_bytes(large.payload)
     return Release(large.payload, folder)
 

@@ -12,8 +12,8 @@ from math import comb
 from statistics import NormalDist
 
 from discreet.errors import ArgumentError
+from discreet.exact.balls import Ball, around, ball, enclosure, negligible, sign
 from discreet.exact.numbers import Amount
-from discreet.noise._arb import Ball, ball, enclosure, sign
 from discreet.noise._parameters import rate_between
 from discreet.noise.single.laws import checked_probability, smallest
 
@@ -158,11 +158,9 @@ def _cdf_ball(law: CountLaw, k: int) -> Ball:
 
 def _sum_outwards(law: CountLaw, start: int, step: int) -> Ball:
     """Σ of the masses at start, start + step, … to the end of the support."""
-    from flint import arb, ctx
-
     first, last = law.support
-    end, small = (last if step > 0 else first), arb(2) ** (-ctx.prec - 10)
-    term, total, k = law.mass_ball(start), arb(0), start
+    end, small = (last if step > 0 else first), negligible()
+    term, total, k = law.mass_ball(start), ball(0), start
     while True:
         total += term
         if k == end:
@@ -171,7 +169,7 @@ def _sum_outwards(law: CountLaw, start: int, step: int) -> Ball:
         term, k = term * ball(ratio), k + step
         # Ratios fall outwards: all that is left is below term/(1 - ratio).
         if ratio < 1 and not term >= small * total * ball(1 - ratio):
-            return total + arb(0, (term / ball(1 - ratio)).upper())
+            return total + around(0, (term / ball(1 - ratio)).upper())
 
 
 def _quantile(law: CountLaw, p: Fraction) -> int:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise._arb import Ball, ball
+from discreet.exact.balls import Ball, ball
 from discreet.noise.bits import Bits
 from discreet.noise.single._acceptance import Nodes, below, loss_up
 from discreet.noise.single._centres import Centres, Stretch

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
+from discreet.exact.balls import Ball, ball, enclosure
 from discreet.exact.numbers import Amount, float_up
-from discreet.noise._arb import Ball, ball, enclosure
 from discreet.noise._lazy import LazyUniform
 from discreet.noise._parameters import MOST_SCALE, checked_size, positive
 from discreet.noise.bits import Bits
@@ -191,10 +191,8 @@ def _moments(norm: KNorm, cell: int) -> tuple[tuple[int, ...], ...]:
 
 def _variance(moments: tuple[tuple[int, ...], ...], heights: tuple[Fraction, ...], epsilon: Fraction) -> Ball:
     """E (p + Σ n_i u_i)² with n_i geometric of mean g and variance g + g²: the mean of p² + 2gps + g²s² + (g + g²)t."""
-    from flint import arb
-
     g = 1 / ball(epsilon).expm1()
-    total, square = arb(0), arb(0)
+    total, square = ball(0), ball(0)
     for (count, pp, ps, ss, t), height in zip(moments, heights, strict=True):
         weight = (-ball(epsilon * height)).exp()
         total += weight * count

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, InternalError
+from discreet.exact.balls import Ball, ball, enclosure, pi_ball
 from discreet.exact.numbers import Amount, decimal_up
-from discreet.noise._arb import Ball, ball, enclosure
 from discreet.noise._lazy import LazyUniform
 from discreet.noise._parameters import MOST_SIGMA2, checked_size, positive
 from discreet.noise.bits import Bits
@@ -269,18 +269,14 @@ def _loss(norms: Counter[Any], sigma2: Fraction) -> float:
     """
 
     def total() -> Ball:
-        from flint import arb
-
-        nomes = {norm2: (-2 * arb.pi() ** 2 * ball(sigma2) / ball(norm2)).exp() for norm2 in norms}
-        return sum((count * 4 * nomes[norm2] / (1 - nomes[norm2] ** 8) for norm2, count in norms.items()), arb(0))
+        nomes = {norm2: (-2 * pi_ball() ** 2 * ball(sigma2) / ball(norm2)).exp() for norm2 in norms}
+        return sum((count * 4 * nomes[norm2] / (1 - nomes[norm2] ** 8) for norm2, count in norms.items()), ball(0))
 
     return min(1.0, enclosure(total)[1])
 
 
 def _product(balls: Iterable[Ball]) -> Ball:
-    from flint import arb
-
-    result = arb(1)
+    result = ball(1)
     for one in balls:
         result *= one
     return result

@@ -14,8 +14,8 @@ from functools import lru_cache
 from math import prod
 
 from discreet.errors import ArgumentError
+from discreet.exact.balls import Ball, ball, enclosure, pi_ball, sign
 from discreet.exact.numbers import Amount, float_up
-from discreet.noise._arb import Ball, ball, enclosure, sign
 from discreet.noise._parameters import MOST_SIGMA2, checked_size, positive
 from discreet.noise.single.laws import DiscreteGaussian, checked_coverage, smallest
 
@@ -122,13 +122,11 @@ Steps = Iterator[tuple[Fraction, int]]  # the variances of a lattice's nodes in 
 
 def _distortion(sigma2: Fraction, steps: Steps) -> float:
     """Σ 4 exp(-2π² sigma2·factor) over the nodes of M, rounded up; at most 1."""
-    from flint import arb
-
     numbers = tuple(steps)
 
     def total() -> Ball:
-        rate = -2 * arb.pi() ** 2 * ball(sigma2)
-        return sum((4 * count * (rate * ball(factor)).exp() for factor, count in numbers), arb(0))
+        rate = -2 * pi_ball() ** 2 * ball(sigma2)
+        return sum((4 * count * (rate * ball(factor)).exp() for factor, count in numbers), ball(0))
 
     return min(1.0, enclosure(total)[1])
 

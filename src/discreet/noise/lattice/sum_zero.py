@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
+from discreet.exact.balls import Ball, ball, enclosure, sign
 from discreet.exact.numbers import Amount
-from discreet.noise._arb import Ball, ball, enclosure, sign
 from discreet.noise._lazy import LazyUniform
 from discreet.noise._parameters import MOST_SCALE, checked_size, positive
 from discreet.noise.bits import Bits

@@ -18,9 +18,9 @@ from functools import lru_cache
 from math import expm1, sqrt
 
 from discreet.errors import ArgumentError
+from discreet.exact.balls import Ball, around, ball, enclosure, negligible, sign
 from discreet.exact.numbers import Amount
-from discreet.exact.precision import with_precision
-from discreet.noise._arb import Ball, ball, enclosure, sign
+from discreet.exact.precision import with_precision, working_bits
 from discreet.noise._parameters import MOST_SCALE, checked_size, positive
 from discreet.noise.single.laws import DiscreteLaplace, checked_coverage, checked_probability, smallest
 
@@ -121,11 +121,9 @@ def _descended(law: SumZeroLaplaceCell, beyond: Fraction, k: int) -> int:
 
 def _at_least(law: SumZeroLaplaceCell, k: int) -> Ball:
     """P(v₁ ≥ k) as a ball of the working precision, for k ≥ 0."""
-    from flint import arb, ctx
-
     if law.cells == 1:
-        return arb(int(k == 0))
-    return _weight_from(law, k) / _whole_weight(law, ctx.prec)
+        return ball(int(k == 0))
+    return _weight_from(law, k) / _whole_weight(law, working_bits())
 
 
 @lru_cache(maxsize=64)
@@ -147,16 +145,14 @@ def _weight_from(law: SumZeroLaplaceCell, k: int) -> Ball:
 
 def _further(term: Ball, factor: Ball, ratios: Iterable[tuple[int, int]]) -> Ball:
     """Σ of the terms after `term`, each of them top/bottom · factor times the one before, where these ratios fall."""
-    from flint import arb, ctx
-
-    small, total = arb(2) ** (-ctx.prec - 10), arb(0)
+    small, total = negligible(), ball(0)
     for count, (top, bottom) in enumerate(ratios, start=1):
         ratio = factor * top / bottom
         term = term * ratio
         total += term
         # A geometric series bounds what is left out. A term that is not even known to differ from 0 is as good as small.
         if count % _UNCHECKED == 0 and ratio < 1 and not term >= small * total * (1 - ratio):
-            return total + arb(0, (term / (1 - ratio)).upper())
+            return total + around(0, (term / (1 - ratio)).upper())
     return total
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise._arb import Ball, ball
+from discreet.exact.balls import Ball, ball, pi_ball, theta3
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits
 
@@ -53,11 +53,8 @@ class Nodes:
 
 def ratio(variance: Fraction, centre: Fraction) -> Ball:
     """ρ(Z - centre)/ρ(Z) with ρ(x) = exp(-x²/(2 variance)): a quotient of theta functions, by Poisson summation."""
-    from flint import acb, arb
-
-    period = acb(0, 2 * arb.pi() * ball(variance))
-    shifted, whole = (acb.modular_theta(acb(ball(c)), period)[2] for c in (centre, Fraction(0)))
-    return (shifted / whole).real
+    height = 2 * pi_ball() * ball(variance)
+    return theta3(ball(centre), height) / theta3(ball(0), height)
 
 
 def loss_up(variance: Reals) -> Reals:
@@ -143,12 +140,10 @@ class _Factors:
 
     def product(self, sigma2: Fraction, block: int) -> Ball:
         """The A of one block, every distinct factor evaluated once."""
-        from flint import arb
-
         mine = self.blocks == block
         rows = np.stack([self.over[mine], self.under[mine], self.rests[mine], self.denominators[mine]])
         distinct, counts = np.unique(rows, axis=1, return_counts=True)
-        whole = arb(1)
+        whole = ball(1)
         for (over, under, rest, denominator), count in zip(distinct.T.tolist(), counts.tolist(), strict=True):
             whole *= ratio(sigma2 * Fraction(over, under), Fraction(rest, denominator)) ** count
         return whole

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import isqrt
 
-from discreet.noise._arb import Ball, ball
+from discreet.exact.balls import Ball, ball
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits
 

@@ -13,7 +13,8 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise._arb import Ball, ball, enclosure
+from discreet.exact.balls import Ball, around, ball, bernoulli, enclosure, factorial, negligible, pi_ball, unknown
+from discreet.exact.precision import working_bits
 from discreet.noise._parameters import capped
 
 __all__ = ["gaussian_sum", "gaussian_tail_sum", "rough_erfc", "rough_gaussian_tails"]
@@ -24,21 +25,20 @@ _ROUGH_DIRECT = 1 << 24
 
 def gaussian_sum(s: Fraction, power: int = 0) -> Ball:
     """Σ over all integers k of k^power exp(-k²/(2s)), for power 0 or 2."""
-    from flint import arb
-
     if s <= 1:
-        at_zero = arb(1) if power == 0 else arb(0)
+        at_zero = ball(1) if power == 0 else ball(0)
         return at_zero + 2 * _direct(s, 1, power)
     # Poisson: Σ f(k) = sqrt(2πs) Σ_m e^{-2π²m²s} (for power 2 times s - 4π²m²s²); the terms fall faster than 2^-m.
     b = ball(s)
-    c = 2 * arb.pi() ** 2 * b
-    total = arb(1) if power == 0 else b
+    c = 2 * pi_ball() ** 2 * b
+    total = ball(1) if power == 0 else b
+    small = negligible()
     for m in range(1, 200):
-        term = 2 * (-c * m * m).exp() * (arb(1) if power == 0 else b - 2 * c * b * m * m)
+        term = 2 * (-c * m * m).exp() * (ball(1) if power == 0 else b - 2 * c * b * m * m)
         total += term
-        if m > 1 and abs(term) < _small() * total:
-            return (total + arb(0, 2 * abs(term).upper())) * (2 * arb.pi() * b).sqrt()
-    return arb.nan()  # no caller's precision comes near this
+        if m > 1 and abs(term) < small * total:
+            return (total + around(0, 2 * abs(term).upper())) * (2 * pi_ball() * b).sqrt()
+    return unknown()  # no caller's precision comes near this
 
 
 def gaussian_tail_sum(s: Fraction, start: int) -> Ball:
@@ -50,13 +50,12 @@ def gaussian_tail_sum(s: Fraction, start: int) -> Ball:
 
 def _direct(s: Fraction, start: int, power: int) -> Ball:
     """Σ_{k≥start} k^power exp(-k²/(2s)). Ratios of terms fall, so a geometric series bounds what is left out."""
-    from flint import arb
-
     b = 2 * ball(s)
-    total = arb(0)
+    total = ball(0)
     k = start
     # e^{-k²/2s} by recurrence: term(k+1) = term(k)·ratio(k), ratio(k+1) = ratio(k)·e^{-1/s}.
     term, ratio, step = (-ball(k * k) / b).exp(), (-ball(2 * k + 1) / b).exp(), (-2 / b).exp()
+    small = negligible()
     peak = isqrt(int(s)) * 2 + 3  # beyond it k² e^{-k²/2s} falls, and its ratio too
     while True:
         value = term * k**power
@@ -65,35 +64,33 @@ def _direct(s: Fraction, start: int, power: int) -> Ball:
         following = term * k**power
         q = ratio * ball(Fraction(k + 1, k)) ** power
         # An enclosure of something below 10^-(10^12) may be [0 ± tiny]: it is as good as it gets.
-        if k >= peak and q < 1 and (following < _small() * total * (1 - q) or not following > 0):
-            return total + arb(0, (following / (1 - q)).upper())
+        if k >= peak and q < 1 and (following < small * total * (1 - q) or not following > 0):
+            return total + around(0, (following / (1 - q)).upper())
 
 
 def _euler_maclaurin(s: Fraction, start: int) -> Ball:
     """∫_{a}^{∞} f - Σ_r B_{2r}(1/2)/(2r)! · f^{(2r-1)}(a) + R with a = start - 1/2 and f(x) = e^{-x²/2s}."""
-    from flint import arb, ctx
-
-    sd = ball(s).sqrt()
+    two, circle, sd = ball(2), 2 * pi_ball(), ball(s).sqrt()
     t = ball(Fraction(2 * start - 1, 2)) / sd
     density = (-t * t / 2).exp()
-    beyond = (arb.pi() / 2).sqrt() * (t / arb(2).sqrt()).erfc()  # ∫_t^∞ e^{-x²/2} dx
+    beyond = (circle / 4).sqrt() * (t / two.sqrt()).erfc()  # ∫_t^∞ e^{-x²/2} dx
     total = sd * beyond
-    hermite = [arb(1), t]  # He_0, He_1 at t
-    best = None
-    for r in range(1, 6 + ctx.prec // 4):
+    hermite = [ball(1), t]  # He_0, He_1 at t
+    best, small = None, negligible()
+    for r in range(1, 6 + working_bits() // 4):
         while len(hermite) <= 2 * r:
             n = len(hermite) - 1
             hermite.append(t * hermite[n] - n * hermite[n - 1])
         # f^{(2r-1)}(a) = -He_{2r-1}(t) e^{-t²/2} / sd^{2r-1}; the sum has B_{2r}(1/2) = -(1 - 2^{1-2r}) B_{2r}.
-        coefficient = -(1 - arb(2) ** (1 - 2 * r)) * arb.bernoulli(2 * r) / arb.fac_ui(2 * r)
+        coefficient = -(1 - two ** (1 - 2 * r)) * bernoulli(2 * r) / factorial(2 * r)
         total += coefficient * hermite[2 * r - 1] * density / sd ** (2 * r - 1)
         # |R| ≤ |B_2r|/(2r)! ∫_a^∞ |f^{(2r)}| ≤ 4/(2π)^{2r} sd^{1-2r} sqrt(sqrt(2π) (2r)! ∫_t^∞ e^{-x²/2} dx).
-        rest = 4 / (2 * arb.pi()) ** (2 * r) * sd ** (1 - 2 * r)
-        rest *= ((2 * arb.pi()).sqrt() * arb.fac_ui(2 * r) * beyond).sqrt()
-        result = total + arb(0, rest.upper())
+        rest = 4 / circle ** (2 * r) * sd ** (1 - 2 * r)
+        rest *= (circle.sqrt() * factorial(2 * r) * beyond).sqrt()
+        result = total + around(0, rest.upper())
         if best is None or result.rel_accuracy_bits() > best.rel_accuracy_bits():
             best = result
-        if rest < _small() * abs(total):
+        if rest < small * abs(total):
             break
     return best
 
@@ -121,9 +118,3 @@ def rough_gaussian_tails(s: Fraction, k: NDArray[np.int64]) -> NDArray[np.float6
     half = sd * (math.pi / 2) ** 0.5 * rough_erfc(t / 2**0.5)
     large: NDArray[np.float64] = 2 * (half - t * np.exp(t * t / -2) / (24 * sd)) / whole
     return large
-
-
-def _small() -> Ball:
-    from flint import arb, ctx
-
-    return arb(2) ** (-ctx.prec - 10)

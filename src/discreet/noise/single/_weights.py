@@ -22,7 +22,7 @@ from math import ceil, factorial, isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise._arb import Ball, ball, enclosure
+from discreet.exact.balls import Ball, ball, enclosure, pi_ball
 from discreet.noise._parameters import capped
 
 __all__ = ["Weights", "centred", "gaussian", "geometric", "laplace", "rounded"]
@@ -141,11 +141,9 @@ def rounded(sigma2: Fraction) -> Weights:
     listed = sigma2 < _SERIES_FROM
 
     def exact(x: int | Fraction) -> Ball:
-        from flint import arb
-
         root, twice = (8 * ball(sigma2)).sqrt(), 2 * _size(x)
         edges = (ball(twice - 1) / root).erfc() - (ball(twice + 1) / root).erfc()
-        return edges / 2 if listed else edges * (arb.pi() * ball(sigma2) / 2).sqrt()
+        return edges / 2 if listed else edges * (pi_ball() * ball(sigma2) / 2).sqrt()
 
     rough = _listed(exact, reach) if listed else _midpoint_series(sigma2)
     return Weights(rough, exact, lambda t: sigma2 / t, shift, reach)

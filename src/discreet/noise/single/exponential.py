@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.exact.precision import with_precision
-from discreet.noise._arb import Ball, ball
+from discreet.exact.balls import Ball, ball
+from discreet.exact.precision import with_precision, working_bits
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits
 
@@ -112,12 +112,10 @@ def _place(
 
 def _certified(above: NDArray[Any], many: NDArray[np.int64], rate: Fraction, drawn: int, bits: Bits) -> int:
     """The first run whose certain cumulative weight exceeds U times the sum of all, U beginning with the bits drawn."""
-    from flint import ctx
-
     uniform, sums = LazyUniform(bits, value=drawn, known=64), dict[int, list[Ball]]()
 
     def part(upto: int) -> Ball:
-        precision = ctx.prec
+        precision = working_bits()
         if precision not in sums:
             sums[precision] = with_precision(precision, lambda: _sums(above, many, rate))
         return sums[precision][upto] / sums[precision][-1]

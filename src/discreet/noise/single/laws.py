@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
+from discreet.exact.balls import Ball, around, ball, enclosure, negligible, pi_ball, sign
 from discreet.exact.numbers import Amount, exact
 from discreet.exact.precision import with_precision
-from discreet.noise._arb import Ball, ball, enclosure, sign
 from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, capped, positive
 from discreet.noise.bits import Bits
 from discreet.noise.single._theta import gaussian_sum, gaussian_tail_sum, rough_erfc, rough_gaussian_tails
@@ -239,20 +239,18 @@ class RoundedGaussian:
 
 def _rounded_variance(law: RoundedGaussian) -> Ball:
     """See `RoundedGaussian.variance`. The terms fall faster than 2^-m: what is left out is below the last one taken."""
-    from flint import arb, ctx
-
     s = ball(law.sigma2)
-    total = arb(0) if law.sigma2 < 1 else s + ball(Fraction(1, 12))
-    small = arb(2) ** (-ctx.prec - 10)
+    total = ball(0) if law.sigma2 < 1 else s + ball(Fraction(1, 12))
+    small = negligible()
     m = 0 if law.sigma2 < 1 else 1
     while True:
         if law.sigma2 < 1:
             term = (2 * m + 1) * law.tail_ball(m)
         else:
-            square = (arb.pi() * m) ** 2
+            square = (pi_ball() * m) ** 2
             term = (-1) ** m * (-2 * square * s).exp() * (4 * s + 1 / square)
         if m > 1 and not abs(term) >= small * abs(total):  # also where both are too small to tell from 0
-            return total + arb(0, 2 * abs(term).upper())
+            return total + around(0, 2 * abs(term).upper())
         total += term
         m += 1
 

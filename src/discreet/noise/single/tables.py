@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise._arb import Ball, ball, enclosure
+from discreet.exact.balls import Ball, ball, enclosure
 from discreet.noise.single._weights import Weights
 
 __all__ = ["CELLS", "Envelope", "build", "stack"]
@@ -69,10 +69,8 @@ class Envelope:
 
     def cell_weight(self, block: int) -> Ball:
         """The exact number n_b · unit."""
-        from flint import arb
-
         # A double is a dyadic rational of 53 bits: the conversion is exact.
-        return ball(int(self.owned[block])) * arb(self.units[block * len(self.units) // self.owned.size])
+        return ball(int(self.owned[block])) * ball(self.units[block * len(self.units) // self.owned.size])
 
     def central_acceptance(self, x: int | Fraction, block: int) -> Ball:
         """A(x) for x in a block of the centre (for a family: what its `ball` takes in the place of x)."""

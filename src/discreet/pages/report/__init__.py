@@ -18,6 +18,18 @@
 * `words`: What a release document says, in plain sentences
 """
 
-from discreet.pages.report.page import render, write_report
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.pages.report.page import render, write_report
 
 __all__ = ["render", "write_report"]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """What is public here, loaded when it is first used: the process that draws is begun before."""
+        if name in __all__:
+            return getattr(import_module("discreet.pages.report.page"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,8 @@
 """Charts in, pictures out, in a process of their own: `python -P _vega.py`. The only file that imports vl-convert.
 
 It draws with the engine V8, which ends its whole process where it may not reserve as much address space as it wants. This
-file is run by its path and imports nothing of discreet, so that the process begins quickly.
+file is run by its path and imports nothing of discreet, so that the process begins quickly. V8 and the drawing programs in
+it load when the first chart is drawn, so one that nobody sees is drawn before the first line is read.
 """
 
 from __future__ import annotations
@@ -10,17 +11,22 @@ import json
 import sys
 from contextlib import suppress
 
+_NOTHING = {"data": {"values": [{"x": 0}]}, "mark": "point", "encoding": {"x": {"field": "x", "type": "quantitative"}}}
+
 
 def main() -> None:
-    """A JSON list of Vega-Lite charts on stdin has become a JSON list of SVG texts on stdout."""
+    """Each line of stdin, a JSON list of Vega-Lite charts, has become a line of stdout, a JSON list of SVG texts."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # where it aborts it leaves no file behind
     import vl_convert
 
-    charts = json.load(sys.stdin.buffer)
-    json.dump([vl_convert.vegalite_to_svg(chart) for chart in charts], sys.stdout)
+    vl_convert.vegalite_to_svg(_NOTHING)
+    for line in sys.stdin.buffer:
+        drawn = json.dumps([vl_convert.vegalite_to_svg(chart) for chart in json.loads(line)])
+        sys.stdout.write(f"{drawn}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

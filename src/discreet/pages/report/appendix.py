@@ -59,7 +59,7 @@ def noises_of(document: Mapping[str, Any]) -> Iterator[Noise]:
             guarantee=f"{_SYMBOLS[guarantee['kind']]} = {_exactly(guarantee[field])}",
             law=f"{name(measured['noise'])}{on}",
             parameter="not known here" if words is None else _exactly(measured[words.parameter]),
-            formula="not known here" if words is None else words.formulas[guarantee["kind"]],
+            formula="parameter" if words is None else words.formulas[guarantee["kind"]],
         )
 
 

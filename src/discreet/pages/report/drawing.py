@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["can_draw", "histogram_chart", "profile_chart", "quantile_chart", "sources"]
+__all__ = ["Artist", "Chart", "begin_drawing", "can_draw", "histogram_chart", "profile_chart", "quantile_chart"]
 
 Points = Sequence[Mapping[str, Any]]
 Chart = dict[str, Any]
@@ -116,23 +118,65 @@ def can_draw() -> bool:
     return find_spec("vl_convert") is not None
 
 
-def sources(charts: Sequence[Chart]) -> list[str]:
-    """The charts as sources of an `img`, `data:image/svg+xml;base64,…`; none where they cannot be drawn.
+class Artist:
+    """A process that draws charts, one picture after the other, for as long as it lives."""
 
-    Whatever happens to the process that draws, this one goes on: releases were charged and written by now.
-    """
-    if not charts or not sys.executable or not can_draw():
-        return []
-    asked = json.dumps([{**chart, "config": dict(_CONFIG)} for chart in charts]).encode("ascii")
+    def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
+        self._process = process
+
+    def sources(self, charts: Sequence[Chart]) -> list[str]:
+        """The charts as sources of an `img`, `data:image/svg+xml;base64,…`; none where they cannot be drawn.
+
+        Whatever happens to the process that draws, this one goes on: releases were charged and written by now.
+        """
+        if not charts or self._process is None:
+            return []
+        asked = json.dumps([{**chart, "config": dict(_CONFIG)} for chart in charts]).encode("ascii")
+        try:
+            drawn = json.loads(_answered(self._process, asked))
+        except (OSError, RuntimeError, ValueError):  # a RuntimeError where the system has no thread left
+            return []
+        return [_source(svg) for svg in drawn]
+
+
+def _answered(process: subprocess.Popen[bytes], line: bytes) -> bytes:
+    """The line that the process answers; empty if it ends, or has to be ended because it takes too long."""
+    if process.stdin is None or process.stdout is None:
+        return b""
+    late = threading.Timer(_PATIENCE, process.kill)
+    late.daemon = True
+    late.start()
+    try:
+        process.stdin.write(line + b"\n")
+        process.stdin.flush()
+        return process.stdout.readline()
+    finally:
+        late.cancel()
+
+
+@contextmanager
+def begin_drawing() -> Iterator[Artist]:
+    """A process that draws begins to load what it needs, which takes half a second, and is gone in the end."""
+    process = _begun()
+    try:
+        yield Artist(process)
+    finally:
+        if process is not None:
+            process.kill()
+            with suppress(OSError), process:
+                pass  # its pipes are closed, and it is waited for
+
+
+def _begun() -> subprocess.Popen[bytes] | None:
+    if not sys.executable or not can_draw():
+        return None
     command = [sys.executable, "-P", str(Path(__file__).with_name("_vega.py"))]
     try:
-        done = subprocess.run(  # noqa: S603 (a constant command; names are data on stdin)
-            command, input=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_PATIENCE, check=True
+        return subprocess.Popen(  # noqa: S603 (a constant command; names are data on stdin)
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
-        drawn = json.loads(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return []
-    return [_source(svg) for svg in drawn]
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def _source(drawn: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.errors import ArgumentError
+from discreet.pages.report.drawing import Artist
 from discreet.pages.report.files import template, write_page
 from discreet.pages.report.view import page_of
 from discreet.releases.document import Release
@@ -14,8 +15,12 @@ __all__ = ["render", "write_report"]
 _TEMPLATE = Path(__file__).with_name("report.html.jinja")
 
 
-def render(release: Release) -> str:
+def render(release: Release, artist: Artist | None = None) -> str:
     """The HTML page of a release, complete in itself. It shows what the document says and adds nothing from elsewhere.
+
+    Args:
+        release: what the page shows.
+        artist: who draws its pictures; where it is None, a process that begins when they are needed.
 
     Raises:
         ArgumentError: a document that lacks a part, which no version of discreet has written.
@@ -24,13 +29,18 @@ def render(release: Release) -> str:
         raise ArgumentError(f"release={type(release).__name__}: must be a Release; read one with Release.load(folder)")
     release.scan()  # of a large release: it is known where its table is
     try:
-        return template(_TEMPLATE).render(page=page_of(release))
+        return template(_TEMPLATE).render(page=page_of(release, artist))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, StopIteration, RuntimeError):
         raise ArgumentError("release: lacks a part that every release has; it was not written by discreet") from None
 
 
-def write_report(release: Release, path: str | Path) -> Path:
+def write_report(release: Release, path: str | Path, artist: Artist | None = None) -> Path:
     """The page stands at `path`, whole or not at all, as UTF-8; in a folder it is called report.html.
+
+    Args:
+        release: what the page shows.
+        path: a file or a folder.
+        artist: as for `render`.
 
     Returns:
         The path of the page.
@@ -38,4 +48,4 @@ def write_report(release: Release, path: str | Path) -> Path:
     Raises:
         ArgumentError: as `render`, or the file cannot be written.
     """
-    return write_page(render(release), path, named="report.html")
+    return write_page(render(release, artist), path, named="report.html")

@@ -7,13 +7,22 @@ histograms, and the curves of three and more quantiles.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet.exact.figures import decimals_for, name, number
 from discreet.exact.numbers import decimal_up, exact, text
-from discreet.pages.report.drawing import Chart, can_draw, histogram_chart, profile_chart, quantile_chart, sources
+from discreet.pages.report.drawing import (
+    Artist,
+    Chart,
+    begin_drawing,
+    can_draw,
+    histogram_chart,
+    profile_chart,
+    quantile_chart,
+)
 from discreet.pages.report.words import title_words
 from discreet.privacy import ApproxDP
 from discreet.privacy.coordinates import Budget
@@ -45,15 +54,30 @@ class Sketch:
     chart: Chart
 
 
-def illustrations(guarantee: Guarantee, document: Mapping[str, Any]) -> tuple[Picture | None, tuple[Picture, ...]]:
-    """The profile and the other pictures of a page, drawn together; none without the means to draw."""
+def illustrations(
+    guarantee: Guarantee, document: Mapping[str, Any], artist: Artist | None = None
+) -> tuple[Picture | None, tuple[Picture, ...]]:
+    """The profile and the other pictures of a page, drawn together; none without the means to draw.
+
+    Args:
+        guarantee: of the release.
+        document: of the release.
+        artist: who draws them; where it is None, a process that begins now.
+    """
     if not can_draw():
         return None, ()
     profile = [sketch for sketch in [profile_of(guarantee)] if sketch is not None]
     sketches = [*profile, *pictures_of(document)]
-    drawn = sources([sketch.chart for sketch in sketches])
+    drawn = _drawn([sketch.chart for sketch in sketches], artist)
     found = [Picture(one.title, one.words, source) for one, source in zip(sketches, drawn, strict=False)]  # all or none
     return (found[0] if profile and found else None), tuple(found[len(profile) :])
+
+
+def _drawn(charts: Sequence[Chart], artist: Artist | None) -> list[str]:
+    if not charts:
+        return []
+    with begin_drawing() if artist is None else nullcontext(artist) as drawing:
+        return drawing.sources(charts)
 
 
 def profile_of(guarantee: Guarantee) -> Sketch | None:

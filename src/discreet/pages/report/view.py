@@ -11,6 +11,7 @@ from discreet.exact.figures import name
 from discreet.pages.report import appendix, promise, words
 from discreet.pages.report.appendix import Noise, OrdinaryNoise
 from discreet.pages.report.budget import BudgetUse, budget_of
+from discreet.pages.report.drawing import Artist
 from discreet.pages.report.pictures import Picture, illustrations
 from discreet.pages.report.tables import MOST_ROWS, NumberTable, tables_of
 from discreet.pages.report.totals import Exact, exact_of, unprotected_words
@@ -49,8 +50,8 @@ class Page:
     plan: str
 
 
-def page_of(release: Release) -> Page:
-    """The page of a release.
+def page_of(release: Release, artist: Artist | None = None) -> Page:
+    """The page of a release, its pictures drawn by `artist`, or by a process of their own.
 
     Raises:
         KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError: the document lacks a part, holds
@@ -58,7 +59,7 @@ def page_of(release: Release) -> Page:
     """
     document, guarantee = release.shown(MOST_ROWS), release.guarantee
     plan = document["plan"]
-    profile, pictures = illustrations(guarantee, document)
+    profile, pictures = illustrations(guarantee, document, artist)
     return Page(
         title=name(document["name"]),
         dataset=name(document["dataset"]),

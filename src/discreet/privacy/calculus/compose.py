@@ -20,9 +20,9 @@ from fractions import Fraction
 from math import inf, log
 
 from discreet.errors import ArgumentError
+from discreet.exact.balls import lower
 from discreet.exact.numbers import Amount, decimal_up, exact, float_down, float_up, rational_gcd, sqrt_down, sqrt_up, text
 from discreet.privacy import _gaussian
-from discreet.privacy._arb import lower
 from discreet.privacy._search import first_below
 from discreet.privacy.calculus._contour import Bounds, Contour, Lattice, integrate, saddle_for_delta, saddle_for_epsilon
 from discreet.privacy.calculus._losses import Gaussian, Loss, Row, Theta, discrete_gaussian, discrete_laplace, stack

@@ -21,9 +21,9 @@ from fractions import Fraction
 from math import inf
 
 from discreet.errors import ArgumentError
+from discreet.exact.balls import Ball, ball, enclose, upper
 from discreet.exact.numbers import Amount, decimal_up, exact, float_down, float_up, sqrt_up, text
 from discreet.privacy import convert
-from discreet.privacy._arb import Ball, ball, enclose, upper
 from discreet.privacy._checks import not_negative
 from discreet.privacy._search import first_below
 from discreet.privacy._tails import gaussian_sum
