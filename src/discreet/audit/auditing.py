@@ -21,12 +21,10 @@ from discreet.cube.queries import (
     Dispersion,
     LevelCounts,
     NonNullCount,
-    Query,
     RowCount,
     Squares,
     TableCounts,
     WeightedSum,
-    shown,
 )
 from discreet.domain.neighbours import ReplaceOne, whole_number
 from discreet.errors import ArgumentError, PlanError, printed
@@ -299,7 +297,7 @@ def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
 
 
 def _named(one: Measured) -> str:
-    return shown(one.query) if isinstance(one.query, Query) else type(one.query).__name__
+    return one.query.words()
 
 
 def _attack(what: str, both: tuple[Found, Found], aim: Aim) -> Attack:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from discreet.audit.bounds import above, below
 from discreet.audit.draws import Kernel, audited, drawer, window_of
-from discreet.cube.queries import Query, shown, widths
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import Law
 from discreet.quotes.quote import Measured, Quote
@@ -110,11 +109,11 @@ def noise_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterato
 
 
 def _size(quote: Quote, one: Measured) -> int:
-    return quote.plan.layout.cells * sum(widths(one.query)) if isinstance(one.query, Query) else quote.plan.layout.cells
+    return quote.plan.layout.cells * sum(one.query.widths())
 
 
 def _named(one: Measured) -> str:
-    return shown(one.query) if isinstance(one.query, Query) else type(one.query).__name__
+    return one.query.words()
 
 
 def _one_cell(one: Measured, noise: _Floats) -> Iterator[Counted]:
