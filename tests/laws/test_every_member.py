@@ -46,9 +46,10 @@ from discreet.mechanisms import (
 from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.mechanisms.held import HeldCells
 from discreet.mechanisms.k_norm import K_NORM, KNormLaplace
-from discreet.mechanisms.laplace import LaplaceNoise
+from discreet.mechanisms.laplace import LAPLACE, LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.mechanisms.losses import copied_structure
+from discreet.mechanisms.quantile_choice import QUANTILE_CHOICE
 from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
 from discreet.pages.report.appendix import laws_of, noises_of
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
@@ -58,7 +59,7 @@ from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
-from discreet.privacy.measures import Measure
+from discreet.privacy.measures import Measure, budget_named
 from discreet.quotes import allocate, primitives
 from discreet.quotes import certainty as levels
 from discreet.quotes import quote as quotes
@@ -224,10 +225,13 @@ def test_every_noise_that_is_added_tells_an_audit_its_loss_or_its_law(kind: type
     assert copied is None or type(copied) is kind
 
 
-def test_no_guarantee_of_0_or_of_an_unknown_kind_has_a_noise() -> None:
-    for guarantee in (PureDP(0), ZCDP(0), GDP(0), Foreign()):
-        with pytest.raises(InternalError, match="no mechanism gives this"):
-            candidates(Vector(4, None, Lattice(BLOCKS, 1)), Sensitivity(1, 1), guarantee)  # type: ignore[arg-type]
+def test_no_guarantee_of_0_and_none_without_a_mechanism_has_a_noise() -> None:
+    answer = Vector(4, None, Lattice(BLOCKS, 1))
+    for guarantee in (PureDP(0), ZCDP(0), GDP(0)):
+        with pytest.raises(InternalError, match="infinite noise"):
+            candidates(answer, Sensitivity(1, 1), guarantee)
+    with pytest.raises(InternalError, match="no mechanism gives ZCDP"):
+        candidates(answer, Sensitivity(1, 1), ZCDP(1), (LAPLACE, SUM_ZERO, K_NORM, QUANTILE_CHOICE))
 
 
 # Statistics -------------------------------------------------------------------------------------------------------------
@@ -317,7 +321,7 @@ def test_every_budget_has_coordinates_words_noise_and_a_place_in_a_plan_file(kin
     assert from_coordinates(kind, coordinates(budget)) == budget
     assert amount_text(budget)[0] in "ερμ"
     assert "DP)" in measure_words(budget)
-    assert planfile._MEASURES[kind_name(kind)] is kind
+    assert budget_named(kind_name(kind)) is kind
     plan = TABLE.agg(dp.count("v"))
     targets = row_targets(plan, budget, None)
     assert targets

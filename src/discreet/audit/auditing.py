@@ -29,6 +29,7 @@ from discreet.cube.queries import (
 from discreet.domain.neighbours import ReplaceOne, whole_number
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, exact, text
+from discreet.invariants import Invariants
 from discreet.noise.bits import Bits, system_bits
 from discreet.plan.plan import Plan
 from discreet.privacy import ApproxDP, Budget, PureDP, to_json
@@ -37,7 +38,6 @@ from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Measured, Quote
 from discreet.totals.beside import beside
 from discreet.totals.checking import checked_invariants
-from discreet.totals.description import Invariants
 from discreet.totals.given import read_totals
 from discreet.totals.published import PublishedTotals
 

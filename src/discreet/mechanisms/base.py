@@ -19,7 +19,7 @@ from discreet.exact.numbers import decimal_text, exact
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import Law
-from discreet.privacy import GDP, ZCDP, PureDP
+from discreet.privacy.base import NoiseMeasure
 from discreet.totals.structure import Structure
 
 __all__ = [
@@ -45,7 +45,7 @@ Integers = NDArray[Any]
 
 Floats = NDArray[np.float64]
 
-Guarantee = PureDP | ZCDP | GDP
+Guarantee = NoiseMeasure
 """What one mechanism can guarantee by itself."""
 
 
@@ -57,15 +57,16 @@ class NoiseWords:
         name: the name in documents and quotes.
         parameter: the key of its exact parameter in documents.
         sentence: its law, for the appendix of a report.
-        formulas: for each kind of guarantee that it can give, how the parameter follows from the sensitivities.
-        title: what the appendix calls it; the name where no other noise has the same one.
+        formula: how the parameter follows from guarantee and sensitivities; empty where that is the formula that the measure
+            has for such a parameter.
+        title: what the appendix calls it; empty where that is the name, which no other noise has.
         lattices: where another noise has the same name, words one of which the description of its lattice contains.
     """
 
     name: str
     parameter: str
     sentence: str
-    formulas: Mapping[str, str]
+    formula: str = ""
     title: str = ""
     lattices: tuple[str, ...] = ()
 

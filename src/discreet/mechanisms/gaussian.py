@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import ClassVar
 
 from discreet.exact.numbers import text
@@ -20,7 +19,6 @@ from discreet.mechanisms.losses import audited_cells, squared_loss
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import RoundedGaussian
-from discreet.privacy import GDP, ZCDP
 
 __all__ = ["GAUSSIAN", "GaussianNoise"]
 
@@ -28,7 +26,6 @@ _WORDS = NoiseWords(
     name="rounded Gaussian",
     parameter="variance",
     sentence="a normal number of variance σ², rounded to the nearest integer; in each group by itself.",
-    formulas=MappingProxyType({"zcdp": "σ² = Δ₂² / (2ρ)", "gdp": "σ² = Δ₂² / μ²"}),
 )
 
 
@@ -79,11 +76,9 @@ class GaussianNoise:
 
 
 def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
-    match guarantee, answer:
-        case ZCDP(rho=rho), Vector() if rho > 0:
-            yield where_held(answer, GaussianNoise(Fraction(sensitivity.l2_squared) / (2 * rho)))
-        case GDP(mu=mu), Vector() if mu > 0:
-            yield where_held(answer, GaussianNoise(Fraction(sensitivity.l2_squared) / mu**2))
+    variance = guarantee.gaussian_variance(sensitivity.l2_squared)
+    if isinstance(answer, Vector) and variance is not None:
+        yield where_held(answer, GaussianNoise(variance))
 
 
 GAUSSIAN = Mechanism((_WORDS,), _candidates)

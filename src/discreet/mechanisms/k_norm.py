@@ -10,21 +10,20 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, unreachable
+from discreet.exact.lattices import rank
 from discreet.exact.numbers import text
 from discreet.mechanisms._placing import is_paired, order_of, placed
 from discreet.mechanisms.adding import added
-from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Lattice, Mechanism, Noise, NoiseWords, Vector
+from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import audited_lattice
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
-from discreet.privacy import PureDP
 from discreet.totals.enumerate import differences
 from discreet.totals.structure import Blocks, Kernel, Structure, Tables, describe, margin_equations
 
@@ -39,7 +38,7 @@ _WORDS = NoiseWords(
         "P(v) ∝ exp(−ε‖v‖) for integers v that change no exact total; the unit ball of the norm is the hull of all "
         "differences of counts between the tables that are compared."
     ),
-    formulas=MappingProxyType({"pure-dp": "ε"}),
+    formula="ε",
 )
 
 
@@ -98,18 +97,20 @@ class KNormLaplace:
 
 def _candidates(answer: Answer, _sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
     """Nothing where noise with a sampler of its own has the same norm, and where the hull has too many dimensions."""
-    match guarantee, answer:
-        case PureDP(epsilon=epsilon), Vector(lattice=Lattice(structure=structure, a=a)) if epsilon > 0:
-            match structure:
-                case Blocks():
-                    return
-                case Tables() if is_paired(structure):
-                    return
-                case Tables() | Kernel():
-                    if structure.rank <= _MOST_HULL_RANK:
-                        yield from _hull_noise(structure, epsilon, a)
-                case _:
-                    raise unreachable(structure)
+    scale = guarantee.laplace_scale(1)  # every difference has norm 1 at most
+    if not isinstance(answer, Vector) or answer.lattice is None or scale is None:
+        return
+    structure = answer.lattice.structure
+    match structure:
+        case Blocks():
+            return
+        case Tables() if is_paired(structure):
+            return
+        case Tables() | Kernel():
+            if structure.rank <= _MOST_HULL_RANK:
+                yield from _hull_noise(structure, 1 / scale, answer.lattice.a)
+        case _:
+            raise unreachable(structure)
 
 
 def _hull_noise(structure: Tables | Kernel, epsilon: Fraction, a: int) -> Iterator[KNormLaplace]:
@@ -120,18 +121,12 @@ def _hull_noise(structure: Tables | Kernel, epsilon: Fraction, a: int) -> Iterat
     points = differences(equations, a)
     # Tables of equal totals that lie farther apart must differ within the span of S too, or noise on it would leave some
     # sum exact that the totals do not say (soundness 18).
-    if points is None or _rank(points) < structure.rank:
+    if points is None or rank(points.tolist()) < structure.rank:
         return
     found = KNormLaplace(structure, points, epsilon)
     with suppress(ArgumentError):
         found.variance()
         yield found
-
-
-def _rank(points: NDArray[np.int64]) -> int:
-    from flint import fmpz_mat
-
-    return int(fmpz_mat(points.tolist()).rank())
 
 
 K_NORM = Mechanism((_WORDS,), _candidates)

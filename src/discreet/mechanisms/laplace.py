@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import ClassVar
 
 from discreet.exact.numbers import text
@@ -16,7 +15,6 @@ from discreet.mechanisms.losses import absolute_loss, audited_cells
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import DiscreteLaplace
-from discreet.privacy import PureDP
 
 __all__ = ["LAPLACE", "LaplaceNoise"]
 
@@ -24,7 +22,6 @@ _WORDS = NoiseWords(
     name="discrete Laplace",
     parameter="scale",
     sentence="P(k) ∝ exp(−|k| / scale) for every integer k, in each group by itself.",
-    formulas=MappingProxyType({"pure-dp": "scale = Δ₁ / ε"}),
 )
 
 
@@ -75,9 +72,9 @@ class LaplaceNoise:
 
 
 def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
-    match guarantee, answer:
-        case PureDP(epsilon=epsilon), Vector() if epsilon > 0:
-            yield where_held(answer, LaplaceNoise(Fraction(sensitivity.l1) / epsilon))
+    scale = guarantee.laplace_scale(sensitivity.l1)
+    if isinstance(answer, Vector) and scale is not None:
+        yield where_held(answer, LaplaceNoise(scale))
 
 
 LAPLACE = Mechanism((_WORDS,), _candidates)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,11 +18,10 @@ from discreet.errors import ArgumentError, unreachable
 from discreet.exact.numbers import text
 from discreet.mechanisms._placing import by_block, into, placed
 from discreet.mechanisms.adding import added
-from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Lattice, Mechanism, Noise, NoiseWords, Vector
+from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import audited_lattice, copied_structure, squared_loss
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits, system_bits
-from discreet.privacy import ZCDP
 from discreet.totals.structure import Blocks, Kernel, Structure, Tables, describe
 
 __all__ = ["LATTICE_GAUSSIAN", "LatticeGaussian"]
@@ -35,7 +33,6 @@ _WORDS = NoiseWords(
     name="Gaussian on the lattice",
     parameter="variance",
     sentence="P(v) ∝ exp(−(v₁² + v₂² + …) / (2σ²)) for integers v that change no exact total.",
-    formulas=MappingProxyType({"zcdp": "σ² = Δ₂² / (2ρ)"}),
 )
 
 
@@ -138,11 +135,11 @@ class LatticeGaussian:
 
 def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
     """A lattice Gaussian may have too little variance for its sampler."""
-    match guarantee, answer:
-        case ZCDP(rho=rho), Vector(lattice=Lattice(structure=structure)) if rho > 0:
-            found = LatticeGaussian(structure, Fraction(sensitivity.l2_squared) / (2 * rho))
-            if found.can_be_drawn():
-                yield found
+    sigma2 = guarantee.lattice_variance(sensitivity.l2_squared)
+    if isinstance(answer, Vector) and answer.lattice is not None and sigma2 is not None:
+        found = LatticeGaussian(answer.lattice.structure, sigma2)
+        if found.can_be_drawn():
+            yield found
 
 
 def _sampled_tables(structure: Tables, sigma2: Fraction, bits: Bits) -> NDArray[Any]:

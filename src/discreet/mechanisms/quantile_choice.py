@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
-from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -31,7 +30,6 @@ from discreet.mechanisms._runs import Integers, Node, Part, pieces_of, runs_of
 from discreet.mechanisms.base import Answer, Codes, Guarantee, Mechanism, Noise, NoiseWords
 from discreet.mechanisms.sensitivity import Change, Sensitivity
 from discreet.noise.bits import Bits
-from discreet.privacy.bounded_range import range_of
 
 __all__ = ["QUANTILE_CHOICE", "ExponentialQuantiles", "quantiles_change", "quantiles_for"]
 
@@ -48,13 +46,6 @@ _WORDS = NoiseWords(
         "P(c) ∝ exp(−range · loss(c) / (2·max(q, 1 − q))) for every value c of the grid; the loss of c is how many "
         "records it is off the q-quantile. The middle one of several quantiles is chosen first and parts the records; "
         "the others are chosen in their part, with their q in it. The sensitivities count choices."
-    ),
-    formulas=MappingProxyType(
-        {
-            "pure-dp": "range = ε / Δ₁",
-            "zcdp": "range² = 8ρ / Δ₂²",
-            "gdp": "range = 2·ln(Φ(m/2) / Φ(−m/2)), m² = μ² / Δ₂²",
-        }
     ),
 )
 
@@ -133,7 +124,7 @@ def quantiles_for(sensitivity: Sensitivity, guarantee: Guarantee, asked: Codes) 
     Raises:
         ArgumentError: a guarantee that leaves next to nothing to choose by.
     """
-    reach = range_of(guarantee, sensitivity.l1, sensitivity.l2_squared)
+    reach = guarantee.choice_range(sensitivity.l1, sensitivity.l2_squared)
     if reach < _LEAST_RANGE:
         raise ArgumentError(f"guarantee={guarantee}: leaves a choice by rank less than 1e-17 to go by; spend more")
     return ExponentialQuantiles(asked.size, asked.cells, asked.at, min(reach, _LARGEST_RANGE))

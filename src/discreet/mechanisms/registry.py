@@ -43,9 +43,11 @@ def candidates(
     """
     if not sensitivity.l1 > 0:
         raise InternalError("a query that no row can change needs no noise")
+    if not any(guarantee.coordinates):
+        raise InternalError("a guarantee of 0 would need infinite noise")
     found = [noise for mechanism in mechanisms for noise in mechanism.candidates(answer, sensitivity, guarantee)]
     if not found:
-        raise InternalError(f"no mechanism gives this {type(guarantee).__name__}; one of 0 would need infinite noise")
+        raise InternalError(f"no mechanism gives {type(guarantee).__name__}")
     return sorted(((noise.variance(), noise) for noise in found), key=lambda one: one[0])
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,11 +18,10 @@ from discreet.errors import unreachable
 from discreet.exact.numbers import text
 from discreet.mechanisms._placing import by_block, is_paired, mean_of_blocks, placed, two_rows
 from discreet.mechanisms.adding import added
-from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Lattice, Mechanism, Noise, NoiseWords, Vector
+from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import absolute_loss, audited_lattice, copied_blocks, copied_tables
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits
-from discreet.privacy import PureDP
 from discreet.totals.structure import Blocks, Kernel, Tables, describe
 
 __all__ = ["SUM_ZERO", "PairedLaplace", "SumZeroLaplace"]
@@ -32,7 +30,6 @@ _IN_BLOCKS = NoiseWords(
     name="K-norm on the lattice",
     parameter="scale",
     sentence="P(v) ∝ exp(−(|v₁| + |v₂| + …) / scale) for integers v that add up to 0 in each block.",
-    formulas=MappingProxyType({"pure-dp": "scale = Δ₁ / ε"}),
     title="K-norm on the lattice, blocks",
     lattices=(" block of ", " blocks of "),
 )
@@ -42,7 +39,7 @@ _IN_TABLES = NoiseWords(
     sentence=(
         "P(v) ∝ exp(−(|v₁| + |v₂| + …) / (2 · scale)) for integers v that add up to 0 in each row and column of a table."
     ),
-    formulas=MappingProxyType({"pure-dp": "scale = Δ₁ / (2ε)"}),
+    formula="scale = Δ₁ / (2ε)",
     title="K-norm on the lattice, tables",
     lattices=(" table of ", " tables of "),
 )
@@ -162,17 +159,19 @@ class PairedLaplace:
 
 
 def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
-    match guarantee, answer:
-        case PureDP(epsilon=epsilon), Vector(lattice=Lattice(structure=structure)) if epsilon > 0:
-            match structure:
-                case Blocks():
-                    yield SumZeroLaplace(structure, Fraction(sensitivity.l1) / epsilon)
-                case Tables() if is_paired(structure):
-                    yield PairedLaplace(structure, Fraction(sensitivity.l1) / (2 * epsilon))
-                case Tables() | Kernel():
-                    return
-                case _:
-                    raise unreachable(structure)
+    scale = guarantee.laplace_scale(sensitivity.l1)
+    if not isinstance(answer, Vector) or answer.lattice is None or scale is None:
+        return
+    structure = answer.lattice.structure
+    match structure:
+        case Blocks():
+            yield SumZeroLaplace(structure, scale)
+        case Tables() if is_paired(structure):
+            yield PairedLaplace(structure, scale / 2)
+        case Tables() | Kernel():
+            return
+        case _:
+            raise unreachable(structure)
 
 
 SUM_ZERO = Mechanism((_IN_BLOCKS, _IN_TABLES), _candidates)
