@@ -20,31 +20,37 @@ import pytest
 import discreet as dp
 from discreet import engines
 from discreet.cube.cube import Cube
-from discreet.cube.queries import Dispersion, QuantileCodes, Query, columns_of, reach, shown, widths
-from discreet.domain.groups import CategoryGroup, Group, group_of
+from discreet.cube.queries import QUERIES as EVERY_QUERY
+from discreet.cube.queries import Dispersion, QuantileCodes
+from discreet.domain.groups import CategoryGroup, Group, group_of, is_complete
 from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.domain.steps import Step, conditions_of, step_json
 from discreet.engines.base import ColumnType
 from discreet.engines.progress import Telling
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import InternalError
-from discreet.mechanisms import Sensitivity, change_of, quantiles_change
-from discreet.mechanisms.lattice import (
-    LATTICE_LAWS,
-    HeldCells,
-    KNormLaplace,
-    LatticeGaussian,
-    LatticeLaw,
-    PairedLaplace,
-    SumZeroLaplace,
-    keeps_totals,
-    lattice_laws,
-    plain_law,
+from discreet.mechanisms import (
+    MECHANISMS,
+    NOISES,
+    ExponentialQuantiles,
+    Lattice,
+    Sensitivity,
+    Vector,
+    candidates,
+    change_of,
+    law_of_cell,
+    noise_text,
+    quantiles_change,
+    words_of,
 )
-from discreet.mechanisms.naming import Noise, half_widths, law_json, law_text
-from discreet.mechanisms.selection import ExponentialQuantiles
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
-from discreet.pages.explain import _contribution
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.held import HeldCells
+from discreet.mechanisms.k_norm import K_NORM, KNormLaplace
+from discreet.mechanisms.laplace import LAPLACE, LaplaceNoise
+from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.losses import copied_structure
+from discreet.mechanisms.quantile_choice import QUANTILE_CHOICE
+from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
 from discreet.pages.report.appendix import laws_of, noises_of
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
 from discreet.pages.report.words import title_words
@@ -53,14 +59,13 @@ from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
-from discreet.privacy.measures import Measure
+from discreet.privacy.measures import Measure, budget_named
 from discreet.quotes import allocate, primitives
 from discreet.quotes import certainty as levels
 from discreet.quotes import quote as quotes
 from discreet.quotes import space as totals_space
 from discreet.quotes.allocate import quote, row_targets
 from discreet.quotes.space import space_of
-from discreet.quotes.view import is_complete
 from discreet.releases.publish import guarantee_of
 from discreet.statistics.kinds import Kind, interval_of, levels_of, outputs, statistic_json
 from discreet.totals.beside import alive_cells, beside, equations_of
@@ -89,26 +94,29 @@ def members_of(*unions: object) -> set[object]:
 QUERIES: dict[type, Case] = {type(case.query): case for case in cases(dp.ReplaceOne(rows=3), 3)}
 
 
-@pytest.mark.parametrize("kind", get_args(Query))
+@pytest.mark.parametrize("kind", EVERY_QUERY)
 def test_every_query_says_what_it_is(kind: type) -> None:
     case = QUERIES[kind]
     query: Any = case.query
-    if kind in {Dispersion, QuantileCodes}:  # no sums over records: `_change` has a rule of its own for each
-        with pytest.raises(InternalError, match="rule of its own"):
-            reach(query)
+    if kind in {Dispersion, QuantileCodes}:  # no sums over records: a row replaces or chooses, and adds nothing
+        assert not hasattr(query, "reach")
     else:
-        least, most = reach(query)
+        least, most = query.reach()
         assert least <= most
-    assert widths(query)
-    assert min(widths(query)) >= 1
-    assert set(columns_of(query)) <= {"g", "v"}
-    asked = primitives.Asked(case.plan, case.plan.facts, None)
-    assert primitives.nullable(asked, query) in {True, False}
-    assert _contribution(query)
+    assert query.widths()
+    assert min(query.widths()) >= 1
+    assert set(query.columns()) <= {"g", "v"}
+    assert query.nullable(case.plan.facts) in {True, False}
+    assert query.contribution()
+    assert case.declared.within.l1 >= 0
+    assert isinstance(query.shaped(float, None), kind)
+    with pytest.raises(AttributeError):
+        _ = Case(case.plan, Foreign()).declared
 
 
 def test_no_two_queries_are_called_the_same() -> None:
-    assert len({shown(case.query) for case in QUERIES.values()}) == len(get_args(Query)) == len(QUERIES)  # type: ignore[arg-type]
+    names = {case.query.words() for case in QUERIES.values()}  # type: ignore[attr-defined]
+    assert len(names) == len(EVERY_QUERY) == len(QUERIES)
 
 
 # Noises -----------------------------------------------------------------------------------------------------------------
@@ -119,10 +127,10 @@ SQUARE = Tables(9, (Table(np.arange(9).reshape(3, 3, 1), None),))
 KERNEL = Kernel(3, np.arange(3), np.array([[1, 1, 1], [1, 2, 3]]))
 STRUCTURES = {type(one): one for one in (BLOCKS, PAIR, KERNEL)}
 
-NOISES: dict[type, tuple[Any, str, str]] = {
-    DiscreteLaplace: (DiscreteLaplace(Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
-    RoundedGaussian: (RoundedGaussian(Fraction(4)), "zcdp", "σ² = Δ₂² / (2ρ)"),
-    HeldCells: (HeldCells(3, np.array([0, 2]), RoundedGaussian(Fraction(4))), "gdp", "σ² = Δ₂² / μ²"),
+OF_NOISES: dict[type, tuple[Any, str, str]] = {
+    LaplaceNoise: (LaplaceNoise(Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
+    GaussianNoise: (GaussianNoise(Fraction(4)), "zcdp", "σ² = Δ₂² / (2ρ)"),
+    HeldCells: (HeldCells(3, np.array([0, 2]), GaussianNoise(Fraction(4))), "gdp", "σ² = Δ₂² / μ²"),
     SumZeroLaplace: (SumZeroLaplace(BLOCKS, Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
     PairedLaplace: (PairedLaplace(PAIR, Fraction(2)), "pure-dp", "scale = Δ₁ / (2ε)"),
     LatticeGaussian: (LatticeGaussian(SQUARE, Fraction(50)), "zcdp", "σ² = Δ₂² / (2ρ)"),
@@ -131,18 +139,18 @@ NOISES: dict[type, tuple[Any, str, str]] = {
 }
 
 
-def test_every_noise_is_here_and_the_tuple_of_lattice_laws_is_their_union() -> None:
-    assert set(NOISES) == members_of(Noise)
-    assert get_args(LatticeLaw) == LATTICE_LAWS
+def test_every_noise_and_every_lattice_is_here() -> None:
+    assert set(OF_NOISES) == set(NOISES)
     assert set(STRUCTURES) == members_of(Structure)
 
 
-@pytest.mark.parametrize("kind", get_args(Noise))
+@pytest.mark.parametrize("kind", NOISES)
 def test_every_noise_has_a_name_a_sentence_a_formula_and_half_widths(kind: type) -> None:
-    law, measure, formula = NOISES[kind]
-    written = law_json(law)
+    law, measure, formula = OF_NOISES[kind]
+    written = law.to_json()
     assert json.loads(json.dumps(written)) == written
-    assert law_text(law).startswith(written["noise"])
+    assert written["noise"] == law.words.name
+    assert noise_text(law).startswith(f"{law.words.name}, {law.words.parameter} ")
     field = {"pure-dp": "epsilon", "zcdp": "rho", "gdp": "mu"}[measure]
     measured = {
         **written,
@@ -160,30 +168,70 @@ def test_every_noise_has_a_name_a_sentence_a_formula_and_half_widths(kind: type)
     assert "P(" in meaning or "normal" in meaning
     if kind is ExponentialQuantiles:
         with pytest.raises(InternalError, match="no additive noise"):
-            half_widths(law, HALF)
+            law.half_widths(HALF)
+        assert law.rank_error(HALF) > 0
     else:
-        assert np.min(half_widths(law, Fraction(95, 100))) >= 0
-        assert np.max(half_widths(law, Fraction(95, 100))) > 0
+        assert np.min(law.half_widths(Fraction(95, 100))) >= 0
+        assert np.max(law.half_widths(Fraction(95, 100))) > 0
+        assert law.rank_error(HALF) is None
 
 
-def test_no_two_laws_share_a_sentence_unless_they_are_the_same_law() -> None:
-    names = {kind: law_text(law) for kind, (law, _, _) in NOISES.items()}
-    assert names[HeldCells] == names[RoundedGaussian]
-    assert len(set(names.values())) == len(names) - 2  # and both K-norms on a lattice, which their structures tell apart
-    assert law_json(NOISES[SumZeroLaplace][0]) != law_json(NOISES[PairedLaplace][0])
+@pytest.mark.parametrize("kind", NOISES)
+def test_every_noise_finds_its_own_words_in_a_document(kind: type) -> None:
+    law = OF_NOISES[kind][0]
+    assert words_of(law.to_json()) is law.words
+    assert law.words in [words for mechanism in MECHANISMS for words in mechanism.words]
 
 
-@pytest.mark.parametrize("kind", get_args(Noise))
+def test_no_two_noises_share_words_and_an_unknown_one_has_none() -> None:
+    words = [words for mechanism in MECHANISMS for words in mechanism.words]
+    assert len({one.title or one.name for one in words}) == len({one.sentence for one in words}) == len(words)
+    assert len(words) == len(NOISES) - 1  # held cells have those of what they get
+    assert OF_NOISES[HeldCells][0].words is GaussianNoise.words
+    assert words_of({"noise": "Foreign", "scale": "1"}) is None
+
+
+@pytest.mark.parametrize("kind", NOISES)
 def test_noise_that_keeps_totals_is_never_taken_for_independent_noise(kind: type) -> None:
-    law = NOISES[kind][0]
-    independent = {DiscreteLaplace, RoundedGaussian, HeldCells}
-    if kind in independent:
-        assert isinstance(plain_law(law), DiscreteLaplace | RoundedGaussian)
-        assert not keeps_totals(law)
+    law = OF_NOISES[kind][0]
+    if kind in {LaplaceNoise, GaussianNoise, HeldCells}:
+        assert law_of_cell(law).half_width(HALF) == np.max(law.half_widths(HALF))
+        assert not law.keeps_totals
+        assert law.everywhere == (kind is not HeldCells) == (law.held is None)
     else:
         with pytest.raises(InternalError, match="not independent"):
-            plain_law(law)
-        assert keeps_totals(law) == (kind is not ExponentialQuantiles)
+            law_of_cell(law)
+        assert law.keeps_totals == (kind is not ExponentialQuantiles)
+        assert not law.everywhere
+        assert law.held is None
+
+
+@pytest.mark.parametrize("kind", NOISES)
+def test_every_noise_that_is_added_tells_an_audit_its_loss_or_its_law(kind: type) -> None:
+    law = OF_NOISES[kind][0]
+    known = law.audited()
+    assert (known is None) == (kind is ExponentialQuantiles)
+    if known is None:
+        return
+    if known.loss is None:
+        assert known.cell().tail(0)[1] > 0
+    else:
+        towards = known.loss(np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([1.0, -1.0]))
+        assert towards[0] < towards[1]  # the nearer the other answer, the less does it speak for this one
+    assert (known.ties is None) == (law.independent is not None)
+    assert known.is_gdp == isinstance(law_of_cell(law), dp.noise.RoundedGaussian) if law.independent else not known.is_gdp
+    assert np.asarray(law.half_widths(HALF)).flat[known.noisy] >= 0
+    copied = known.copied(np.arange(9), 3)
+    assert copied is None or type(copied) is kind
+
+
+def test_no_guarantee_of_0_and_none_without_a_mechanism_has_a_noise() -> None:
+    answer = Vector(4, None, Lattice(BLOCKS, 1))
+    for guarantee in (PureDP(0), ZCDP(0), GDP(0)):
+        with pytest.raises(InternalError, match="infinite noise"):
+            candidates(answer, Sensitivity(1, 1), guarantee)
+    with pytest.raises(InternalError, match="no mechanism gives ZCDP"):
+        candidates(answer, Sensitivity(1, 1), ZCDP(1), (LAPLACE, SUM_ZERO, K_NORM, QUANTILE_CHOICE))
 
 
 # Statistics -------------------------------------------------------------------------------------------------------------
@@ -273,7 +321,7 @@ def test_every_budget_has_coordinates_words_noise_and_a_place_in_a_plan_file(kin
     assert from_coordinates(kind, coordinates(budget)) == budget
     assert amount_text(budget)[0] in "ερμ"
     assert "DP)" in measure_words(budget)
-    assert planfile._MEASURES[kind_name(kind)] is kind
+    assert budget_named(kind_name(kind)) is kind
     plan = TABLE.agg(dp.count("v"))
     targets = row_targets(plan, budget, None)
     assert targets
@@ -356,13 +404,13 @@ def test_every_group_is_complete_or_not() -> None:
 
 CONFORMS = {
     "ReferenceEngine": "tests/laws/test_plan_is_row_level.py",
-    "_FrameEngine": "tests/engines/test_conformance.py",
-    "_RelationEngine": "tests/engines/test_conformance.py",
-    "_DuckdbFileEngine": "tests/engines/test_databases.py",
-    "_CsvEngine": "tests/engines/test_conformance.py",
-    "_ParquetEngine": "tests/engines/test_conformance.py",
-    "_SqliteEngine": "tests/engines/test_databases.py",
-    "_StreamEngine": "tests/engines/test_streams.py",
+    "_FrameEngine": "tests/unit/engines/test_conformance.py",
+    "_RelationEngine": "tests/unit/engines/test_conformance.py",
+    "_DuckdbFileEngine": "tests/unit/engines/test_databases.py",
+    "_CsvEngine": "tests/unit/engines/test_conformance.py",
+    "_ParquetEngine": "tests/unit/engines/test_conformance.py",
+    "_SqliteEngine": "tests/unit/engines/test_databases.py",
+    "_StreamEngine": "tests/unit/engines/duckdb/test_streams.py",
     "SparkEngine": "tests/spark/test_conformance.py",
     "Telling": "tests/laws/test_every_member.py",
 }
@@ -402,21 +450,11 @@ def vars_of(cube: Cube) -> list[tuple[str, Any]]:
 ASKED = quote(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()), PureDP(1))
 KIND = ASKED.lines[0].statistic
 FOREIGN: dict[str, Callable[[Any], object]] = {
-    "reach": reach,
-    "widths": widths,
-    "columns of a query": columns_of,
-    "words of a query": shown,
-    "nullable": lambda one: primitives.nullable(primitives.Asked(ASKED.plan, ASKED.plan.facts, None), one),
-    "change": lambda one: allocate._change(primitives.Asked(ASKED.plan, ASKED.plan.facts, None), one),
-    "law as JSON": law_json,
-    "law in words": law_text,
-    "half-widths": lambda one: half_widths(one, HALF),
-    "keeps totals": keeps_totals,
-    "plain law": plain_law,
-    "noise on a foreign lattice": lambda one: list(lattice_laws(one, Sensitivity(1, 1), PureDP(1), 1)),
+    "sums of 0 on a foreign lattice": lambda one: list(SUM_ZERO.candidates(_on(one), Sensitivity(1, 1), PureDP(1))),
+    "a hull on a foreign lattice": lambda one: list(K_NORM.candidates(_on(one), Sensitivity(1, 1), PureDP(1))),
+    "copies of a foreign lattice": lambda one: copied_structure(one, np.arange(1), 1),
     "half-widths on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).half_widths(HALF),
     "a Gaussian on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).can_be_drawn(),
-    "a foreign guarantee on a lattice": lambda one: list(lattice_laws(BLOCKS, Sensitivity(1, 1), one, 1)),
     "levels of a statistic": levels_of,
     "interval of a statistic": interval_of,
     "queries of a statistic": lambda one: primitives._queries(
@@ -441,6 +479,10 @@ FOREIGN: dict[str, Callable[[Any], object]] = {
     "equations": lambda one: equations_of(_beside(one).invariants, SCHEMA),
     "splits": lambda one: splits_of(_component(one), np.ones(3, dtype=bool), SCHEMA, None, 3),
 }
+
+
+def _on(structure: Any) -> Any:
+    return Vector(1, None, Lattice(structure, 1))
 
 
 def _shaped(one: Any) -> Any:

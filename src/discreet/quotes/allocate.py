@@ -7,6 +7,7 @@ public, and a release does exactly what its quote says.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import log, sqrt
 from typing import TYPE_CHECKING
@@ -14,29 +15,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.queries import Dispersion, LevelCounts, QuantileCodes, Query, RowCount, columns_of, reach, shown, widths
-from discreet.domain.neighbours import ReplaceOne
+from discreet.cube.queries import QuantileCodes, Query, RowCount
+from discreet.domain.neighbours import Neighbours, ReplaceOne
 from discreet.domain.steps import conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError, unreachable
 from discreet.exact.numbers import decimal_text, sqrt_down
 from discreet.mechanisms import (
+    Answer,
     Change,
+    Codes,
+    Lattice,
     Sensitivity,
+    Vector,
+    candidates,
     change_of,
     joint_factor,
-    law_for,
+    noise_for,
     quantiles_change,
-    quantiles_for,
     worst,
 )
-from discreet.mechanisms.lattice import HeldCells, lattice_laws
 from discreet.plan.plan import Plan, resize_of
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
 from discreet.quotes.certainty import levelled
-from discreet.quotes.primitives import Asked, line_of, nullable, shaped, weights_of
-from discreet.quotes.quote import Alternative, Line, Measured, Noise, Quote, expected_error, law_json
+from discreet.quotes.primitives import Asked, line_of, weights_of
+from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
 from discreet.quotes.space import Space, space_of
 from discreet.quotes.view import counts_every_row
 from discreet.statistics.kinds import Count
@@ -180,15 +184,13 @@ def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fract
 
 
 def _shaped(asked: Asked, query: Query, part: Target) -> Query:
-    """The query with the least expected error; both norms of a tree grow with the number of its levels."""
-    if not isinstance(query, LevelCounts):
-        return query
+    """The query in the shape with the least expected error; both norms grow with the number of times a row counts."""
     single = _sensitivity(asked, query, _change(asked, query))
 
-    def variance(levels: int) -> float:
-        return law_for(Sensitivity(levels * single.l1, levels * single.l2_squared), part).variance()
+    def variance(times: int) -> float:
+        return noise_for(Sensitivity(times * single.l1, times * single.l2_squared), part).variance()
 
-    return shaped(asked, query, variance)
+    return query.shaped(variance, asked.facts.rows)
 
 
 def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: Target) -> Fraction:
@@ -212,9 +214,9 @@ def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
     """The query with the least noise that has the guarantee `part`."""
     change = _change(asked, query)
     sensitivity = _sensitivity(asked, query, change)
-    laws = _candidates(asked, query, sensitivity, part)
-    alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
-    return Measured(query, share, sensitivity, worst(change), part, laws[0][1], alternatives)
+    noises = candidates(_answer(asked, query), sensitivity, part)
+    alternatives = tuple(Alternative(noise.words.name, sqrt(variance)) for variance, noise in noises)
+    return Measured(query, share, sensitivity, worst(change), part, noises[0][1], alternatives)
 
 
 def _refuse_known(asked: Asked, query: Query) -> None:
@@ -225,13 +227,13 @@ def _refuse_known(asked: Asked, query: Query) -> None:
     """
     nobody = asked.space is not None and not len(asked.space.held)
     if nobody or not _sensitivity(asked, query, _change(asked, query)).l1 or _is_said(asked, query):
-        raise PlanError(f"'{shown(query)}' is already exact: it follows from what is public; ask for more")
+        raise PlanError(f"'{query.words()}' is already exact: it follows from what is public; ask for more")
 
 
 def _is_said(asked: Asked, query: Query) -> bool:
     """Whether the published totals say the answer: how many rows have each combination of all values that it reads."""
     plan = asked.plan
-    read = [*columns_of(query), *(group.column for group in plan.group_by)]
+    read = [*query.columns(), *(group.column for group in plan.group_by)]
     read += [step.column for step in conditions_of(plan.steps)]
     return asked.space is not None and bool(read) and asked.space.says(read)
 
@@ -252,27 +254,25 @@ def _part(target: Target, share: Fraction) -> Target:
     raise unreachable(target)
 
 
-def _candidates(asked: Asked, query: Query, sensitivity: Sensitivity, part: Target) -> list[tuple[float, Noise]]:
-    """The laws that give `part`, each with its mean variance, from the least noise to the most."""
+def _answer(asked: Asked, query: Query) -> Answer:
+    """What a mechanism has to know of the answer: its size, and what exact totals leave free of it."""
     if isinstance(query, QuantileCodes):
-        chosen = quantiles_for(sensitivity, part, query.size, asked.plan.layout.cells, query.at)
-        return [(chosen.variance(), chosen)]
-    space, plain = asked.space, law_for(sensitivity, part)
-    laws: list[Noise] = [plain]
-    if space is not None and len(space.held) < space.cells:
-        laws = [HeldCells(*_held(space, query), plain)]
-    if space is not None and space.structure is not None and isinstance(query, RowCount) and not isinstance(part, GDP):
-        laws += lattice_laws(space.structure, sensitivity, part, space.beside.adjacency.a)
-    return sorted(((law.variance(), law) for law in laws), key=lambda one: one[0])
+        return Codes(query.size, asked.plan.layout.cells, query.at)
+    space, size = asked.space, asked.plan.layout.cells * sum(query.widths())
+    if space is None:
+        return Vector(size)
+    counts = space.structure if isinstance(query, RowCount) else None
+    lattice = None if counts is None else Lattice(counts, space.beside.adjacency.a)
+    return Vector(size, _held(space, query) if len(space.held) < space.cells else None, lattice)
 
 
-def _held(space: Space, query: Query) -> tuple[int, NDArray[np.int64]]:
-    """How many integers the answer has, and the positions of those that can be other than 0, level by level."""
+def _held(space: Space, query: Query) -> NDArray[np.int64]:
+    """The positions of the integers of the answer that can be other than 0, level by level."""
     held, done = [], 0
-    for width in widths(query):
+    for width in query.widths():
         held.append(done + (space.held[:, None] * width + np.arange(width)).ravel())
         done += space.cells * width
-    return done, np.concatenate(held)
+    return np.concatenate(held)
 
 
 def changes_of(quoted: Quote) -> tuple[Change, ...]:
@@ -286,22 +286,36 @@ def _change(asked: Asked, query: Query) -> Change:
     """What one replaced (or added) row can do; after a resize n is fixed, so there it is that of replace-one."""
     plan, rows = asked.plan, asked.facts.rows
     neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
-    if isinstance(query, QuantileCodes):
-        skipped = not counts_every_row(plan) or nullable(asked, query)
-        return quantiles_change(len(query.at), cells=plan.layout.cells, skipped=skipped, neighbours=neighbours)
-    if isinstance(query, Dispersion):
-        return Change(Sensitivity(query.most, query.most**2), Sensitivity(0, 0), Sensitivity(0, 0))
-    least, most = reach(query)
-    return change_of(
-        least,
-        most,
-        at_once=len(widths(query)),
-        parts=sum(widths(query)),
-        cells=plan.layout.cells,
-        nullable=nullable(asked, query),
-        skipped=not counts_every_row(plan),
-        neighbours=neighbours,
-    )
+    row = _OneRow(cells=plan.layout.cells, skipped=not counts_every_row(plan), neighbours=neighbours)
+    return query.change(row, asked.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class _OneRow:
+    """The row that differs, in a request of so many cells, where it may count nowhere: its change by each rule."""
+
+    cells: int
+    skipped: bool
+    neighbours: Neighbours
+
+    def adds(self, least: int, most: int, *, at_once: int, parts: int, nullable: bool) -> Change:
+        return change_of(
+            least,
+            most,
+            at_once=at_once,
+            parts=parts,
+            cells=self.cells,
+            nullable=nullable,
+            skipped=self.skipped,
+            neighbours=self.neighbours,
+        )
+
+    def replaces(self, most: int) -> Change:
+        return Change(Sensitivity(most, most**2), Sensitivity(0, 0), Sensitivity(0, 0))
+
+    def chooses(self, quantiles: int, *, nullable: bool) -> Change:
+        skipped = self.skipped or nullable
+        return quantiles_change(quantiles, cells=self.cells, skipped=skipped, neighbours=self.neighbours)
 
 
 def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:

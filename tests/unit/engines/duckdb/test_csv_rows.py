@@ -1,0 +1,98 @@
+"""Lines taken apart all together are those taken apart one by one, and the tests of that notice what can go wrong."""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import pytest
+
+from discreet.engines.duckdb import csv_lines
+from discreet.engines.duckdb.csv_lines import CsvRows, split_line
+
+FIELDS = 3
+PIECES = (",", '"', '""', '","', '",', ',"', "x", "é", "x" * 40, '"x"', '""x', "\n", ',"a,b",', '"""')
+
+
+def short_lines() -> list[str]:
+    """Every line of at most seven characters of each kind."""
+    return ["".join(letters) for length in range(8) for letters in product(',"x', repeat=length)]
+
+
+def long_lines() -> list[str]:
+    """Lines of many runs of quotes of many lengths, from fixed random numbers: some thousand bytes each."""
+    chance = random.Random(20261122)  # noqa: S311
+    texts = ["".join(chance.choices(PIECES, k=chance.randrange(300))) for _ in range(300)]
+    runs = ["a," + "x" * (i % 7) + '"' * i + "," * (i % 3) + '"' * j + ",b" for i in range(70) for j in (0, 1, 2, 63, 64)]
+    return "\n".join([*texts, *runs]).split("\n")
+
+
+def together(lines: Sequence[str]) -> Counter[object]:
+    rows = csv_lines._rows("".join(line + "\n" for line in lines).encode(), FIELDS)
+    found: Counter[object] = Counter(tuple(row.split("\0")) for row in rows.text.decode().split("\n")[:-1])
+    assert found.total() == rows.count
+    return +(found + Counter({None: rows.nulls}))
+
+
+def one_by_one(lines: Sequence[str]) -> Counter[object]:
+    cells = (split_line(line, FIELDS) for line in lines if line)
+    return Counter(row if row is None else tuple(row) for row in cells)
+
+
+@pytest.mark.parametrize("lines", [short_lines, long_lines])
+def test_lines_are_what_each_of_them_is(lines: Callable[[], list[str]]) -> None:
+    all_ = lines()
+    wanted = one_by_one(all_)
+    assert wanted[None] > 100
+    assert wanted.total() - wanted[None] > 100
+    assert together(all_) == wanted
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 8, 9, 63, 64, 65, 1000])
+def test_lines_are_the_same_in_blocks_of_any_size(size: int) -> None:
+    lines = long_lines()
+    parts = [together(lines[at : at + size]) for at in range(0, min(len(lines), 40 * size), size)]
+    assert sum(parts, Counter()) == one_by_one(lines[: 40 * size])
+
+
+def leniently(lines: list[str], fields: int) -> list[str | None]:
+    """Lines as a lenient reader takes them: no quote is out of place."""
+    rows = (next(csv.reader([line]), []) for line in lines)
+    return ["\0".join(cells) if len(cells) == fields else None for cells in rows]
+
+
+def across_lines(lines: list[str], fields: int) -> list[str | None]:
+    """A quote that stays open takes the next lines into its cell."""
+    rows = ["\0".join(cells) if len(cells) == fields else None for cells in csv.reader(lines)]
+    return (rows + [None] * len(lines))[: len(lines)]
+
+
+DEFECTS: dict[str, tuple[str, object]] = {
+    "quotes read leniently": ("_read_together", leniently),
+    "rows of several lines": ("_read_together", across_lines),
+    "a line that fails takes its block with it": ("_read_alone", lambda *_: None),
+    "lines without quotes are left out": ("_plain_rows", lambda *_: CsvRows(b"", 0, 0)),
+    "lines with quotes are left out": ("_quoted_rows", lambda *_: CsvRows(b"", 0, 0)),
+    "lines end elsewhere": ("_COMMA", ord("x")),
+}
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_planted_defects_are_noticed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    what, wrong = DEFECTS[name]
+    lines = short_lines() + long_lines()
+    some = [*(line for line in lines if '"' not in line), '"x",x,x']  # few quotes: each line is read as what it is
+    assert (together(lines), together(some)) == (one_by_one(lines), one_by_one(some))
+    monkeypatch.setattr(csv_lines, what, wrong)  # a name that is not there would be an error
+    assert (together(lines), together(some)) != (one_by_one(lines), one_by_one(some))
+
+
+def test_lines_that_are_well_formed_are_read_by_one_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Line by line takes several times as long."""
+    monkeypatch.setattr(csv_lines, "_read_alone", pytest.fail)
+    assert together(['"a",b,"c, d"', '"",,', 'a,"b"', '""""""""",,"']) == Counter(
+        {("a", "b", "c, d"): 1, ("", "", ""): 1, None: 2}
+    )
