@@ -1,4 +1,4 @@
-"""Sums of exp(-k²/(2s)): they hold the truth, use the whole precision, and are the same whichever way they are worked out."""
+"""Sums of exp(-k²/(2s)): they hold the truth, use the whole precision, and are the same whichever way is taken."""
 
 from __future__ import annotations
 
