@@ -464,10 +464,6 @@ FOREIGN: dict[str, Callable[[Any], object]] = {
     "what an interval rests on": lambda one: levels._statements(_line(one), ASKED.measured, 1),
     "a statistic beside totals": lambda one: totals_space._span(ASKED.plan, None, _of(one)),  # type: ignore[arg-type]
     "row targets": lambda one: row_targets(ASKED.plan, one, None),
-    "change under a relation": lambda one: change_of(
-        1, 1, at_once=1, parts=1, cells=1, nullable=False, skipped=False, neighbours=one
-    ),
-    "choices under a relation": lambda one: quantiles_change(1, cells=1, skipped=False, neighbours=one),
     "conditions": lambda one: conditions_of([one]),
     "completeness of a group": lambda one: is_complete(_named(one), ASKED.plan.facts),
     "parts": lambda one: parted([one]),

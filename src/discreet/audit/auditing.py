@@ -26,7 +26,7 @@ from discreet.cube.queries import (
     TableCounts,
     WeightedSum,
 )
-from discreet.domain.neighbours import ReplaceOne, whole_number
+from discreet.domain.neighbours import whole_number
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, exact, text
 from discreet.invariants import Invariants
@@ -195,8 +195,8 @@ def audit(
     grid = None if epsilons is None else checked_epsilons(epsilons)
     declared = checked_invariants(invariants, request.schema, request.neighbours)
     stands = None
-    if declared is not None and isinstance(request.neighbours, ReplaceOne):
-        rows = request.neighbours.rows
+    rows = request.neighbours.rows
+    if declared is not None and rows is not None:
         known = None if totals is None else read_totals(declared, request.schema, totals, rows)
         stands = beside(declared, request.schema, known, rows)
     elif totals is not None:

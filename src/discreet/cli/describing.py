@@ -8,7 +8,6 @@ from typing import Any
 
 from discreet.cli.output import aligned
 from discreet.domain.groups import BinGroup
-from discreet.domain.neighbours import ReplaceOne
 from discreet.domain.schema import Category
 from discreet.domain.steps import NumberFacts, step_json
 from discreet.domain.words import column_text, neighbours_text, step_text
@@ -44,7 +43,7 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
 
 def _totals(plan: PlanFile) -> list[tuple[str, str]]:
     """What is published exactly, and what that means for everybody."""
-    if plan.invariants is None or not isinstance(plan.neighbours, ReplaceOne):
+    if plan.invariants is None or plan.neighbours.rows is None:
         return []
     from discreet.totals.adjacency import semi_adjacency
 
@@ -117,9 +116,9 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
                 f"note: '{name}' has {quote.plan.layout.cells} rows, which are written to files in the folder given by "
                 "--out; the ledger keeps their digests, not the numbers"
             )
-    if not isinstance(plan.neighbours, ReplaceOne):
-        return notes
     rows = plan.neighbours.rows
+    if rows is None:
+        return notes
     if plan.budget.pair is not None and plan.budget.pair[1] * rows > 1:
         delta, share = number_text(plan.budget.pair[1]), number_text(Fraction(1, rows))
         notes.append(f"note: δ = {delta} is more than 1/rows = {share}, which is too weak for most uses")

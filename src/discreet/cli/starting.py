@@ -18,7 +18,7 @@ import typer
 from discreet import datasets
 from discreet.cli.drafting import Entry, Section, listed, to_fill_in, written
 from discreet.cli.output import Answer
-from discreet.domain.neighbours import whole_number
+from discreet.domain.neighbours import relations, whole_number
 from discreet.domain.schema import Category, Date, Number, Schema, whole_categories
 from discreet.engines import header_of
 from discreet.engines.base import ColumnType
@@ -139,15 +139,17 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
         Entry("source", toml_visible(_from_plan(source, out))),
         _choice(
             "neighbours",
-            "who is compared: replace-one (the number of rows is public) or add-remove (it is private)",
-            ("replace-one", "add-remove"),
+            f"who is compared: {' or '.join(f'{kind.word} ({kind.about})' for kind in relations())}",
+            tuple(kind.word for kind in relations()),
             None,
             ask,
         ),
     ]
     relation = entries[-1].value
-    if relation != '"add-remove"':
-        what = "the number of rows, known to everybody" + ("; with replace-one only" if relation is None else "")
+    sized = [kind.word for kind in relations() if "rows" in kind.needed]
+    if relation is None or relation.strip('"') in sized:
+        what = "the number of rows, known to everybody"
+        what += f"; with {' or '.join(sized)} only" if relation is None else ""
         entries.append(_number("rows", what, None, ask, lambda a: _counted(a, "rows")))
     entries.append(_number("rows_per_person", "how many rows one person can have", "1", ask, lambda a: _counted(a, "rows")))
     entries.append(_text("ledger", "the file that counts what was spent", f"{stem}.db", ask, _nonempty))

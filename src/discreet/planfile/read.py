@@ -18,7 +18,7 @@ from typing import Any
 from discreet import datasets
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
-from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
+from discreet.domain.neighbours import Neighbours, relation_named, relations
 from discreet.domain.schema import Category, Column, Schema, Value
 from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
@@ -49,10 +49,6 @@ from discreet.statistics.kinds import (
 
 __all__ = ["PlanFile", "load_plan", "plan_of"]
 
-_NEIGHBOURS: Mapping[str, Keys] = {
-    "replace-one": (("dataset", "source", "ledger", "rows"), ("rows_per_person",)),
-    "add-remove": (("dataset", "source", "ledger"), ("rows_per_person",)),
-}
 _LAWS: Mapping[str, Keys] = {
     "uniform": ((), ("lower", "upper")),
     "normal": (("mean", "sd"), ("lower", "upper")),
@@ -106,11 +102,14 @@ def plan_of(root: Node) -> PlanFile:
     """The plan that a TOML text means where it stands, or will stand. Raises as `load_plan`."""
     place = root.file
     parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
-    relation, data = parts["data"].choice("neighbours", _NEIGHBOURS)
+    known: Mapping[str, Keys] = {
+        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person",)) for kind in relations()
+    }
+    relation, data = parts["data"].choice("neighbours", known)
     schema = schema_of(parts["columns"], place.parent)
     with parts["data"].checked():
         counts = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
-        neighbours = ReplaceOne(**counts) if relation == "replace-one" else AddRemove(**counts)
+        neighbours = relation_named(relation)(**counts)
     invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
     budget, report_delta = _budget(parts["budget"])
     return PlanFile(

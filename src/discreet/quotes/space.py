@@ -159,8 +159,7 @@ def sensitivity(
     plan = _plan_of(schema, query)
     published = None if totals is None else read_totals(invariants, schema, totals)
     invariants.check(schema)
-    rows = plan.neighbours.rows if isinstance(plan.neighbours, ReplaceOne) else _SOME_ROWS
-    space = space_of(plan, beside(invariants, schema, published, rows))
+    space = space_of(plan, beside(invariants, schema, published, plan.neighbours.rows or _SOME_ROWS))
     if space is None:
         raise PlanError("query: asks a resized table, which has no totals; a(t) enters through the resampling instead")
     span = _largest(plan, space)

@@ -9,7 +9,6 @@ from math import ceil, floor, log10
 from typing import Any
 
 from discreet.cube.queries import Dispersion, LevelCounts
-from discreet.domain.neighbours import ReplaceOne
 from discreet.domain.steps import Resize
 from discreet.errors import ArgumentError
 from discreet.exact.figures import name
@@ -133,7 +132,7 @@ class _Made:
         return {
             "rows": resize.rows,
             "proportion": text(resize.proportion),
-            "of": plan.neighbours.rows if isinstance(plan.neighbours, ReplaceOne) else None,
+            "of": plan.neighbours.rows,
             "proportions": None if stops is None else [text(one) for one in stops],
             "most": text(max(_MOST, 2 * resize.proportion)),
             "least": text(min(_FEWEST, resize.proportion)),

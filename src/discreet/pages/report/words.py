@@ -8,6 +8,7 @@ from math import ceil
 from types import MappingProxyType
 from typing import Any
 
+from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import exact, text
 
@@ -109,14 +110,11 @@ def kept_words(statistic: Mapping[str, Any]) -> str:
 
 def people_words(document: Mapping[str, Any]) -> str:
     """About whom, and whether their number is public."""
-    neighbours = document["plan"]["neighbours"]
-    most = neighbours["rows_per_person"]
+    neighbours = neighbours_of(document["plan"]["neighbours"])
+    most = neighbours.rows_per_person
     rows = "one row" if most == 1 else f"up to {number(most)} rows"
-    if neighbours["relation"] == "replace-one":
-        size = f"It has {number(neighbours['rows'])} rows, which is public and not protected"
-    else:
-        size = "How many rows it has is confidential and protected"
-    return f"The persons in the data set “{name(document['dataset'])}”. Each of them has {rows} in it. {size}."
+    whose = f"The persons in the data set “{name(document['dataset'])}”"
+    return f"{whose}. Each of them has {rows} in it. {neighbours.size_words()}."
 
 
 def step_words(step: Mapping[str, Any]) -> str:
