@@ -44,8 +44,9 @@ from discreet.totals.beside import beside
 from discreet.totals.checking import checked_invariants
 from discreet.totals.published import totals_of_counts
 
+from .random_totals import random_invariants, random_plan, random_schema, values_of
 from .test_plan_is_row_level import FREE, SCHEMA, cases
-from .test_totals_output_law import quote_of, random_invariants, random_plan, random_schema, values_of
+from .totals_laws import quote_of
 
 LIBRARY = str(Path(dp.__file__).parent)
 SPENDS = [dp.PureDP("0.5"), dp.ApproxDP("0.5", "1e-6"), dp.ZCDP("0.1"), dp.GDP(1)]
