@@ -60,7 +60,7 @@ TESTS = (
     *(f"tests/hostile/test_ledger_{what}.py" for what in ("damage", "disks", "faults", "kills", "races")),
     *(f"tests/hostile/test_release_{what}.py" for what in ("disks", "faults", "processes")),
 )
-WORDING = {"__str__", "_rank_text", "_totals_text", "_choice_text", "law_text"}
+WORDING = {"__str__", "_rank_text", "_totals_text", "_choice_text"}
 """Functions of quotes/quote.py that decide nothing."""
 FIRST = 30
 """How many tests are tried before all the others: most mutants are killed by these."""

@@ -12,11 +12,8 @@ from flint import arb
 import discreet as dp
 from discreet.cube.queries import RowCount
 from discreet.engines import open_source
-from discreet.mechanisms.lattice import (
-    LatticeGaussian,
-    PairedLaplace,
-    SumZeroLaplace,
-)
+from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.noise.bits import system_bits
 from discreet.quotes import allocate
 from discreet.releases.evaluate import exact_answers, noisy_answers

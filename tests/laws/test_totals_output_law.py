@@ -18,13 +18,10 @@ import pytest
 from flint import arb
 
 import discreet as dp
-from discreet.mechanisms.lattice import (
-    HeldCells,
-    LatticeGaussian,
-    PairedLaplace,
-    SumZeroLaplace,
-)
-from discreet.noise.single.laws import RoundedGaussian
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.held import HeldCells
+from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.quotes import allocate, lattice
 from discreet.totals import adjacency as adjacency_module
 from discreet.totals.beside import beside
@@ -50,8 +47,8 @@ ORDERS = (Fraction(3, 2), Fraction(2), Fraction(5))
 
 def renyi(law, u, order):
     """An upper bound of D_order between the law and itself shifted by u: a sum over points, in balls."""
-    inner = law.law if isinstance(law, HeldCells) else law
-    if isinstance(inner, RoundedGaussian):
+    inner = law.noise if isinstance(law, HeldCells) else law
+    if isinstance(inner, GaussianNoise):
         return sum((rounded_renyi(inner.sigma2, abs(int(s)), order) for s in u if s), start=arb(0))
     sigma2, far = law.sigma2, 14 * float(law.sigma2) ** 0.5
     points, cells = box(law, int(far + float(order) * np.abs(u).max()) + 1)

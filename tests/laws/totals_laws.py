@@ -15,15 +15,12 @@ from scipy.linalg import block_diag
 import discreet as dp
 from discreet.cube.queries import NonNullCount, RowCount
 from discreet.exact.lattices import hermite, independent_rows, kernel_basis
-from discreet.mechanisms.lattice import (
-    LATTICE_LAWS,
-    HeldCells,
-    KNormLaplace,
-    LatticeGaussian,
-    PairedLaplace,
-    SumZeroLaplace,
-)
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.held import HeldCells
+from discreet.mechanisms.k_norm import KNormLaplace
+from discreet.mechanisms.laplace import LaplaceNoise
+from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.quotes import allocate
 from discreet.totals.adjacency import semi_adjacency
 from discreet.totals.published import PublishedTotals, totals_of_counts
@@ -183,7 +180,7 @@ def on_support(law, u):
     """Whether noise can make up for u: outside, one table could be told from the other for certain."""
     if isinstance(law, HeldCells):
         return not np.delete(u, law.held).any()
-    if not isinstance(law, LATTICE_LAWS):
+    if law.everywhere:
         return True
     matrix, order = equations(law.structure)
     return not (matrix @ u[order]).any() and not np.delete(u, order).any()
@@ -195,9 +192,9 @@ def ratio(law, u):
         return INFINITE
     l1 = int(np.abs(u).sum())
     match law:
-        case HeldCells(law=inner):
+        case HeldCells(noise=inner):
             return ratio(inner, u)
-        case DiscreteLaplace(scale=scale) | SumZeroLaplace(scale=scale):
+        case LaplaceNoise(scale=scale) | SumZeroLaplace(scale=scale):
             return Fraction(l1) / scale
         case PairedLaplace(scale=scale):
             return Fraction(l1) / (2 * scale)
@@ -211,8 +208,8 @@ def squared(law, u):
     """|u|²/σ²: 2ρ and μ² of one shift by u."""
     if not on_support(law, u):
         return INFINITE
-    inner = law.law if isinstance(law, HeldCells) else law
-    assert isinstance(inner, LatticeGaussian | RoundedGaussian)
+    inner = law.noise if isinstance(law, HeldCells) else law
+    assert isinstance(inner, LatticeGaussian | GaussianNoise)
     return Fraction(int((u * u).sum())) / inner.sigma2
 
 
