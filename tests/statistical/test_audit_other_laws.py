@@ -106,8 +106,11 @@ OTHER_LAWS = {
     ),
 }
 
+FOUND_BEFORE = "imputed per copy", "biased integers, a public sample", "biased integers, copies"
+"""Errors that other requests of the default run have too: left to the slow tests."""
 
-@pytest.mark.parametrize("name", quick(OTHER_LAWS))
+
+@pytest.mark.parametrize("name", [name for name in quick(OTHER_LAWS) if name not in FOUND_BEFORE])
 def test_draws_of_another_law_are_found(name, monkeypatch):
     defect = OTHER_LAWS[name](monkeypatch)
     found = next((one for one in audits(defect, FEW) if one.unlike), None)

@@ -49,3 +49,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def _drawn(one_artist: None) -> None:
+    """Commands in this process draw their pictures with the one process of all tests."""
