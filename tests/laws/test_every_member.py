@@ -60,8 +60,8 @@ from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
 from discreet.privacy.measures import Measure, budget_named
-from discreet.quotes import allocate, primitives
 from discreet.quotes import certainty as levels
+from discreet.quotes import primitives
 from discreet.quotes import quote as quotes
 from discreet.quotes import space as totals_space
 from discreet.quotes.allocate import quote, row_targets
@@ -464,8 +464,6 @@ FOREIGN: dict[str, Callable[[Any], object]] = {
     "what an interval rests on": lambda one: levels._statements(_line(one), ASKED.measured, 1),
     "a statistic beside totals": lambda one: totals_space._span(ASKED.plan, None, _of(one)),  # type: ignore[arg-type]
     "row targets": lambda one: row_targets(ASKED.plan, one, None),
-    "part of a target": lambda one: allocate._part(one, HALF),
-    "what adds up": allocate._adds_squares,
     "change under a relation": lambda one: change_of(
         1, 1, at_once=1, parts=1, cells=1, nullable=False, skipped=False, neighbours=one
     ),
