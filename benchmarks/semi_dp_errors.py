@@ -26,7 +26,7 @@ from discreet.mechanisms.lattice import keeps_totals
 from discreet.noise.single.laws import Law
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import LEVEL, Measured, Quote
-from discreet.statistics.kinds import Count, Statistic
+from discreet.statistics import Count, Statistic
 from discreet.totals.beside import beside
 from discreet.totals.cells import shape_of
 from discreet.totals.published import totals_of_counts
@@ -127,7 +127,7 @@ def row(name: str, symbol: str, spend: dp.PureDP | dp.ZCDP) -> str:
     case = CASES[name]()
     found = quoted(case, spend)
     (one,), (line,) = found.measured, found.lines
-    unit = 1.0 if isinstance(case.statistic.kind, Count) else float(line.unit) / GROUP_ROWS
+    unit = 1.0 if isinstance(case.statistic.kind, Count) else float(line.recipe.total.unit) / GROUP_ROWS
     a, chosen = found.group, unit * sqrt(one.law.variance())
     naive = law_for(Sensitivity(a * one.ordinary.l1, a * a * one.ordinary.l2_squared), one.guarantee)
     ordinary = law_for(one.ordinary, one.guarantee)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import PlanError
 from discreet.planfile.read import load_plan
-from discreet.statistics.kinds import outputs
+from discreet.statistics import outputs
 
 PLAN = """\
 [data]

@@ -176,7 +176,7 @@ def test_a_loss_of_the_sample_is_never_above_what_meets_the_target(law: tuple[Fr
 @pytest.mark.parametrize("squared", [2, 3, 5, 6, 7, 8, 10, 10**17 + 1])
 def test_a_norm_that_a_user_is_told_is_never_below_its_root(squared: int, monkeypatch: pytest.MonkeyPatch) -> None:
     schema = dp.Schema(g=dp.Category(["x", "y"]))
-    monkeypatch.setattr(space, "_largest", lambda *_: space.Span(1, squared))
+    monkeypatch.setattr(space, "_largest", lambda *_: space.Sensitivity(1, squared))
     found = Fraction(dp.Totals("g").sensitivity(schema, dp.count(), 2))
     assert squared <= found**2 <= squared * Fraction(10**15 + 1, 10**15)
 

@@ -17,11 +17,11 @@ from discreet.noise.bits import system_bits
 from discreet.noise.single.laws import DiscreteLaplace
 from discreet.privacy.amplify import Resampling
 from discreet.quotes.allocate import quote
-from discreet.quotes.quote import PublicCells
 from discreet.quotes.space import space_of
 from discreet.releases.evaluate import exact_answers, noisy_answers
 from discreet.session import totals as exact_totals
 from discreet.session.orders import Order
+from discreet.statistics.counted import PublicCells
 from discreet.totals.beside import beside
 from discreet.totals.structure import Blocks, exact_sums
 
@@ -397,7 +397,7 @@ def test_sums_and_means_with_exact_counts_spend_everything_on_the_sum():
         request = table.group_by("state").agg(dp.count(), dp.sum("age"), dp.mean("age"))
         quoted = one.quote(request)
         assert [one.share for one in quoted.measured] == [1]
-        assert isinstance(quoted.lines[0].count, PublicCells)
+        assert isinstance(quoted.lines[0].recipe.count, PublicCells)
         release = one.release(request, name="r")
         assert release.document["statistics"][0]["view"] == "exact and unprotected"
         assert release.table["sum_age"].to_list()[:3] == [sum(of) for of in ages]
@@ -549,7 +549,7 @@ def test_what_follows_from_the_totals_is_what_a_request_counts(invariants):
             cube = one._engine.aggregate(brought.axes, brought.moments)
             plain = quote(request, dp.ZCDP(1))
             exact = exact_answers(plain, [cube], bits)[0]
-            count = quoted.lines[0].count
+            count = quoted.lines[0].recipe.count
             if isinstance(count, PublicCells):
                 assert (count.counts() == exact).all(), name
                 kept.add(name)
