@@ -29,6 +29,7 @@ if _typing.TYPE_CHECKING:
         SchemaError,
         SourceError,
     )
+    from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
@@ -43,7 +44,6 @@ if _typing.TYPE_CHECKING:
     from discreet.statistics.shares import share
     from discreet.statistics.sums import sum_of as sum  # noqa: A004 (the statistic is called sum)
     from discreet.statistics.variances import std, variance
-    from discreet.totals.description import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
 
 __all__ = [
     "GDP",
@@ -115,7 +115,7 @@ _HOMES = {
         "SourceError",
     ),
     "discreet.domain.groups": ("bins",),
-    "discreet.totals": (
+    "discreet.invariants": (
         "Impossible",
         "Invariants",
         "LinearInvariant",

@@ -48,12 +48,11 @@ from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.pages.report.appendix import laws_of, noises_of
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
 from discreet.pages.report.words import title_words
-from discreet.planfile import read as planfile
 from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
-from discreet.privacy.measures import Measure
+from discreet.privacy.measures import Measure, budget_named
 from discreet.quotes import allocate
 from discreet.quotes import quote as quotes
 from discreet.quotes import space as totals_space
@@ -277,7 +276,7 @@ def test_every_budget_has_coordinates_words_noise_and_a_place_in_a_plan_file(kin
     assert from_coordinates(kind, coordinates(budget)) == budget
     assert amount_text(budget)[0] in "ερμ"
     assert "DP)" in measure_words(budget)
-    assert planfile._MEASURES[kind_name(kind)] is kind
+    assert budget_named(kind_name(kind)) is kind
     plan = TABLE.agg(dp.count("v"))
     targets = row_targets(plan, budget, None)
     assert targets

@@ -20,6 +20,7 @@ from discreet.audit.pairs import neighbouring_tables
 from discreet.domain.neighbours import ReplaceOne, whole_number
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, exact, text
+from discreet.invariants import Invariants
 from discreet.mechanisms.lattice import LATTICE_LAWS
 from discreet.noise.bits import Bits, system_bits
 from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
@@ -30,7 +31,6 @@ from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Measured, Quote
 from discreet.totals.beside import beside
 from discreet.totals.checking import checked_invariants
-from discreet.totals.description import Invariants
 from discreet.totals.given import read_totals
 from discreet.totals.published import PublishedTotals
 

@@ -26,7 +26,7 @@ from discreet.quotes.view import View, view_of
 from discreet.statistics.common import largest_of
 from discreet.statistics.counts import count
 from discreet.totals.beside import Beside, atoms_of, beside, star_of
-from discreet.totals.description import Invariants
+from discreet.totals.description import Description
 from discreet.totals.given import read_totals
 from discreet.totals.published import PublishedTotals
 from discreet.totals.statements import TotalsPart
@@ -116,7 +116,7 @@ def space_of(plan: Plan, totals: Beside) -> Space | None:
 
 
 def sensitivity(
-    invariants: Invariants,
+    invariants: Description,
     schema: Schema,
     query: object,
     norm: int | str = 2,

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
+from discreet.exact.lattices import independent_rows
 from discreet.exact.numbers import Amount, exact
 from discreet.noise.lattice.cones import Points, k_norm
-from discreet.noise.lattice.klein import independent_rows
 
 __all__ = ["Generator", "continuous_k_norm", "projected_gaussian"]
 
