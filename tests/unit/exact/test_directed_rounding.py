@@ -27,6 +27,7 @@ from discreet.privacy.bounded_range import range_of
 from discreet.privacy.coordinates import coordinates, from_coordinates, scale
 from discreet.quotes import space
 from discreet.quotes.allocate import _part
+from discreet.statistics.totals import values_apart
 
 # Neither doubles nor short decimals; the nearest double of about half of them is above, of the others below.
 AWKWARD = [
@@ -126,7 +127,7 @@ def test_the_range_for_a_mu_costs_no_more_than_the_mu(mu: str) -> None:
 def test_bounds_in_steps_of_the_grid_are_rounded_outwards() -> None:
     schema = dp.Schema(v=dp.Number("-0.5", "2.5", 1))
     plan = dp.Table(schema, dp.ReplaceOne(rows=3)).agg(dp.sum("v", nulls="skip"))
-    assert space._steps(plan, plan.statistics[0]) == (-1, 3)
+    assert values_apart(plan.statistics[0], plan.facts) == (-1, 3)
 
 
 # The account of copies --------------------------------------------------------------------------------------------------
