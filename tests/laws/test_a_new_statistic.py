@@ -179,7 +179,7 @@ def test_its_quote_says_what_it_costs_and_its_errors():
     table = dp.Table(SCHEMA, dp.AddRemove()).group_by("g")
     asked = quote(table.agg(tripled("v", nulls="skip")), dp.PureDP(1))
     assert asked.measured[0].sensitivity == Sensitivity(3, 9)
-    assert dict(asked.expected) == {"tripled_v": asked.measured[0].law.half_width("0.95")}
+    assert dict(asked.expected) == {"tripled_v": asked.measured[0].law.half_widths(Fraction(95, 100))}
     assert "threefold rows of v: each row adds 3 to one place" in str(explain(asked))
     together = quote(table.agg(tripled("v", nulls="skip"), dp.count()).simultaneous(), dp.PureDP(1))
     assert {1 - line.level for line in together.lines} == {Fraction(1, 20) / (3 + 3)}

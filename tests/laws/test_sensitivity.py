@@ -21,7 +21,7 @@ from discreet.domain.steps import Impute
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.mechanisms import joint_factor, worst
-from discreet.noise.single.laws import DiscreteLaplace
+from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.plan.plan import resize_of
 from discreet.privacy.coordinates import coordinates
 from discreet.quotes.allocate import quote
@@ -133,7 +133,7 @@ def differences(answers, *, added):
 
 def losses(asked, norms):
     """What every pair of neighbours loses, all queries together, exactly; each combination of norms once."""
-    laplace = [isinstance(one.law, DiscreteLaplace) for one in asked.measured]
+    laplace = [isinstance(one.law, LaplaceNoise) for one in asked.measured]
     used = np.stack([l1 if plain else l2 for plain, (l1, l2) in zip(laplace, norms, strict=True)], axis=1)
     factors = [
         1 / one.law.scale if plain else 1 / (2 * one.law.sigma2) for plain, one in zip(laplace, asked.measured, strict=True)

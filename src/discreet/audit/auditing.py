@@ -21,9 +21,7 @@ from discreet.domain.neighbours import ReplaceOne, whole_number
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, exact, text
 from discreet.invariants import Invariants
-from discreet.mechanisms.lattice import LATTICE_LAWS
 from discreet.noise.bits import Bits, system_bits
-from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.plan.plan import Plan
 from discreet.privacy import ApproxDP, Budget, PureDP, to_json
 from discreet.privacy.amounts import checked_budget
@@ -44,7 +42,6 @@ _MOST_RUNS = 20_000_000
 _LEAST_EPSILON = Fraction(1, 2)
 _DELTA = Fraction(1, 100)
 """Where ε is stated for measures without a δ of their own: some hundred thousand runs show nothing near 1e-9."""
-_LAWS = (DiscreteLaplace, DiscreteGaussian, RoundedGaussian, *LATTICE_LAWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +278,7 @@ def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
         quoted: the quote.
         choices: the places of the queries of quantiles for which there are tables to attack.
     """
-    measured = tuple(one for one in quoted.measured if isinstance(one.law, _LAWS))
+    measured = tuple(one for one in quoted.measured if one.law.audited() is not None)
     left = [one for number, one in enumerate(quoted.measured) if one not in measured and number not in choices]
     said = tuple(f"not audited: {_named(one)}" for one in left)
     if len(left) == len(quoted.measured):

@@ -14,8 +14,6 @@ from math import inf
 from typing import Protocol
 
 from discreet.exact.numbers import sqrt_up
-from discreet.mechanisms.lattice import HeldCells
-from discreet.noise.single.laws import RoundedGaussian
 from discreet.plan.plan import resize_of
 from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
 from discreet.privacy.amplify import Resampling
@@ -59,8 +57,8 @@ def claim_of(quote: Quote, measured: Sequence[Measured]) -> Claim:
 
     It follows from the spend and the kind of the noise, not from scales and sensitivities: these are what is under test.
     """
-    laws = [one.law.law if isinstance(one.law, HeldCells) else one.law for one in measured]
-    gaussian = all(isinstance(law, RoundedGaussian) for law in laws)
+    known = [one.law.audited() for one in measured]
+    gaussian = all(one is not None and one.is_gdp for one in known)
     sampled = _resampling(quote)
     inner = _inner(quote, sampled, type(measured[0].guarantee))
     if gaussian and isinstance(inner, ZCDP):

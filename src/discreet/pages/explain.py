@@ -22,7 +22,7 @@ from discreet.privacy import GDP, ZCDP, PureDP, coordinates, from_coordinates, t
 from discreet.privacy.amounts import amount_text, report_delta_of
 from discreet.privacy.amplify import Resampling
 from discreet.quotes.allocate import changes_of, resampling_of
-from discreet.quotes.quote import Measured, Quote, accuracy_text, law_json, totals_text
+from discreet.quotes.quote import Measured, Quote, accuracy_text, totals_text
 from discreet.releases.publish import guarantee_of, noise_json
 
 __all__ = ["Explanation", "Part", "explain"]
@@ -281,7 +281,7 @@ def _query_facts(one: Measured, change: Change, noise: Noise) -> dict[str, Any]:
         "share": text(one.share),
         "guarantee": to_json(one.guarantee),
         "formula": noise.formula,
-        "law": law_json(one.law),
+        "law": one.law.to_json(),
     }
 
 

@@ -171,7 +171,7 @@ class GDP:
         """None: no Laplace noise is as hard to tell from itself as a Gaussian."""
         return None
 
-    def gaussian_variance(self, l2_squared: int) -> Fraction | None:
+    def gaussian_variance(self, l2_squared: int | Fraction) -> Fraction:
         """Δ₂²/μ²: rounding is post-processing of the Gaussian mechanism (soundness 15)."""
         return Fraction(l2_squared) / self.mu**2
 

@@ -156,7 +156,7 @@ class PureDP:
         """ε/rows."""
         return PureDP(self.epsilon / rows)
 
-    def laplace_scale(self, l1: int) -> Fraction | None:
+    def laplace_scale(self, l1: int | Fraction) -> Fraction:
         """Δ₁/ε."""
         return Fraction(l1) / self.epsilon
 

@@ -166,7 +166,7 @@ class ZCDP:
         """None: a Gaussian of the same ρ has less variance."""
         return None
 
-    def gaussian_variance(self, l2_squared: int) -> Fraction | None:
+    def gaussian_variance(self, l2_squared: int | Fraction) -> Fraction:
         """Δ₂²/(2ρ): rounding is post-processing of the Gaussian mechanism (soundness 15)."""
         return Fraction(l2_squared) / (2 * self.rho)
 

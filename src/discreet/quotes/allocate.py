@@ -21,23 +21,26 @@ from discreet.domain.steps import conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError, unreachable
 from discreet.exact.numbers import decimal_text, sqrt_down
 from discreet.mechanisms import (
+    Answer,
     Change,
+    Codes,
+    Lattice,
     Sensitivity,
+    Vector,
+    candidates,
     change_of,
     joint_factor,
-    law_for,
+    noise_for,
     quantiles_change,
-    quantiles_for,
     worst,
 )
-from discreet.mechanisms.lattice import HeldCells, lattice_laws
 from discreet.plan.plan import Plan, resize_of
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
 from discreet.quotes.certainty import levelled
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
-from discreet.quotes.quote import Alternative, Line, Measured, Noise, Quote, expected_error, law_json
+from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
 from discreet.quotes.space import Space, space_of
 from discreet.quotes.view import counts_every_row
 from discreet.statistics.recipe import LEVEL
@@ -187,7 +190,7 @@ def _shaped(asked: Asked, query: Query, part: Target) -> Query:
     single = _sensitivity(asked, query, _change(asked, query))
 
     def variance(times: int) -> float:
-        return law_for(Sensitivity(times * single.l1, times * single.l2_squared), part).variance()
+        return noise_for(Sensitivity(times * single.l1, times * single.l2_squared), part).variance()
 
     return query.shaped(variance, asked.facts.rows)
 
@@ -213,9 +216,9 @@ def _one(asked: Asked, named: Query, query: Query, share: Fraction, part: Target
     """The query, which recipes call `named`, with the least noise that has the guarantee `part`."""
     change = _change(asked, query)
     sensitivity = _sensitivity(asked, query, change)
-    laws = _candidates(asked, query, sensitivity, part)
-    alternatives = tuple(Alternative(law_json(law)["noise"], sqrt(variance)) for variance, law in laws)
-    return Measured(query, share, sensitivity, worst(change), part, laws[0][1], named, alternatives)
+    noises = candidates(_answer(asked, query), sensitivity, part)
+    alternatives = tuple(Alternative(noise.words.name, sqrt(variance)) for variance, noise in noises)
+    return Measured(query, share, sensitivity, worst(change), part, noises[0][1], named, alternatives)
 
 
 def _refuse_known(asked: Asked, query: Query) -> None:
@@ -253,27 +256,25 @@ def _part(target: Target, share: Fraction) -> Target:
     raise unreachable(target)
 
 
-def _candidates(asked: Asked, query: Query, sensitivity: Sensitivity, part: Target) -> list[tuple[float, Noise]]:
-    """The laws that give `part`, each with its mean variance, from the least noise to the most."""
+def _answer(asked: Asked, query: Query) -> Answer:
+    """What a mechanism has to know of the answer: its size, and what exact totals leave free of it."""
     if isinstance(query, QuantileCodes):
-        chosen = quantiles_for(sensitivity, part, query.size, asked.plan.layout.cells, query.at)
-        return [(chosen.variance(), chosen)]
-    space, plain = asked.space, law_for(sensitivity, part)
-    laws: list[Noise] = [plain]
-    if space is not None and len(space.held) < space.cells:
-        laws = [HeldCells(*_held(space, query), plain)]
-    if space is not None and space.structure is not None and isinstance(query, RowCount) and not isinstance(part, GDP):
-        laws += lattice_laws(space.structure, sensitivity, part, space.beside.adjacency.a)
-    return sorted(((law.variance(), law) for law in laws), key=lambda one: one[0])
+        return Codes(query.size, asked.plan.layout.cells, query.at)
+    space, size = asked.space, asked.plan.layout.cells * sum(query.widths())
+    if space is None:
+        return Vector(size)
+    counts = space.structure if isinstance(query, RowCount) else None
+    lattice = None if counts is None else Lattice(counts, space.beside.adjacency.a)
+    return Vector(size, _held(space, query) if len(space.held) < space.cells else None, lattice)
 
 
-def _held(space: Space, query: Query) -> tuple[int, NDArray[np.int64]]:
-    """How many integers the answer has, and the positions of those that can be other than 0, level by level."""
+def _held(space: Space, query: Query) -> NDArray[np.int64]:
+    """The positions of the integers of the answer that can be other than 0, level by level."""
     held, done = [], 0
     for width in query.widths():
         held.append(done + (space.held[:, None] * width + np.arange(width)).ravel())
         done += space.cells * width
-    return done, np.concatenate(held)
+    return np.concatenate(held)
 
 
 def changes_of(quoted: Quote) -> tuple[Change, ...]:

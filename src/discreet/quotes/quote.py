@@ -9,8 +9,7 @@ from fractions import Fraction
 from discreet.cube.queries import Query
 from discreet.domain.words import card, one_line, request_text
 from discreet.exact.numbers import decimal_text, text
-from discreet.mechanisms import Sensitivity
-from discreet.mechanisms.naming import Noise, law_json, law_text
+from discreet.mechanisms import Noise, Sensitivity, noise_text
 from discreet.plan.plan import Plan, resize_of
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.amounts import amount_text
@@ -28,8 +27,6 @@ __all__ = [
     "Quote",
     "accuracy_text",
     "expected_error",
-    "law_json",
-    "law_text",
     "noises_behind",
     "totals_text",
 ]
@@ -126,7 +123,7 @@ class Quote:
 
     def _repr_html_(self) -> str:
         asked = request_text(self.plan.group_by, [statistic.name for statistic in self.plan.statistics])
-        noise = [(one.query.words(), f"{decimal_text(100 * one.share, 3)} %", law_text(one.law)) for one in self.measured]
+        noise = [(one.query.words(), f"{decimal_text(100 * one.share, 3)} %", noise_text(one.law)) for one in self.measured]
         errors = [text.strip().split(": ", 1) for text in accuracy_text(self)[1:]]
         facts = [("asks for", asked), ("cost", self.spend.explain())]
         heading = accuracy_text(self)[0].rstrip(":")
@@ -145,7 +142,7 @@ class Quote:
         lines.append(str(self.plan.layout))
         for one in self.measured:
             share = decimal_text(100 * one.share, 3)
-            lines.append(f"  {one.query.words()}: {share} % of the spend; noise {law_text(one.law)}")
+            lines.append(f"  {one.query.words()}: {share} % of the spend; noise {noise_text(one.law)}")
             lines += [f"    {line}" for line in _choice_text(one)]
         if self.joint < 1:
             together = decimal_text(self.joint, 3)

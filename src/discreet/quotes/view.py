@@ -12,12 +12,11 @@ from discreet.cube.paths import CategoryPath, path_of
 from discreet.cube.places import group_places, passes
 from discreet.domain.codes import NULL
 from discreet.domain.groups import group_labels, is_complete
-from discreet.domain.schema import Schema
 from discreet.domain.steps import Impute, conditions_of, facts_of
 from discreet.errors import PlanError
 from discreet.plan.plan import Plan, resize_of
 
-__all__ = ["View", "counts_every_row", "level_count", "positions", "refuse_imputed", "view_of"]
+__all__ = ["View", "counts_every_row", "positions", "refuse_imputed", "view_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,11 +45,6 @@ class View:
     def free(self) -> int:
         """How many cells of the request share the same groups of the columns of the totals."""
         return prod(count for column, count in self.labels if column not in self.places)
-
-
-def level_count(schema: Schema, column: str) -> int:
-    """The number of levels of a column of the totals, the null level included (soundness 18)."""
-    return schema[column].size + 1
 
 
 def refuse_imputed(plan: Plan, columns: tuple[str, ...]) -> None:

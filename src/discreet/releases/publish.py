@@ -27,7 +27,7 @@ from discreet.plan.plan import Plan, plan_json, used_columns
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.coordinates import to_json
 from discreet.quotes.public_sums import sums_of_counts, sums_of_frame
-from discreet.quotes.quote import LEVEL, Line, Quote, law_json
+from discreet.quotes.quote import LEVEL, Line, Quote
 from discreet.releases.assemble import Frame, estimated, frames, group_columns
 from discreet.releases.document import Guarantee, Release, column_json, guarantee_json, make_release
 from discreet.releases.evaluate import exact_answers, noisy_answers
@@ -218,7 +218,7 @@ def noise_json(quote: Quote) -> list[dict[str, str]]:
             "ordinary_l2_squared_sensitivity": str(one.ordinary.l2_squared),
             "share": text(one.share),
             "guarantee": canonical(to_json(one.guarantee)),
-            **law_json(one.law),
+            **one.law.to_json(),
         }
         for one in quote.measured
     ]

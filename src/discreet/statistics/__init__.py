@@ -26,9 +26,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from discreet.exact.on_demand import on_demand
 
 if TYPE_CHECKING:
     from discreet.statistics.base import Kind, Statistic, outputs, statistic_json
@@ -70,41 +70,20 @@ __all__ = [
     "variance",
 ]
 
-_PLACES = MappingProxyType(
-    {
-        "Kind": "base",
-        "Statistic": "base",
-        "outputs": "base",
-        "statistic_json": "base",
-        "Tables": "count_tables",
-        "tables": "count_tables",
-        "Count": "counts",
-        "count": "counts",
-        "Histogram": "histograms",
-        "histogram": "histograms",
-        "Mean": "means",
-        "mean": "means",
-        "Median": "quantile",
-        "Quantiles": "quantile",
-        "median": "quantile",
-        "quantiles": "quantile",
-        "STATISTICS": "registry",
-        "Share": "shares",
-        "share": "shares",
-        "Sum": "sums",
-        "sum_of": "sums",
-        "Std": "variances",
-        "Variance": "variances",
-        "std": "variances",
-        "variance": "variances",
-    }
-)
-
-
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """The names that 0.1.0 had here, loaded when they are first used."""
-        if name in _PLACES:
-            return getattr(import_module(f"discreet.statistics.{_PLACES[name]}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Loaded when they are first used.
+    __getattr__ = on_demand(
+        __name__,
+        {
+            "base": ("Kind", "Statistic", "outputs", "statistic_json"),
+            "count_tables": ("Tables", "tables"),
+            "counts": ("Count", "count"),
+            "histograms": ("Histogram", "histogram"),
+            "means": ("Mean", "mean"),
+            "quantile": ("Median", "Quantiles", "median", "quantiles"),
+            "registry": ("STATISTICS",),
+            "shares": ("Share", "share"),
+            "sums": ("Sum", "sum_of"),
+            "variances": ("Std", "Variance", "std", "variance"),
+        },
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.cube.cells import Codes, Integers
 from discreet.cube.queries import Query
 from discreet.errors import InternalError
-from discreet.mechanisms.lattice import keeps_totals, plain_law
+from discreet.mechanisms import law_of_cell
 from discreet.noise.single.many import half_width_of_sum
 from discreet.statistics.base import Asked
 from discreet.statistics.recipe import Answers, Counted, Noises, Noisy
@@ -35,12 +35,12 @@ class NoisyCount:
 
     def total(self, answers: Answers) -> Noisy:
         counts, noises = answers.values[self.query], answers.noises
-        half = half_width_of_sum(plain_law(noises.law(self.query)), len(counts), noises.level)
+        half = half_width_of_sum(law_of_cell(noises.law(self.query)), len(counts), noises.level)
         return np.asarray(_sum(counts), dtype=np.object_), np.asarray(half, dtype=np.object_)
 
     def told(self, noises: Noises, error: float) -> Mapping[str, str]:
         # Counts with intervals beyond 2**53 are published as doubles, which add up to nothing exactly.
-        kept = keeps_totals(noises.law(self.query)) and error < 2**53
+        kept = noises.law(self.query).keeps_totals and error < 2**53
         return {"totals": "add up to the published ones" if kept else "do not match the published ones"}
 
 

@@ -20,8 +20,7 @@ from discreet.domain.schema import Number
 from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, InternalError
 from discreet.exact.numbers import Amount, exact, text
-from discreet.mechanisms import ExponentialQuantiles, Sensitivity
-from discreet.mechanisms.lattice import plain_law
+from discreet.mechanisms import Sensitivity, law_of_cell
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Room, Shape, Statistic, Written
 from discreet.statistics.common import (
     NumberColumn,
@@ -306,15 +305,17 @@ class QuantileRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         """The rank, in rows: of a chosen value, which is closer than its interval says; else of the interval."""
-        laws = [noises.law(query) for query in self.choices]
-        chosen = [law.expected_rank_error(LEVEL) for law in laws if isinstance(law, ExponentialQuantiles)]
-        return chosen[0] if chosen else self.interval_ranks(noises)
+        for query in self.choices:
+            error = noises.law(query).rank_error(LEVEL)
+            if error is not None:
+                return error
+        return self.interval_ranks(noises)
 
     def interval_ranks(self, noises: Noises) -> float:
         """The largest half-width, in rows of rank, that the intervals invert; infinite if nothing is spent on them."""
         if not self.trees:
             return float("inf")
-        tree, law = self._tree(noises), plain_law(noises.law(self.trees[0]))
+        tree, law = self._tree(noises), law_of_cell(noises.law(self.trees[0]))
         return max(rank_half_width(tree, law, q, level=noises.level) for q in self.at)
 
     def _tree(self, noises: Noises) -> Tree:
@@ -357,7 +358,7 @@ class QuantileRecipe:
 
     def _of_tree(self, answers: Answers) -> list[Estimate]:
         noises, (query,) = answers.noises, self.trees
-        tree, law = self._tree(noises), plain_law(noises.law(query))
+        tree, law = self._tree(noises), law_of_cell(noises.law(query))
         sizes = np.cumsum([noises.cells * width for width in tree.level_sizes])
         levels = np.split(answers.values[query], sizes[:-1])
         noisy = [part.reshape(noises.cells, -1)[answers.cells] for part in levels]

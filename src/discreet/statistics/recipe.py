@@ -15,8 +15,7 @@ import numpy as np
 from discreet.cube.cells import Integers
 from discreet.cube.queries import Query
 from discreet.domain.groups import Group
-from discreet.mechanisms.lattice import HeldCells, keeps_totals
-from discreet.mechanisms.naming import Noise, half_widths
+from discreet.mechanisms import Noise
 from discreet.statistics.estimate import Estimate
 
 __all__ = [
@@ -84,7 +83,7 @@ class Noises:
 
     def half_widths(self, query: Query) -> int | Integers:
         """A w with P(|noise of a cell| ≤ w) ≥ level: one for all cells, or one for each on a lattice."""
-        return half_widths(self.law(query), self.level)
+        return self.law(query).half_widths(self.level)
 
     def largest(self, query: Query) -> int:
         """The largest half-width in any cell."""
@@ -92,12 +91,12 @@ class Noises:
 
     def are_independent(self, queries: Sequence[Query]) -> bool:
         """Whether the noises are independent from cell to cell."""
-        return not any(keeps_totals(self.law(query)) for query in queries)
+        return all(self.law(query).independent is not None for query in queries)
 
     def drawn(self, query: Query) -> int:
         """How many integers of an answer have noise of their own, at most."""
-        law = self.law(query)
-        return len(law.held) if isinstance(law, HeldCells) else self.cells * sum(self.shaped(query).widths())
+        held = self.law(query).held
+        return self.cells * sum(self.shaped(query).widths()) if held is None else len(held)
 
 
 Noisy = tuple[Integers, Integers]

@@ -14,8 +14,7 @@ from discreet.cube.cells import Integers
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount, common_denominator
-from discreet.mechanisms import Sensitivity
-from discreet.mechanisms.lattice import HeldCells, plain_law
+from discreet.mechanisms import Sensitivity, law_of_cell
 from discreet.noise.single.sums import SumOfNoises
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import (
@@ -165,16 +164,16 @@ def noises_add_up(noises: Noises, parts: Sequence[Query]) -> bool:
 def _half_widths_of_sum(noises: Noises, factors: Mapping[Query, int]) -> int | Integers:
     """Of the sum of independent noises, each times its factor."""
     laws = {query: noises.law(query) for query in factors}
-    weighed = tuple((factor, plain_law(laws[query])) for query, factor in factors.items())
+    weighed = tuple((factor, law_of_cell(laws[query])) for query, factor in factors.items())
     # Two bounds of one width: the smaller one is as good as the other, because both are known before anything is drawn.
     apart = sum(factor * law.half_width(1 - (1 - noises.level) / 2) for factor, law in weighed)
     found = min(apart, SumOfNoises(weighed).half_width(noises.level))
-    held = next((law for law in laws.values() if isinstance(law, HeldCells)), None)
-    if held is None:
-        return found
-    widths = np.zeros(held.cells, dtype=np.object_)
-    widths[held.held] = found
-    return widths
+    for law in laws.values():
+        if law.held is not None:
+            widths = np.asarray(law.half_widths(noises.level), dtype=np.object_)  # 0 where there is no noise
+            widths[law.held] = found
+            return widths
+    return found
 
 
 def sum_estimate(

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.cube.queries import NonNullCount, RowCount, WeightedSum
-from discreet.mechanisms.naming import half_widths
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.noise.single.sums import SumOfNoises
 from discreet.plan.plan import plan_json
 from discreet.privacy import ApproxDP
@@ -43,7 +43,7 @@ def test_the_spend_is_divided_in_proportion_to_the_weights():
     asked = quote(ADD.group_by("s").agg(dp.sum("v"), dp.sum("w", weight=3)), dp.ZCDP("0.4"))
     assert [one.guarantee for one in asked.measured] == [dp.ZCDP("0.1"), dp.ZCDP("0.3")]
     # One row more adds up to 10 units to a sum of v, and up to 2 half units to a sum of w: Δ₂² = 100 and 4.
-    laws = [RoundedGaussian(Fraction(100) / Fraction("0.2")), RoundedGaussian(Fraction(4) / Fraction("0.6"))]
+    laws = [GaussianNoise(Fraction(100) / Fraction("0.2")), GaussianNoise(Fraction(4) / Fraction("0.6"))]
     assert [one.law for one in asked.measured] == laws
 
 
@@ -56,7 +56,7 @@ def test_a_shared_primitive_takes_the_greatest_weight():
 def test_a_sum_alone_is_taken_from_zero_and_needs_no_count():
     assert queries(ADD.group_by("s").agg(dp.sum("v"))) == [WeightedSum("v", 0, 1, 10)]
     asked = quote(ADD.agg(dp.sum("v")), dp.PureDP(1))
-    assert asked.measured[0].law == DiscreteLaplace(Fraction(10))
+    assert asked.measured[0].law == LaplaceNoise(Fraction(10))
     assert asked.lines[0].recipe.count == PublicCount(0), "whatever it is, it is moved by 0"
 
 
@@ -64,7 +64,7 @@ def test_public_counts_cost_nothing():
     asked = quote(ONE.agg(dp.count(), dp.mean("v")), dp.PureDP(1))
     assert [one.query for one in asked.measured] == [WeightedSum("v", -5, 1, 10)]
     assert asked.lines[0].recipe.count == PublicCount(100)
-    assert asked.measured[0].law == DiscreteLaplace(Fraction(10))
+    assert asked.measured[0].law == LaplaceNoise(Fraction(10))
     resized = quote(ADD.resize(50).agg(dp.count(), dp.mean("v")), dp.PureDP(1))
     assert resized.lines[1].recipe.count == PublicCount(50)
 
@@ -93,15 +93,15 @@ def test_a_group_of_rows_costs_group_privacy():
 
 def test_approximate_budgets_take_the_less_noisy_mechanism():
     counts = ADD.group_by("s").agg(dp.count())
-    assert isinstance(quote(counts, dp.ApproxDP("0.1", "1e-12")).measured[0].law, DiscreteLaplace)
+    assert isinstance(quote(counts, dp.ApproxDP("0.1", "1e-12")).measured[0].law, LaplaceNoise)
     raw = dp.Table(SCHEMA, dp.AddRemove()).group_by("s")
     many = raw.agg(*[make(c, **skip) for make, skip in ((dp.count, {}), (dp.sum, {"nulls": "skip"})) for c in "vwk"])
-    assert isinstance(quote(many, dp.ApproxDP("0.5", "1e-3")).measured[0].law, RoundedGaussian)
-    assert isinstance(quote(counts, dp.ApproxDP(1, 0)).measured[0].law, DiscreteLaplace)
+    assert isinstance(quote(many, dp.ApproxDP("0.5", "1e-3")).measured[0].law, GaussianNoise)
+    assert isinstance(quote(counts, dp.ApproxDP(1, 0)).measured[0].law, LaplaceNoise)
     resized = ADD.impute({"s": dp.Weights({"a": 1})}).resize(90, proportion="1.5").group_by("s").agg(dp.count())
     for request in (counts, resized):  # where only one of both mechanisms exists
-        assert isinstance(quote(request, dp.ApproxDP(0, "1e-6")).measured[0].law, RoundedGaussian)
-        assert isinstance(quote(request, dp.ApproxDP(1, "1e-400")).measured[0].law, DiscreteLaplace)
+        assert isinstance(quote(request, dp.ApproxDP(0, "1e-6")).measured[0].law, GaussianNoise)
+        assert isinstance(quote(request, dp.ApproxDP(1, "1e-400")).measured[0].law, LaplaceNoise)
         with pytest.raises(dp.PlanError, match="spend: is nothing"):
             quote(request, dp.ApproxDP(0, 0))
 
@@ -146,14 +146,14 @@ def test_the_noises_of_a_sum_count_as_one():
     line = asked.lines[1]
     total, noises = line.recipe.total, asked.noises(line)
     assert (line.level, total.unit, total.origin) == (LEVEL, 1, 5)
-    (of_count, of_sum) = (noises.law(query) for query in (*line.recipe.count.queries, *total.queries))
+    (of_count, of_sum) = (noises.law(query).independent for query in (*line.recipe.count.queries, *total.queries))
     half, both = line.recipe.half_widths(noises), SumOfNoises(((1, of_sum), (5, of_count)))
     assert both.tail(half)[1] <= 1 - LEVEL < both.tail(half - 1)[0]
     assert half < 0.9 * (of_sum.half_width("0.975") + 5 * of_count.half_width("0.975"))
     assert dict(asked.expected)["sum_v"] == half
     around = asked.lines[2].recipe
     assert (around.total.origin, around.count) == (0, PublicCount(0)), "around 0 no count is needed"
-    assert dict(asked.expected)["sum_w"] == noises.law(*around.total.queries).half_width(LEVEL) / 2
+    assert dict(asked.expected)["sum_w"] == noises.law(*around.total.queries).half_widths(LEVEL) / 2
 
 
 def test_of_noise_that_keeps_totals_each_part_of_a_sum_has_a_half_width_of_its_own():
@@ -165,7 +165,7 @@ def test_of_noise_that_keeps_totals_each_part_of_a_sum_has_a_half_width_of_its_o
     noises, recipe = asked.noises(line), line.recipe
     (of_count, of_sum) = (noises.law(query) for query in (*recipe.count.queries, *recipe.total.queries))
     assert line.level == 1 - (1 - LEVEL) / 2
-    expected = half_widths(of_sum, line.level) + 5 * half_widths(of_count, line.level)
+    expected = of_sum.half_widths(line.level) + 5 * of_count.half_widths(line.level)
     assert np.array_equal(np.broadcast_to(recipe.half_widths(noises), expected.shape), expected)
 
 

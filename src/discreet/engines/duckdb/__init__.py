@@ -1,7 +1,5 @@
 """The default engine, and every source that DuckDB reads.
 
-* `csv_cells`: The lines of a block of CSV taken apart all at once, with the meaning of `csv_lines.split_line` line by
-  line
 * `csv_lines`: CSV as lines: a row is a line, whatever stands in its cells
 * `database`: A private DuckDB database: opened when it is needed, used by several threads, left behind by forked
   children

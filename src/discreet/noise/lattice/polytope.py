@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import factorial
 from typing import Any
 
 import numpy as np
@@ -50,11 +49,6 @@ class Polytope:
     def dimension(self) -> int:
         """The dimension of the space, and of the polytope."""
         return len(self.vertices[0])
-
-    @property
-    def volume(self) -> Fraction:
-        """The volume, the unit cube having volume 1."""
-        return Fraction(self.pieces, factorial(self.dimension))
 
     def norm(self, u: Sequence[int]) -> Fraction:
         """The least c ≥ 0 with u in c times the polytope: the largest <n, u> over the facets."""

@@ -20,8 +20,6 @@ from discreet.cube.queries import LevelCounts
 from discreet.errors import PlanError
 from discreet.exact.figures import name
 from discreet.exact.numbers import decimal_up, exact, float_up
-from discreet.mechanisms.lattice import HeldCells
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.plan.plan import Plan
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.quotes.allocate import quote, row_quote
@@ -135,8 +133,7 @@ def _fixed_shape(top: Quote) -> bool:
 
 
 def _is_plain(one: Measured) -> bool:
-    law = one.law.law if isinstance(one.law, HeldCells) else one.law
-    return len(one.alternatives) == 1 and isinstance(law, DiscreteLaplace | RoundedGaussian)
+    return len(one.alternatives) == 1 and one.law.independent is not None
 
 
 def _closed(top: Quote, line: Line, kind: type[Row]) -> Curve | None:

@@ -22,11 +22,11 @@ from math import inf
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclose, upper
+from discreet.exact.gaussian_sums import gaussian_sum, gaussian_tail_sum
 from discreet.exact.numbers import Amount, decimal_up, exact, float_down, float_up, sqrt_up, text
 from discreet.privacy import convert
 from discreet.privacy._checks import not_negative
 from discreet.privacy._search import first_below
-from discreet.privacy._tails import gaussian_sum
 from discreet.privacy.measures import GDP, ZCDP, PureDP
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "IntegerNoise", "RoundedGaussian"]
@@ -138,7 +138,8 @@ class DiscreteGaussian:
         return _smallest_epsilon(self.delta_at, delta, _epsilon_of(self.guarantee, delta))
 
     def _tail(self, m: int) -> Ball:
-        return gaussian_sum(self.sigma2, m) / (1 + 2 * gaussian_sum(self.sigma2, 1))
+        beyond = gaussian_tail_sum(self.sigma2, m if m > 0 else 1 - m) / gaussian_sum(self.sigma2)
+        return beyond if m > 0 else 1 - beyond
 
 
 IntegerNoise = DiscreteLaplace | RoundedGaussian | DiscreteGaussian
