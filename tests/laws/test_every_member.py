@@ -59,7 +59,6 @@ from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
 from discreet.privacy.measures import Measure, budget_named
-from discreet.quotes import allocate
 from discreet.quotes import quote as quotes
 from discreet.quotes import space as totals_space
 from discreet.quotes.allocate import quote, row_targets
@@ -456,8 +455,6 @@ FOREIGN: dict[str, Callable[[Any], object]] = {
     "half-widths on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).half_widths(HALF),
     "a Gaussian on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).can_be_drawn(),
     "row targets": lambda one: row_targets(ASKED.plan, one, None),
-    "part of a target": lambda one: allocate._part(one, HALF),
-    "what adds up": allocate._adds_squares,
     "change under a relation": lambda one: change_of(
         1, 1, at_once=1, parts=1, cells=1, nullable=False, skipped=False, neighbours=one
     ),
