@@ -39,7 +39,7 @@ from discreet.statistics.recipe import LEVEL, Answers, Counted, CountTable, Erro
 
 __all__ = ["Median", "QuantileRecipe", "Quantiles", "median", "quantiles"]
 
-_MOST_DIGITS = 10**30
+_MAX_DENOMINATOR = 10**30
 _MAX_QUANTILES = 1000
 _MOST_CHOSEN = 63
 _MOST_CODES = 2**22
@@ -87,7 +87,7 @@ def quantiles(
     for q in levels:
         if not 0 <= q <= 1:
             raise ArgumentError(f"quantiles('{column}'): at={text(q)} must lie in [0, 1]; the median is '0.5'")
-        if q.denominator > _MOST_DIGITS:
+        if q.denominator > _MAX_DENOMINATOR:
             raise ArgumentError(f"quantiles('{column}'): at must have at most 30 digits; round it")
     if not levels or len(set(levels)) < len(levels) or len(levels) > _MAX_QUANTILES:
         raise ArgumentError(f"quantiles('{column}'): at must hold 1 to {_MAX_QUANTILES} different numbers")
