@@ -37,7 +37,7 @@ __all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "repor
 
 _FILES = "release.json, table.csv, table.parquet, report.html"
 _LARGE_FILES = "release.json, the folder table, report.html"
-_STAGES = {"fingerprint": "looking whether the source has changed", "count": "counting", "draw": "drawing noise, writing"}
+_STAGES = {"snapshot": "looking whether the source has changed", "count": "counting", "draw": "drawing noise, writing"}
 
 
 def release_plan(
