@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dp
-from discreet.cube.queries import widths
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Quote
@@ -58,7 +57,7 @@ def requests() -> dict[str, Plan]:
 def noisy_answers(asked: Quote) -> list[NDArray[Any]]:
     """Integers of the shapes of the answers: counts of about 100 rows, and sums that fit them."""
     generator, cells = np.random.default_rng(1), asked.plan.layout.cells
-    return [generator.integers(50, 150, cells * sum(widths(one.query))) for one in asked.measured]
+    return [generator.integers(50, 150, cells * sum(one.query.widths())) for one in asked.measured]
 
 
 def plain(asked: Quote, noisy: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:

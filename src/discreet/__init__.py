@@ -29,6 +29,7 @@ if _typing.TYPE_CHECKING:
         SchemaError,
         SourceError,
     )
+    from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
@@ -37,7 +38,6 @@ if _typing.TYPE_CHECKING:
     from discreet.session.session import Session
     from discreet.statistics.kinds import count, histogram, mean, median, quantiles, share, std, tables, variance
     from discreet.statistics.kinds import sum_of as sum  # noqa: A004 (the statistic is called sum)
-    from discreet.totals.description import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
 
 __all__ = [
     "GDP",
@@ -109,7 +109,7 @@ _HOMES = {
         "SourceError",
     ),
     "discreet.domain.groups": ("bins",),
-    "discreet.totals": (
+    "discreet.invariants": (
         "Impossible",
         "Invariants",
         "LinearInvariant",

@@ -219,10 +219,16 @@ def signatures() -> dict[str, list[str]]:
 
 def _describe(name: str, value: Any, found: dict[str, list[str]]) -> None:
     found[name] = _call(value)
-    for member, inner in vars(value).items() if inspect.isclass(value) else ():
+    for member, inner in _members(value).items() if inspect.isclass(value) else ():
         if not member.startswith("_"):
             plain = inner.__func__ if isinstance(inner, staticmethod | classmethod) else inner
             found[f"{name}.{member}"] = ["field"] if isinstance(plain, property | MemberDescriptorType) else _call(plain)
+
+
+def _members(kind: type) -> dict[str, Any]:
+    """Its own and those that it has from other classes of this library."""
+    own = [vars(one) for one in reversed(kind.__mro__) if one.__module__.startswith("discreet")]
+    return {name: member for members in own for name, member in members.items()}
 
 
 def _call(value: Any) -> list[str]:

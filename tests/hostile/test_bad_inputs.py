@@ -1,6 +1,6 @@
 """Bad inputs through the public door: each refused precisely before anything is spent, or answered without a trace.
 
-The numbers are those of the table of bad inputs the design keeps; files and cells are tried further in tests/engines.
+The numbers are those of the table of bad inputs the design keeps; files and cells are tried further in tests/unit/engines.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.totals.description import Invariants
+from discreet.invariants import Invariants
 from discreet.totals.published import PublishedTotals
 from discreet.totals.statements import TotalsPart
 

@@ -1,6 +1,6 @@
 """The law of the exact answers of a quote, row by row, straight from the definition of the steps, in rationals.
 
-Nothing of `discreet.cube.resample`, `discreet.cube.queries.answer` or an engine is used: a row is cleaned, clamped and
+Nothing of `discreet.cube.resample`, `discreet.cube.queries` or an engine is used: a row is cleaned, clamped and
 imputed, copied, sampled, filled up, filtered and counted as the words of seeds 000 and 001 (with their corrections)
 say. Numbers have the grid 0, 1, 2, …, so that values are codes.
 """
@@ -17,7 +17,7 @@ from itertools import combinations, combinations_with_replacement, product
 import numpy as np
 
 import discreet as dp
-from discreet.cube.queries import LevelCounts, NonNullCount, RowCount, Squares, TableCounts, WeightedSum, widths
+from discreet.cube.queries import LevelCounts, NonNullCount, RowCount, Squares, TableCounts, WeightedSum
 from discreet.domain.groups import CategoryGroup, group_labels
 from discreet.domain.steps import Clamp, ClampCategories, Impute, Where, WhereIn
 from discreet.plan.plan import Plan, resize_of, table_facts
@@ -184,7 +184,7 @@ class Literal:
         self.names = list(self.plan.schema.columns)
         # For each coordinate of the answers the query that it belongs to.
         self.owner = [
-            number for number, one in enumerate(self.quoted.measured) for _ in range(self.cells * sum(widths(one.query)))
+            number for number, one in enumerate(self.quoted.measured) for _ in range(self.cells * sum(one.query.widths()))
         ]
         self.size = len(self.owner)
         self.nothing = (0,) * self.size
@@ -197,7 +197,7 @@ class Literal:
         cell = cell_of(self.plan.group_by, self.labels, record) if passes(self.plan, record) else None
         start = 0
         for one in self.quoted.measured:
-            sizes = widths(one.query)
+            sizes = one.query.widths()
             for level, coordinate, amount in [] if cell is None else parts(one.query, self.plan, record):
                 found[start + self.cells * sum(sizes[:level]) + cell * sizes[level] + coordinate] += amount
             start += self.cells * sum(sizes)

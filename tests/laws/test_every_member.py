@@ -20,8 +20,9 @@ import pytest
 import discreet as dp
 from discreet import engines
 from discreet.cube.cube import Cube
-from discreet.cube.queries import Dispersion, QuantileCodes, Query, columns_of, reach, shown, widths
-from discreet.domain.groups import CategoryGroup, Group, group_of
+from discreet.cube.queries import QUERIES as EVERY_QUERY
+from discreet.cube.queries import Dispersion, QuantileCodes
+from discreet.domain.groups import CategoryGroup, Group, group_of, is_complete
 from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.domain.steps import Step, conditions_of, step_json
 from discreet.engines.base import ColumnType
@@ -44,7 +45,6 @@ from discreet.mechanisms.lattice import (
 from discreet.mechanisms.naming import Noise, half_widths, law_json, law_text
 from discreet.mechanisms.selection import ExponentialQuantiles
 from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
-from discreet.pages.explain import _contribution
 from discreet.pages.report.appendix import laws_of, noises_of
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
 from discreet.pages.report.words import title_words
@@ -53,14 +53,13 @@ from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
-from discreet.privacy.measures import Measure
+from discreet.privacy.measures import Measure, budget_named
 from discreet.quotes import allocate, primitives
 from discreet.quotes import certainty as levels
 from discreet.quotes import quote as quotes
 from discreet.quotes import space as totals_space
 from discreet.quotes.allocate import quote, row_targets
 from discreet.quotes.space import space_of
-from discreet.quotes.view import is_complete
 from discreet.releases.publish import guarantee_of
 from discreet.statistics.kinds import Kind, interval_of, levels_of, outputs, statistic_json
 from discreet.totals.beside import alive_cells, beside, equations_of
@@ -89,26 +88,29 @@ def members_of(*unions: object) -> set[object]:
 QUERIES: dict[type, Case] = {type(case.query): case for case in cases(dp.ReplaceOne(rows=3), 3)}
 
 
-@pytest.mark.parametrize("kind", get_args(Query))
+@pytest.mark.parametrize("kind", EVERY_QUERY)
 def test_every_query_says_what_it_is(kind: type) -> None:
     case = QUERIES[kind]
     query: Any = case.query
-    if kind in {Dispersion, QuantileCodes}:  # no sums over records: `_change` has a rule of its own for each
-        with pytest.raises(InternalError, match="rule of its own"):
-            reach(query)
+    if kind in {Dispersion, QuantileCodes}:  # no sums over records: a row replaces or chooses, and adds nothing
+        assert not hasattr(query, "reach")
     else:
-        least, most = reach(query)
+        least, most = query.reach()
         assert least <= most
-    assert widths(query)
-    assert min(widths(query)) >= 1
-    assert set(columns_of(query)) <= {"g", "v"}
-    asked = primitives.Asked(case.plan, case.plan.facts, None)
-    assert primitives.nullable(asked, query) in {True, False}
-    assert _contribution(query)
+    assert query.widths()
+    assert min(query.widths()) >= 1
+    assert set(query.columns()) <= {"g", "v"}
+    assert query.nullable(case.plan.facts) in {True, False}
+    assert query.contribution()
+    assert case.declared.within.l1 >= 0
+    assert isinstance(query.shaped(float, None), kind)
+    with pytest.raises(AttributeError):
+        _ = Case(case.plan, Foreign()).declared
 
 
 def test_no_two_queries_are_called_the_same() -> None:
-    assert len({shown(case.query) for case in QUERIES.values()}) == len(get_args(Query)) == len(QUERIES)  # type: ignore[arg-type]
+    names = {case.query.words() for case in QUERIES.values()}  # type: ignore[attr-defined]
+    assert len(names) == len(EVERY_QUERY) == len(QUERIES)
 
 
 # Noises -----------------------------------------------------------------------------------------------------------------
@@ -273,7 +275,7 @@ def test_every_budget_has_coordinates_words_noise_and_a_place_in_a_plan_file(kin
     assert from_coordinates(kind, coordinates(budget)) == budget
     assert amount_text(budget)[0] in "ερμ"
     assert "DP)" in measure_words(budget)
-    assert planfile._MEASURES[kind_name(kind)] is kind
+    assert budget_named(kind_name(kind)) is kind
     plan = TABLE.agg(dp.count("v"))
     targets = row_targets(plan, budget, None)
     assert targets
@@ -356,13 +358,13 @@ def test_every_group_is_complete_or_not() -> None:
 
 CONFORMS = {
     "ReferenceEngine": "tests/laws/test_plan_is_row_level.py",
-    "_FrameEngine": "tests/engines/test_conformance.py",
-    "_RelationEngine": "tests/engines/test_conformance.py",
-    "_DuckdbFileEngine": "tests/engines/test_databases.py",
-    "_CsvEngine": "tests/engines/test_conformance.py",
-    "_ParquetEngine": "tests/engines/test_conformance.py",
-    "_SqliteEngine": "tests/engines/test_databases.py",
-    "_StreamEngine": "tests/engines/test_streams.py",
+    "_FrameEngine": "tests/unit/engines/test_conformance.py",
+    "_RelationEngine": "tests/unit/engines/test_conformance.py",
+    "_DuckdbFileEngine": "tests/unit/engines/test_databases.py",
+    "_CsvEngine": "tests/unit/engines/test_conformance.py",
+    "_ParquetEngine": "tests/unit/engines/test_conformance.py",
+    "_SqliteEngine": "tests/unit/engines/test_databases.py",
+    "_StreamEngine": "tests/unit/engines/duckdb/test_streams.py",
     "SparkEngine": "tests/spark/test_conformance.py",
     "Telling": "tests/laws/test_every_member.py",
 }
@@ -402,12 +404,6 @@ def vars_of(cube: Cube) -> list[tuple[str, Any]]:
 ASKED = quote(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()), PureDP(1))
 KIND = ASKED.lines[0].statistic
 FOREIGN: dict[str, Callable[[Any], object]] = {
-    "reach": reach,
-    "widths": widths,
-    "columns of a query": columns_of,
-    "words of a query": shown,
-    "nullable": lambda one: primitives.nullable(primitives.Asked(ASKED.plan, ASKED.plan.facts, None), one),
-    "change": lambda one: allocate._change(primitives.Asked(ASKED.plan, ASKED.plan.facts, None), one),
     "law as JSON": law_json,
     "law in words": law_text,
     "half-widths": lambda one: half_widths(one, HALF),

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
+from discreet.cube.queries import QUERIES
 from discreet.mechanisms import Sensitivity, worst
 from discreet.quotes import allocate
 
@@ -96,7 +97,8 @@ def test_concentrated_privacy_that_is_amplified_is_noticed():
 
 @pytest.mark.parametrize("spend", SPENDS, ids=str)
 def test_nulls_that_are_left_out_are_noticed(spend, monkeypatch):
-    monkeypatch.setattr(allocate, "nullable", lambda _asked, _query: False)
+    for query in QUERIES:
+        monkeypatch.setattr(query, "nullable", lambda _query, _facts: False)
     case = Case("a sum away from 0", REPLACED)
     assert_refuted(case.quoted(spend))
 

@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.cube.cube import Cube, compact, sum_dtype
 from discreet.cube.paths import KeyAxis, path_of
-from discreet.cube.queries import QuantileCodes
+from discreet.cube.queries import QuantileCodes, RowCount
 from discreet.cube.scans import Part
 from discreet.domain.codes import NULL
 from discreet.domain.steps import CategoryFacts, facts_of
@@ -474,15 +474,15 @@ def test_a_branch_in_the_library_is_noticed(monkeypatch):
     """One line more for a table with an empty cell, although nothing that is drawn or published shows it."""
     quoted = planted("counts")
     (tables,) = extreme_tables(quoted.plan)
-    real = evaluate.answer
+    real = RowCount.answer
 
-    def branching(query, cube, brought, cells):
+    def branching(query, cube, brought, cells, facts):
         if len(cube.rows) > 1:
             resize_of(quoted.plan)
-        return real(query, cube, brought, cells)
+        return real(query, cube, brought, cells, facts)
 
     assert_replayed(quoted, tables, 1)
-    monkeypatch.setattr(evaluate, "answer", branching)
+    monkeypatch.setattr(RowCount, "answer", branching)
     assert_noticed(quoted, tables)
 
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
 from discreet.totals.adjacency import semi_adjacency
 from discreet.totals.cells import cell_at, domain_size, levels
-from discreet.totals.description import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
 from discreet.totals.enumerate import differences, largest_norms
 from discreet.totals.published import totals_of_counts
 from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart

@@ -11,7 +11,16 @@ from itertools import islice
 import pytest
 
 import discreet as dp
-from discreet.cube.queries import Dispersion
+from discreet.cube.queries import (
+    Dispersion,
+    LevelCounts,
+    NonNullCount,
+    QuantileCodes,
+    RowCount,
+    Squares,
+    TableCounts,
+    WeightedSum,
+)
 from discreet.mechanisms import selection
 from discreet.privacy.amplify import Resampling
 from discreet.quotes import allocate
@@ -42,33 +51,36 @@ OF_ROWS = {
     "one coordinate is enough": Mutant(allocate, "change_of", "same if parts == 1 else _larger(same, twice)", "same"),
     "nobody moves": Mutant(allocate, "change_of", "twice if cells > 1 else nothing", "nothing"),
     "nobody leaves": Mutant(allocate, "change_of", "alone if skipped else nothing", "nothing"),
-    "a count reaches 0": Mutant(allocate, "reach", "return 1, 1", "return 0, 0"),
+    **{
+        f"a count reaches 0: {query.__name__}": Mutant(query, "reach", "return 1, 1", "return 0, 0")
+        for query in (RowCount, NonNullCount, TableCounts, LevelCounts)
+    },
     "the reach of a sum is one too small": Mutant(
-        allocate, "reach", "return _ends(query)", "return _ends(query)[0], _ends(query)[1] - 1"
+        WeightedSum, "reach", "return min(ends), max(ends)", "return min(ends), max(ends) - 1"
     ),
     "the reach of a square is one too small": Mutant(
-        allocate, "reach", "max(low**2, high**2) -", "max(low**2, high**2) - 1 -"
+        Squares, "reach", "max(low**2, high**2) -", "max(low**2, high**2) - 1 -"
     ),
-    "the least square is one too large": Mutant(allocate, "reach", "return nearest**2 -", "return nearest**2 + 1 -"),
-    "only the lower end is squared": Mutant(allocate, "reach", "max(low**2, high**2)", "low**2"),
-    "the widths of a tree are forgotten": Mutant(allocate, "widths", "return query.tree.level_sizes", "return (1,)"),
-    "the widths of a table are forgotten": Mutant(allocate, "widths", "return (prod(query.sizes),)", "return (1,)"),
-    "no value is null": Mutant(allocate, "nullable", "return asked.facts[query.column].nullable", "return False"),
+    "the least square is one too large": Mutant(Squares, "reach", "return nearest**2 -", "return nearest**2 + 1 -"),
+    "only the lower end is squared": Mutant(Squares, "reach", "max(low**2, high**2)", "low**2"),
+    "the widths of a tree are forgotten": Mutant(LevelCounts, "widths", "return self.tree.level_sizes", "return (1,)"),
+    "the widths of a table are forgotten": Mutant(TableCounts, "widths", "return (prod(self.sizes),)", "return (1,)"),
+    **{
+        f"no value is null: {query.__name__}": Mutant(
+            query, "nullable", "return facts[self.column].nullable", "return False"
+        )
+        for query in (NonNullCount, WeightedSum, Squares, QuantileCodes)
+    },
     "every row is in some group": Mutant(
-        allocate, "nullable", "return not all(is_complete(group, asked.facts) for group in query.groups)", "return False"
+        TableCounts, "nullable", "return not all(is_complete(group, facts) for group in self.groups)", "return False"
     ),
     "a resized table has the relation of the source": Mutant(
         allocate, "_change", "if rows is None else ReplaceOne(rows)", ""
     ),
-    "there is one cell": Mutant(
-        allocate, "_change", "        cells=plan.layout.cells,\n        nullable", "        cells=1,\n        nullable"
-    ),
+    "there is one cell to count in": Mutant(allocate._OneRow, "adds", "cells=self.cells,", "cells=1,"),
     "every row counts": Mutant(allocate, "_change", "skipped=not counts_every_row(plan),", "skipped=False,"),
     "every row is chosen from": Mutant(
-        allocate,
-        "_change",
-        "skipped = not counts_every_row(plan) or nullable(asked, query)",
-        "skipped = not counts_every_row(plan)",
+        allocate._OneRow, "chooses", "skipped = self.skipped or nullable", "skipped = self.skipped"
     ),
     "conditions are forgotten": Mutant(allocate, "counts_every_row", "and all(", "or all("),
     "squared distances of one row less": Mutant(Dispersion, "most", "(self.rows - 1)", "(self.rows - 2)"),

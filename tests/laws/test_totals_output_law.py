@@ -30,6 +30,8 @@ from discreet.cube.queries import NonNullCount, RowCount
 from discreet.domain.steps import facts_of
 from discreet.engines import open_source
 from discreet.engines.reference import ReferenceEngine
+from discreet.exact.lattices import hermite, independent_rows, kernel_basis
+from discreet.invariants import Invariants
 from discreet.mechanisms.lattice import (
     LATTICE_LAWS,
     HeldCells,
@@ -46,8 +48,6 @@ from discreet.totals import adjacency as adjacency_module
 from discreet.totals.adjacency import semi_adjacency
 from discreet.totals.beside import beside
 from discreet.totals.checking import checked_invariants
-from discreet.totals.description import Invariants
-from discreet.totals.graver import kernel_basis
 from discreet.totals.published import PublishedTotals, totals_of_counts
 from discreet.totals.structure import Blocks, Tables, margin_equations
 
@@ -262,7 +262,8 @@ def renyi(law, u, order):
 def box(law, reach):
     """The points of the law's lattice whose pivot coordinates are at most `reach` in size, and where they stand."""
     matrix, cells = equations(law.structure)
-    basis = np.array(kernel_basis(matrix.tolist()), dtype=np.int64)
+    independent = [matrix[i].tolist() for i in independent_rows(matrix.tolist())]
+    basis = np.array(hermite(kernel_basis(independent, matrix.shape[1])), dtype=np.int64)
     pivots = [int(np.flatnonzero(row)[0]) for row in basis]
     assert (basis[:, pivots] == np.eye(len(pivots))).all()  # so that the pivot coordinates tell the points apart
     grid = np.meshgrid(*[np.arange(-reach, reach + 1)] * len(pivots), indexing="ij")

@@ -21,16 +21,15 @@ from discreet.cube.queries import (
     Dispersion,
     LevelCounts,
     NonNullCount,
-    Query,
     RowCount,
     Squares,
     TableCounts,
     WeightedSum,
-    shown,
 )
 from discreet.domain.neighbours import ReplaceOne, whole_number
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, exact, text
+from discreet.invariants import Invariants
 from discreet.mechanisms.lattice import LATTICE_LAWS
 from discreet.noise.bits import Bits, system_bits
 from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
@@ -41,7 +40,6 @@ from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Measured, Quote
 from discreet.totals.beside import beside
 from discreet.totals.checking import checked_invariants
-from discreet.totals.description import Invariants
 from discreet.totals.given import read_totals
 from discreet.totals.published import PublishedTotals
 
@@ -302,7 +300,7 @@ def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
 
 
 def _named(one: Measured) -> str:
-    return shown(one.query) if isinstance(one.query, Query) else type(one.query).__name__
+    return one.query.words()
 
 
 def _attack(what: str, both: tuple[Found, Found], aim: Aim) -> Attack:

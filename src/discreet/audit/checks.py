@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from discreet.audit.bounds import above, below
 from discreet.audit.draws import Kernel, drawer, window_of
-from discreet.cube.queries import Query, shown, widths
 from discreet.mechanisms.lattice import HeldCells, KNormLaplace
 from discreet.noise.bits import Bits
 from discreet.noise.lattice.cones import k_norm
@@ -114,7 +113,7 @@ def noise_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterato
 
 
 def _size(quote: Quote, one: Measured) -> int:
-    return quote.plan.layout.cells * sum(widths(one.query)) if isinstance(one.query, Query) else quote.plan.layout.cells
+    return quote.plan.layout.cells * sum(one.query.widths())
 
 
 def _first(one: Measured) -> NDArray[np.int64]:
@@ -128,7 +127,7 @@ def _first(one: Measured) -> NDArray[np.int64]:
 
 
 def _named(one: Measured) -> str:
-    return shown(one.query) if isinstance(one.query, Query) else type(one.query).__name__
+    return one.query.words()
 
 
 def _one_cell(one: Measured, noise: _Floats) -> Iterator[Counted]:

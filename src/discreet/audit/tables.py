@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from discreet.audit.draws import NOTHING, Kernel, Randomness
 from discreet.cube.cube import Cube, empty_cube, joined
-from discreet.cube.queries import widths
 from discreet.cube.scans import Part
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Column, Number
@@ -88,7 +87,7 @@ def _shown(column: Column, code: int | None) -> str:
 
 def candidates(quote: Quote, columns: tuple[str, ...], most: int) -> list[Row]:
     """Rows worth trying, at most about `most`: ends and middle of every range, both sides of every cut, null."""
-    size = quote.plan.layout.cells * sum(sum(widths(one.query)) for one in quote.measured)
+    size = quote.plan.layout.cells * sum(sum(one.query.widths()) for one in quote.measured)
     most = min(most, max(4, _MOST_NUMBERS // size))  # every row is tried, with all that it adds to
     first = () if quote.beside is None else quote.beside.invariants.columns
     asked = {name: _Asked(name, _codes(quote.plan, name)) for name in columns} | _known_to_occur(quote)

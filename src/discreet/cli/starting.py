@@ -30,6 +30,7 @@ from discreet.exact.numbers import exact, text
 from discreet.planfile.read import plan_of
 from discreet.planfile.tree import toml_root
 from discreet.planfile.write import toml_key, toml_visible
+from discreet.privacy.measures import budget_named, budgets
 from discreet.session.orders import checked_name
 
 __all__ = ["Asker", "nobody", "started_plan", "terminal"]
@@ -49,7 +50,6 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """What a column of the source can be declared as; the first is the default."""
 
-_PARAMETERS = {"zcdp": ("rho",), "gdp": ("mu",), "pure-dp": ("epsilon",), "approx-dp": ("epsilon", "delta")}
 _MOST_LEFT = 8
 _WITH_COLUMN = ("count", "sum", "mean", "variance", "std", "median")
 
@@ -252,8 +252,10 @@ def _dates(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry
 
 
 def _budget(ask: Asker) -> Section:
-    measure = _choice("measure", f"how privacy is measured: {', '.join(_PARAMETERS)}", tuple(_PARAMETERS), "zcdp", ask)
-    fields = _PARAMETERS[(measure.value or "").strip('"')]
+    # First those of Gaussian noise, which serves many statistics best; of the others sampling is the strength.
+    words = tuple(kind.word for kind in sorted(budgets(), key=lambda kind: kind.amplified))
+    measure = _choice("measure", f"how privacy is measured: {', '.join(words)}", words, words[0], ask)
+    fields = budget_named((measure.value or "").strip('"')).fields
     what = "all that may ever be spent on this data set"
     told = [_number(f, what if f != "delta" else "δ, well below 1/rows", None, ask, _is_amount) for f in fields]
     return Section("[budget]", (measure, *told))

@@ -46,6 +46,15 @@ class Part:
         """The position of a column among the axes, None when it is no key."""
         return next((position for position, axis in enumerate(self.axes) if axis.name == name), None)
 
+    def moment(self, name: str) -> int | None:
+        """The position of a column among the moments, None when its sum is not brought."""
+        return next((position for position, moment in enumerate(self.moments) if moment.name == name), None)
+
+    def has_codes(self, name: str) -> bool:
+        """Whether every code of the column is a key of its own."""
+        position = self.axis(name)
+        return position is not None and self.axes[position].cuts is None
+
 
 class Prepared(Protocol):
     """What is done with the table, and its groups: what a scan has to know of a plan."""

@@ -10,10 +10,21 @@ from itertools import pairwise
 
 from discreet.domain.schema import Category, Date, Number, Value
 from discreet.domain.steps import CategoryFacts, NumberFacts, TableFacts
-from discreet.errors import ArgumentError, PlanError, printed
+from discreet.errors import ArgumentError, PlanError, printed, unreachable
 from discreet.exact.numbers import Amount, text
 
-__all__ = ["BinGroup", "Bins", "CategoryGroup", "Group", "Label", "bins", "group_json", "group_labels", "group_of"]
+__all__ = [
+    "BinGroup",
+    "Bins",
+    "CategoryGroup",
+    "Group",
+    "Label",
+    "bins",
+    "group_json",
+    "group_labels",
+    "group_of",
+    "is_complete",
+]
 
 Label = Value | None
 """How a group is called in the release: a category, the text of a bin such as "[18, 30)", or None for the null group."""
@@ -118,3 +129,14 @@ def group_json(group: Group, facts: TableFacts) -> dict[str, object]:
     """The group as canonical JSON values."""
     shown: dict[str, object] = {"column": group.column, "labels": list(group_labels(group, facts))}
     return {**shown, "edges": list(group.edges)} if isinstance(group, BinGroup) else shown
+
+
+def is_complete(group: Group, facts: TableFacts) -> bool:
+    """Whether every value of the column, and null where it can be null, is in one of the groups."""
+    column = facts[group.column]
+    match group:
+        case BinGroup(edges=edges):
+            return isinstance(column, NumberFacts) and edges[0] <= column.low and column.high < edges[-1]
+        case CategoryGroup():
+            return isinstance(column.column, Category)
+    raise unreachable(group)

@@ -8,9 +8,12 @@
 * `files`: Files and folders that stand whole or not at all, durably, and the drafts in which they are made
 * `given_paths`: Paths as people give them: text that can be a path, files that can be read at once, folders that can
   be written
+* `lattices`: Exact linear algebra over the integers (python-flint): ranks, kernels, normal forms, solutions, products
 * `names`: When two names of data sets or releases are one: a letter with an accent is written in two ways that look
   the same
 * `numbers`: Exact numbers in, directed floats out
+* `on_demand`: Public names that are loaded when they are first used, so that `import discreet` and every command begin
+  at once
 * `precision`: The working precision of interval arithmetic, set for one computation and put back
 * `processes`: Which process this is, whatever ids the system gives out again, and what a forked child cannot use
 """

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, InternalError, unreachable
+from discreet.exact.lattices import rank
 from discreet.mechanisms.selection import ExponentialQuantiles
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits, system_bits
@@ -307,18 +308,12 @@ def _hull_law(structure: Tables | Kernel, epsilon: Fraction, a: int) -> Iterator
     points = differences(equations, a)
     # Tables of equal totals that lie farther apart must differ within the span of S too, or noise on it would leave some
     # sum exact that the totals do not say (soundness 18).
-    if points is None or _rank(points) < structure.rank:
+    if points is None or rank(points.tolist()) < structure.rank:
         return
     found = KNormLaplace(structure, points, epsilon)
     with suppress(ArgumentError):
         found.variance()
         yield found
-
-
-def _rank(points: NDArray[np.int64]) -> int:
-    from flint import fmpz_mat
-
-    return int(fmpz_mat(points.tolist()).rank())
 
 
 def _is_paired(order: NDArray[np.int64]) -> bool:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.cube.queries import Dispersion, LevelCounts, QuantileCodes, Query, reach, shown, widths
 from discreet.domain.neighbours import AddRemove
 from discreet.exact.numbers import Amount, decimal_text, text
 from discreet.mechanisms import Change, Sensitivity
@@ -186,7 +185,7 @@ def _changed(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
         )
     )
     for one, change in zip(quote.measured, changes, strict=True):
-        yield f"{shown(one.query)}: {_contribution(one.query)}"
+        yield f"{one.query.words()}: {one.query.contribution()}"
         if appears:
             yield f"  it appears: {_norms(change.within)}"
         else:
@@ -203,20 +202,6 @@ def _norms(size: Sensitivity, *, sign: str = "≤") -> str:
     return f"Δ₁ {sign} {size.l1}, Δ₂² {sign} {size.l2_squared}"
 
 
-def _contribution(query: Query) -> str:
-    """What one row adds to the answer."""
-    if isinstance(query, QuantileCodes):
-        return "values are chosen, not counted; a row is in one part of each level of choices, and the Δ count choices"
-    if isinstance(query, Dispersion):
-        worst = f"which one replaced row changes by at most {query.most}"
-        return f"(rows · Σ code² − (Σ code)²) / {query.coarse}, rounded down, {worst}"
-    least, most = reach(query)
-    adds = f"a whole number from {least} to {most}" if least != most else str(least)
-    if isinstance(query, LevelCounts):
-        return f"each row adds {adds} to one node in each of {len(widths(query))} levels of a tree"
-    return f"each row adds {adds} to one place"
-
-
 def _divided(told: _Told) -> Iterator[str]:
     quote = told.quote
     yield f"The spend is {amount_text(quote.spend)}."
@@ -228,7 +213,8 @@ def _divided(told: _Told) -> Iterator[str]:
             f"share · ({norms} of the move) / {norms}."
         )
     for one in quote.measured:
-        yield f"{shown(one.query)}: a share of {text(one.share)}, which is {amount_text(one.guarantee)} for this query alone"
+        alone = f"which is {amount_text(one.guarantee)} for this query alone"
+        yield f"{one.query.words()}: a share of {text(one.share)}, {alone}"
 
 
 def _noise(told: _Told) -> Iterator[str]:
@@ -286,7 +272,7 @@ def _resize_facts(quote: Quote, sampled: Resampling) -> dict[str, Any]:
 
 def _query_facts(one: Measured, change: Change, noise: Noise) -> dict[str, Any]:
     return {
-        "query": shown(one.query),
+        "query": one.query.words(),
         "within": _pair(change.within),
         "across": _pair(change.across),
         "leaves": _pair(change.leaves),

@@ -8,9 +8,9 @@ from typing import Any
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Category, Schema
 from discreet.errors import ArgumentError
+from discreet.invariants import Impossible, Invariants, LinearInvariant, Occupied, Totals
 from discreet.planfile.tree import Node
 from discreet.totals.checking import checked_invariants
-from discreet.totals.description import Impossible, Invariants, LinearInvariant, Occupied, Totals
 
 __all__ = ["invariants_of"]
 

@@ -22,13 +22,15 @@ from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.domain.schema import Category, Column, Schema, Value
 from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
+from discreet.invariants import Invariants
 from discreet.plan.plan import INTERVALS, Plan
 from discreet.plan.table import Table
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.tree import Keys, Node, read_toml
-from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, coordinates
+from discreet.privacy import Budget, coordinates
 from discreet.privacy.amounts import Spend, checked_budget, report_delta_of, spend_of
+from discreet.privacy.measures import budget_named, budgets
 from discreet.quotes.spend_for_errors import checked_errors
 from discreet.session.orders import Order, checked_name
 from discreet.statistics.kinds import (
@@ -44,7 +46,6 @@ from discreet.statistics.kinds import (
     tables,
     variance,
 )
-from discreet.totals.description import Invariants
 
 __all__ = ["PlanFile", "load_plan", "plan_of"]
 
@@ -57,8 +58,6 @@ _LAWS: Mapping[str, Keys] = {
     "normal": (("mean", "sd"), ("lower", "upper")),
     "weights": (("weights",), ()),
 }
-_MEASURES: Mapping[str, type[Budget]] = {"pure-dp": PureDP, "approx-dp": ApproxDP, "zcdp": ZCDP, "gdp": GDP}
-_PARAMETERS = {"pure-dp": ("epsilon",), "approx-dp": ("epsilon", "delta"), "zcdp": ("rho",), "gdp": ("mu",)}
 _STATISTICS: Mapping[str, Callable[..., Statistic]] = {
     "count": count,
     "sum": sum_of,
@@ -163,11 +162,11 @@ def _values(node: Node, column: Column | None) -> Any:
 
 
 def _budget(node: Node) -> tuple[Budget, Fraction]:
-    known = {name: (fields, ("report_delta",)) for name, fields in _PARAMETERS.items()}
+    known: Mapping[str, Keys] = {kind.word: (kind.fields, ("report_delta",)) for kind in budgets()}
     measure, parts = node.choice("measure", known)
+    make: Any = budget_named(measure)
     with node.checked():
-        make: Any = _MEASURES[measure]
-        budget = checked_budget(make(*(parts[field].number() for field in _PARAMETERS[measure])))
+        budget = checked_budget(make(*(parts[field].number() for field in make.fields)))
         report_delta = report_delta_of(parts["report_delta"].number() if "report_delta" in parts else "1e-9")
     return budget, report_delta
 
@@ -257,9 +256,8 @@ def _spend(node: Node, budget: Budget) -> Budget:
     given: Spend
     with node.checked():
         if isinstance(node.value, dict):
-            fields = next(names for kind, names in _PARAMETERS.items() if _MEASURES[kind] is type(budget))
             make: Any = type(budget)
-            given = make(*(node.table(fields)[field].number() for field in fields))
+            given = make(*(node.table(make.fields)[field].number() for field in make.fields))
         else:
             given = [item.number() for item in node.items()] if isinstance(node.value, list) else node.number()
         amount = spend_of(given, budget)

@@ -3,7 +3,7 @@
 Every number that leaves this package is on the safe side of the truth: δ and ε upper bounds, ρ, μ and what may be spent
 lower bounds. The theorems are proved in docs/proofs/privacy.md.
 
-* `_checks`: The two checks that every ε and every δ of the calculus passes
+* `_checks`: The checks that the parameters and arguments of every measure pass
 * `_copies`: The law of K, the number of a person's copies in the sample, and the closed forms of Theorem R3 over it
 * `_digits`: Numbers with short texts, rounded in a stated direction
 * `_gaussian`: The exact (ε, δ) profile of μ-GDP (Theorem G1), certified by interval arithmetic, and its two inverses
@@ -20,12 +20,19 @@ lower bounds. The theorems are proved in docs/proofs/privacy.md.
 * `amounts`: What a spend means: an amount of the budget's measure, always for the original data, and its text
 * `amplify`: What sampling before a mechanism changes: amplification, and the resize step with its copies
   (docs/proofs/privacy.md)
+* `approx`: Approximate differential privacy: (ε, δ)
+* `base`: What the library asks of a measure of privacy: that it is written, that it is spent, that noise guarantees it
 * `bounded_range`: What a mechanism of bounded range costs: one whose log-ratios of probabilities neighbours change by
   at most `reach`
 * `calculus`: Profiles, composition and calibration of mechanisms: the public calculus, which no release needs
 * `convert`: Conversions between ρ-zCDP, Rényi curves, μ-GDP and (ε, δ), each rounded to the safe side
 * `coordinates`: Guarantees as the ledger sees them: coordinates that add, shares of a spend, and canonical JSON
-* `measures`: Privacy guarantees as exact values: how strong they are, how they add up, what they mean in (ε, δ)
+* `gdp`: Gaussian differential privacy: μ
+* `measures`: Privacy guarantees as exact values: how strong they are, how they add up, what they mean in (ε, δ). And their
+  registry
+* `pure`: Pure differential privacy: ε
+* `rdp`: Rényi differential privacy at finitely many orders: for conversion and accounting, not as a budget
+* `zcdp`: Zero-concentrated differential privacy: ρ
 """
 
 from __future__ import annotations

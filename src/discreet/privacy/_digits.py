@@ -5,7 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from math import inf, isfinite, nextafter
 
-__all__ = ["digits_down", "digits_up", "shown_up"]
+from discreet.exact.numbers import exact
+
+__all__ = ["digits_down", "digits_up", "short_down", "shown_up"]
 
 
 def digits_down(value: Fraction, digits: int) -> Fraction:
@@ -22,6 +24,13 @@ def digits_up(value: Fraction, digits: int) -> Fraction:
         return Fraction(0)
     unit = _unit(value, digits)
     return Fraction(-(-value * unit // 1)) / unit
+
+
+def short_down(value: float) -> Fraction:
+    """`value` rounded down to 16 significant digits, so that its text is short."""
+    if not 0 < value < inf:
+        return Fraction(0) if value == 0 else exact(value, "value")
+    return digits_down(Fraction(value), 16)
 
 
 def _unit(value: Fraction, digits: int) -> Fraction:

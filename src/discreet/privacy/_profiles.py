@@ -64,3 +64,13 @@ def exp_text(epsilon: Fraction | float) -> str:
 def percent_up(value: float) -> str:
     """A share in percent for people, never below the truth."""
     return f"{math.ceil(Fraction(min(value, 1.0)) * 1000) / 10:g} %"
+
+
+def in_a_million(epsilon: float) -> str:
+    """What ε means that holds up to δ = 1e-6, in words."""
+    if epsilon == math.inf:
+        return "no bound of any use follows at a chance of one in a million (δ = 1e-6)."
+    return (
+        f"up to a chance of one in a million (δ = 1e-6) it changes a probability by a factor of at most "
+        f"{exp_text(epsilon)} (ε = {decimal_up(epsilon, 4)})."
+    )

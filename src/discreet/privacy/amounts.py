@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from discreet.errors import ArgumentError, BudgetExceeded, printed
 from discreet.exact.numbers import Amount, decimal_up, exact, sqrt_down, text
-from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
-from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, parameters
+from discreet.privacy.measures import is_budget
 
 __all__ = [
     "Spend",
@@ -37,22 +37,13 @@ def spend_of(spend: Spend, budget: Budget) -> Budget:
     Raises:
         ArgumentError: another measure, no number, a negative amount.
     """
-    if isinstance(spend, PureDP | ApproxDP | ZCDP | GDP):
+    if is_budget(spend):
         if type(spend) is not type(budget):
             raise ArgumentError(
                 f"spend={type(spend).__name__}: the budget is a {type(budget).__name__}; spend an amount of that measure"
             )
         return spend
-    if isinstance(budget, ApproxDP):
-        pair = list(spend) if isinstance(spend, list | tuple) else [spend]
-        if len(pair) > 2 or not pair:
-            raise ArgumentError(f"spend={printed(spend)}: must be an epsilon or a pair (epsilon, delta)")
-        epsilon = exact(pair[0], "spend")  # type: ignore[arg-type]
-        delta = exact(pair[1], "spend[1]") if len(pair) == 2 else budget.delta * epsilon / budget.epsilon  # type: ignore[arg-type]
-        return ApproxDP(epsilon, min(delta, budget.delta) if len(pair) == 1 else delta)
-    if isinstance(spend, list | tuple):
-        raise ArgumentError(f"spend={printed(spend)}: must be a single amount under {type(budget).__name__}")
-    return type(budget)(exact(spend, "spend"))  # type: ignore[arg-type]
+    return budget.part(spend)
 
 
 def report_delta_of(value: Amount) -> Fraction:
@@ -69,7 +60,7 @@ def report_delta_of(value: Amount) -> Fraction:
 
 def budget_down(budget: Budget, left: tuple[Fraction, ...]) -> Budget:
     """The measure with these additive coordinates; for GDP the root is rounded down, so that it fits."""
-    return GDP(sqrt_down(left[0])) if isinstance(budget, GDP) else from_coordinates(type(budget), left)
+    return type(budget).of_coordinates(left, sqrt_down)
 
 
 def in_words(dataset: str, budget: Budget, refused: BudgetExceeded) -> BudgetExceeded:
@@ -100,7 +91,7 @@ def checked_budget(budget: object) -> Budget:
     Raises:
         ArgumentError: no budget measure, a budget of 0, or one so large that its ε is no finite double.
     """
-    if not isinstance(budget, PureDP | ApproxDP | ZCDP | GDP):
+    if not is_budget(budget):
         raise ArgumentError(f"budget={printed(budget)}: must be PureDP, ApproxDP, ZCDP or GDP")
     if not coordinates(budget)[0] > 0:
         raise ArgumentError(f"budget={type(budget).__name__}: must be greater than 0")
@@ -111,15 +102,7 @@ def checked_budget(budget: object) -> Budget:
 
 def amount_text(measure: Budget) -> str:
     """The parameters of a measure, such as "ε = 1, δ = 1e-9"; "≤" stands where a long number was rounded up."""
-    match measure:
-        case PureDP(epsilon=epsilon):
-            return _stated("ε", epsilon)
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return f"{_stated('ε', epsilon)}, {_stated('δ', delta)}"
-        case ZCDP(rho=rho):
-            return _stated("ρ", rho)
-        case GDP(mu=mu):
-            return _stated("μ", mu)
+    return ", ".join(_stated(symbol, value) for symbol, value in parameters(measure))
 
 
 def _stated(symbol: str, value: Fraction) -> str:

@@ -22,7 +22,7 @@ from discreet.exact.numbers import Amount, exact, text
 from discreet.privacy import _copies
 from discreet.privacy._resampled import GaussianSample, Resampled, Sampled
 from discreet.privacy.calculus.profile import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from discreet.privacy.measures import GDP, RDP, ZCDP, ApproxDP, PureDP
+from discreet.privacy.measures import GDP, RDP, ZCDP, ApproxDP, PureDP, is_budget
 
 __all__ = ["GaussianSample", "Resampled", "Resampling", "Sampled", "poisson", "without_replacement"]
 
@@ -160,20 +160,9 @@ class Resampling:
         PureDP and ApproxDP are amplified (R3: ε' = log E e^{εK}, δ' = δ E(1 + … + e^{(K−1)ε}), rounded up). ZCDP and GDP
         are not, because their largest orders see K at its most: k²ρ and kμ. `profile` shows what they gain in (ε, δ).
         """
-        match inner:
-            case PureDP(epsilon=epsilon):
-                return PureDP(_copies.epsilon_up(self.law, epsilon))
-            case ApproxDP(epsilon=epsilon, delta=delta):
-                law = self.law
-                total = delta * _copies.delta_factor_up(law, epsilon)
-                if not total < 1:
-                    raise ArgumentError(f"delta={text(delta)}: gives no guarantee on the original data; take a smaller one")
-                return ApproxDP(_copies.epsilon_up(law, epsilon), total)
-            case ZCDP(rho=rho):
-                return ZCDP(self.most**2 * rho)
-            case GDP(mu=mu):
-                return GDP(self.most * mu)
-        raise ArgumentError(f"inner={type(inner).__name__}: must be PureDP, ApproxDP, ZCDP or GDP")
+        if not is_budget(inner):
+            raise ArgumentError(f"inner={type(inner).__name__}: must be PureDP, ApproxDP, ZCDP or GDP")
+        return inner.through(self.law)
 
     def functional(self, target: _T) -> _T:
         """The largest guarantee found for mechanisms on the resized data that gives `target` for the original data.
@@ -181,18 +170,9 @@ class Resampling:
         Rounded down, and verified: `guarantee(functional(target))` is at most `target` in every parameter. Where nothing
         of the table is read any value would do; it is then the target itself.
         """
-        match target:
-            case PureDP(epsilon=epsilon):
-                return PureDP(_copies.functional_epsilon(self.law, epsilon))
-            case ApproxDP(epsilon=epsilon, delta=delta):
-                law = self.law
-                inner = _copies.functional_epsilon(law, epsilon)
-                return ApproxDP(inner, _copies.functional_delta(law, inner, delta))
-            case ZCDP(rho=rho):
-                return ZCDP(rho / max(1, self.most) ** 2)
-            case GDP(mu=mu):
-                return GDP(mu / max(1, self.most))
-        raise ArgumentError(f"target={type(target).__name__}: must be PureDP, ApproxDP, ZCDP or GDP")
+        if not is_budget(target):
+            raise ArgumentError(f"target={type(target).__name__}: must be PureDP, ApproxDP, ZCDP or GDP")
+        return target.functional(self.law)
 
     def profile(self, inner: GDP | PureDP | ApproxDP | DiscreteLaplace) -> Resampled:
         """The exact δ(ε), for the original data, of what `inner` is on the resized data (R1, R2), rounded up.

@@ -10,13 +10,12 @@ from fractions import Fraction
 
 from discreet.errors import InternalError
 from discreet.exact.balls import ball, enclose, lower_rational
-from discreet.exact.numbers import sqrt_down
-from discreet.privacy.measures import GDP, ZCDP, PureDP
+from discreet.privacy.base import NoiseMeasure
 
-__all__ = ["range_of"]
+__all__ = ["range_of", "range_of_mu"]
 
 
-def range_of(guarantee: PureDP | ZCDP | GDP, l1: int, l2_squared: int) -> Fraction:
+def range_of(guarantee: NoiseMeasure, l1: int, l2_squared: int) -> Fraction:
     """The largest range, rounded down, with which a sequence of such mechanisms gives `guarantee`.
 
     Args:
@@ -27,18 +26,12 @@ def range_of(guarantee: PureDP | ZCDP | GDP, l1: int, l2_squared: int) -> Fracti
     Raises:
         InternalError: a guarantee of 0.
     """
-    match guarantee:
-        case PureDP(epsilon=epsilon) if epsilon > 0:
-            return epsilon / l1
-        case ZCDP(rho=rho) if rho > 0:
-            return sqrt_down(8 * rho / l2_squared)
-        case GDP(mu=mu) if mu > 0:
-            # The μ of twice the range is at most twice the μ, so squares of factors bound the sum of μ² (same page).
-            return _range_of_mu(sqrt_down(mu**2 / l2_squared))
-    raise InternalError("a guarantee of 0 would leave nothing to choose by")
+    if not all(value > 0 for value in guarantee.coordinates):
+        raise InternalError("a guarantee of 0 would leave nothing to choose by")
+    return guarantee.choice_range(l1, l2_squared)
 
 
-def _range_of_mu(mu: Fraction) -> Fraction:
+def range_of_mu(mu: Fraction) -> Fraction:
     """2·ln(Φ(μ/2)/Φ(-μ/2)), rounded down."""
     if mu > 70:
         # Φ(-μ/2) ≤ e^(-μ²/8)/2, so the range is more than μ²/4 there.

@@ -7,61 +7,49 @@ RDP is no budget and has none.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
-from discreet.errors import ArgumentError, did_you_mean
-from discreet.exact.numbers import decimal_text, exact, sqrt_down, sqrt_up, text
-from discreet.privacy.measures import GDP, RDP, ZCDP, ApproxDP, Measure, PureDP
+from discreet.errors import ArgumentError
+from discreet.exact.numbers import decimal_text, sqrt_down, sqrt_up, text
+from discreet.privacy.base import SpentMeasure
+from discreet.privacy.measures import Budget, Measure, budgets, is_budget, measure_named
 
-__all__ = ["Budget", "coordinates", "from_coordinates", "from_json", "kind_name", "scale", "to_json"]
-
-Budget = PureDP | ApproxDP | ZCDP | GDP
-
-_NAMES: dict[type[Measure], str] = {PureDP: "pure-dp", ApproxDP: "approx-dp", ZCDP: "zcdp", GDP: "gdp", RDP: "rdp"}
-_KINDS: dict[str, Any] = {name: kind for kind, name in _NAMES.items()}
-_FIELDS = {
-    "pure-dp": ("epsilon",),
-    "approx-dp": ("epsilon", "delta"),
-    "zcdp": ("rho",),
-    "gdp": ("mu",),
-    "rdp": ("curve",),
-}
+__all__ = [
+    "Budget",
+    "amount_of",
+    "coordinates",
+    "from_coordinates",
+    "from_json",
+    "kind_name",
+    "parameters",
+    "scale",
+    "to_json",
+]
 
 
 def kind_name(measure: Measure | type[Measure]) -> str:
     """The name of the measure in plans, ledgers and releases: "pure-dp", "approx-dp", "zcdp", "gdp" or "rdp"."""
     kind = measure if isinstance(measure, type) else type(measure)
-    if kind not in _NAMES:
+    word = getattr(kind, "word", None)
+    if word is None or measure_named(word) is not kind:
         raise ArgumentError(f"measure={kind.__name__}: must be PureDP, ApproxDP, ZCDP, GDP or RDP")
-    return _NAMES[kind]
+    return str(word)
 
 
 def coordinates(measure: Budget) -> tuple[Fraction, ...]:
     """The exact coordinates in which the measure adds: (ε,), (ε, δ), (ρ,) or (μ²,)."""
-    match measure:
-        case PureDP(epsilon=epsilon):
-            return (epsilon,)
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return (epsilon, delta)
-        case ZCDP(rho=rho):
-            return (rho,)
-        case GDP(mu=mu):
-            return (mu**2,)
+    if is_budget(measure):
+        return measure.coordinates
     raise ArgumentError(f"measure={type(measure).__name__}: has no additive coordinates; use PureDP, ApproxDP, ZCDP or GDP")
 
 
 def from_coordinates(kind: type[Budget], coordinates: tuple[Fraction, ...]) -> Budget:
     """The measure with these additive coordinates; for GDP the root is rounded up, a bound of the loss."""
-    expected = 2 if kind is ApproxDP else 1
-    if kind not in (PureDP, ApproxDP, ZCDP, GDP) or len(coordinates) != expected:
+    if kind not in budgets() or len(coordinates) != len(kind.fields):
         raise ArgumentError(f"coordinates: {len(coordinates)} of them do not make a {getattr(kind, '__name__', kind)}")
     if any(value < 0 for value in coordinates):
         raise ArgumentError(f"coordinates={tuple(map(decimal_text, coordinates))}: must not be negative")
-    if kind is GDP:
-        return GDP(sqrt_up(coordinates[0]))
-    if kind is ApproxDP:
-        return ApproxDP(coordinates[0], coordinates[1])
-    return ZCDP(coordinates[0]) if kind is ZCDP else PureDP(coordinates[0])
+    return kind.of_coordinates(coordinates, sqrt_up)
 
 
 def scale(measure: Budget, share: Fraction) -> Budget:
@@ -72,16 +60,22 @@ def scale(measure: Budget, share: Fraction) -> Budget:
     """
     if not 0 <= share <= 1:
         raise ArgumentError(f"share={text(share)}: must lie between 0 and 1")
-    parts = tuple(share * value for value in coordinates(measure))
-    return GDP(sqrt_down(parts[0])) if isinstance(measure, GDP) else from_coordinates(type(measure), parts)
+    return type(measure).of_coordinates([share * value for value in coordinates(measure)], sqrt_down)
+
+
+def parameters(measure: SpentMeasure) -> tuple[tuple[str, Fraction], ...]:
+    """The parameters, each with its symbol: (("ε", ε), ("δ", δ))."""
+    return tuple((symbol, getattr(measure, field)) for symbol, field in zip(measure.symbols, measure.fields, strict=True))
+
+
+def amount_of(measure: SpentMeasure) -> Fraction:
+    """The first parameter, by which a spend is said: ε, ρ or μ."""
+    return parameters(measure)[0][1]
 
 
 def to_json(measure: Measure) -> dict[str, Any]:
     """The canonical JSON object: {"kind": "zcdp", "rho": "0.5"}; equal measures give equal objects."""
-    name = kind_name(measure)
-    if isinstance(measure, RDP):
-        return {"kind": name, "curve": [[text(order), text(tau)] for order, tau in measure.curve]}
-    return {"kind": name, **{field: text(getattr(measure, field)) for field in _FIELDS[name]}}
+    return {"kind": kind_name(measure), **measure.written()}
 
 
 def from_json(document: Any) -> Measure:
@@ -92,15 +86,7 @@ def from_json(document: Any) -> Measure:
     """
     if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
         raise ArgumentError('measure: must be an object such as {"kind": "zcdp", "rho": "0.5"}')
-    name = document["kind"]
-    if name not in _KINDS:
-        raise ArgumentError(f"measure: kind='{name}' is unknown{did_you_mean(name, _KINDS)}")
-    wanted = _FIELDS[name]
-    if set(document) != {"kind", *wanted}:
-        raise ArgumentError(f"measure: a {name} has exactly the fields {', '.join(('kind', *wanted))}")
-    if name == "rdp":
-        return RDP(document["curve"])
-    if not all(isinstance(document[field], str) for field in wanted):
-        raise ArgumentError(f"measure: {', '.join(wanted)} must be written as text, to stay exact")
-    measure: Measure = _KINDS[name](*(exact(document[field], field) for field in wanted))
-    return measure
+    kind = measure_named(document["kind"])
+    if set(document) != {"kind", *kind.fields}:
+        raise ArgumentError(f"measure: a {kind.word} has exactly the fields {', '.join(('kind', *kind.fields))}")
+    return cast("Measure", kind.read(document))

@@ -7,6 +7,7 @@ public, and a release does exactly what its quote says.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import log, sqrt
 from typing import TYPE_CHECKING
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.queries import Dispersion, LevelCounts, QuantileCodes, Query, RowCount, columns_of, reach, shown, widths
-from discreet.domain.neighbours import ReplaceOne
+from discreet.cube.queries import QuantileCodes, Query, RowCount
+from discreet.domain.neighbours import Neighbours, ReplaceOne
 from discreet.domain.steps import conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError, unreachable
 from discreet.exact.numbers import decimal_text, sqrt_down
@@ -35,7 +36,7 @@ from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
 from discreet.quotes.certainty import levelled
-from discreet.quotes.primitives import Asked, line_of, nullable, shaped, weights_of
+from discreet.quotes.primitives import Asked, line_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Noise, Quote, expected_error, law_json
 from discreet.quotes.space import Space, space_of
 from discreet.quotes.view import counts_every_row
@@ -180,15 +181,13 @@ def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fract
 
 
 def _shaped(asked: Asked, query: Query, part: Target) -> Query:
-    """The query with the least expected error; both norms of a tree grow with the number of its levels."""
-    if not isinstance(query, LevelCounts):
-        return query
+    """The query in the shape with the least expected error; both norms grow with the number of times a row counts."""
     single = _sensitivity(asked, query, _change(asked, query))
 
-    def variance(levels: int) -> float:
-        return law_for(Sensitivity(levels * single.l1, levels * single.l2_squared), part).variance()
+    def variance(times: int) -> float:
+        return law_for(Sensitivity(times * single.l1, times * single.l2_squared), part).variance()
 
-    return shaped(asked, query, variance)
+    return query.shaped(variance, asked.facts.rows)
 
 
 def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: Target) -> Fraction:
@@ -225,13 +224,13 @@ def _refuse_known(asked: Asked, query: Query) -> None:
     """
     nobody = asked.space is not None and not len(asked.space.held)
     if nobody or not _sensitivity(asked, query, _change(asked, query)).l1 or _is_said(asked, query):
-        raise PlanError(f"'{shown(query)}' is already exact: it follows from what is public; ask for more")
+        raise PlanError(f"'{query.words()}' is already exact: it follows from what is public; ask for more")
 
 
 def _is_said(asked: Asked, query: Query) -> bool:
     """Whether the published totals say the answer: how many rows have each combination of all values that it reads."""
     plan = asked.plan
-    read = [*columns_of(query), *(group.column for group in plan.group_by)]
+    read = [*query.columns(), *(group.column for group in plan.group_by)]
     read += [step.column for step in conditions_of(plan.steps)]
     return asked.space is not None and bool(read) and asked.space.says(read)
 
@@ -269,7 +268,7 @@ def _candidates(asked: Asked, query: Query, sensitivity: Sensitivity, part: Targ
 def _held(space: Space, query: Query) -> tuple[int, NDArray[np.int64]]:
     """How many integers the answer has, and the positions of those that can be other than 0, level by level."""
     held, done = [], 0
-    for width in widths(query):
+    for width in query.widths():
         held.append(done + (space.held[:, None] * width + np.arange(width)).ravel())
         done += space.cells * width
     return done, np.concatenate(held)
@@ -286,22 +285,36 @@ def _change(asked: Asked, query: Query) -> Change:
     """What one replaced (or added) row can do; after a resize n is fixed, so there it is that of replace-one."""
     plan, rows = asked.plan, asked.facts.rows
     neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
-    if isinstance(query, QuantileCodes):
-        skipped = not counts_every_row(plan) or nullable(asked, query)
-        return quantiles_change(len(query.at), cells=plan.layout.cells, skipped=skipped, neighbours=neighbours)
-    if isinstance(query, Dispersion):
-        return Change(Sensitivity(query.most, query.most**2), Sensitivity(0, 0), Sensitivity(0, 0))
-    least, most = reach(query)
-    return change_of(
-        least,
-        most,
-        at_once=len(widths(query)),
-        parts=sum(widths(query)),
-        cells=plan.layout.cells,
-        nullable=nullable(asked, query),
-        skipped=not counts_every_row(plan),
-        neighbours=neighbours,
-    )
+    row = _OneRow(cells=plan.layout.cells, skipped=not counts_every_row(plan), neighbours=neighbours)
+    return query.change(row, asked.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class _OneRow:
+    """The row that differs, in a request of so many cells, where it may count nowhere: its change by each rule."""
+
+    cells: int
+    skipped: bool
+    neighbours: Neighbours
+
+    def adds(self, least: int, most: int, *, at_once: int, parts: int, nullable: bool) -> Change:
+        return change_of(
+            least,
+            most,
+            at_once=at_once,
+            parts=parts,
+            cells=self.cells,
+            nullable=nullable,
+            skipped=self.skipped,
+            neighbours=self.neighbours,
+        )
+
+    def replaces(self, most: int) -> Change:
+        return Change(Sensitivity(most, most**2), Sensitivity(0, 0), Sensitivity(0, 0))
+
+    def chooses(self, quantiles: int, *, nullable: bool) -> Change:
+        skipped = self.skipped or nullable
+        return quantiles_change(quantiles, cells=self.cells, skipped=skipped, neighbours=self.neighbours)
 
 
 def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from discreet.cube.queries import widths
 from discreet.errors import unreachable
 from discreet.mechanisms.lattice import HeldCells
 from discreet.plan.plan import Plan
@@ -61,4 +60,4 @@ def _statements(line: Line, measured: Sequence[Measured], cells: int) -> Mapping
 
 def _noises(one: Measured, cells: int) -> int:
     """How many integers of an answer have noise of their own, at most."""
-    return len(one.law.held) if isinstance(one.law, HeldCells) else cells * sum(widths(one.query))
+    return len(one.law.held) if isinstance(one.law, HeldCells) else cells * sum(one.query.widths())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.cube.queries import (
@@ -17,7 +17,7 @@ from discreet.cube.queries import (
     TableCounts,
     WeightedSum,
 )
-from discreet.cube.trees import Tree, choose_tree
+from discreet.cube.trees import Tree
 from discreet.domain.groups import group_labels
 from discreet.domain.schema import Number
 from discreet.domain.steps import NumberFacts, TableFacts, conditions_of
@@ -26,7 +26,7 @@ from discreet.exact.numbers import rational_gcd
 from discreet.plan.plan import Plan, tables_of
 from discreet.quotes.quote import LEVEL, Line, Measured, PublicCells, PublicCount
 from discreet.quotes.space import Space
-from discreet.quotes.view import counts_every_row, is_complete
+from discreet.quotes.view import counts_every_row
 from discreet.statistics.kinds import (
     Count,
     Histogram,
@@ -43,7 +43,7 @@ from discreet.statistics.kinds import (
     levels_of,
 )
 
-__all__ = ["Asked", "line_of", "nullable", "shaped", "weights_of"]
+__all__ = ["Asked", "line_of", "weights_of"]
 
 _MOST_CHOSEN = 2**22
 """Codes among which quantiles are chosen, for the sake of memory; of more a tree is asked."""
@@ -81,7 +81,7 @@ class Asked:
 def weights_of(asked: Asked) -> dict[Query, Fraction]:
     """The distinct primitive queries, each with the greatest weight of the statistics that share it.
 
-    Trees of quantiles have a single level here; their shape depends on the noise that they will get, see `shaped`.
+    Trees of quantiles have a single level here; their shape depends on the noise that they will get.
     """
     weights: dict[Query, Fraction] = {}
     for statistic in asked.plan.statistics:
@@ -99,27 +99,6 @@ def _parts(asked: Asked, statistic: Statistic) -> list[tuple[Query, Fraction]]:
     if chosen is None or interval == 1:
         return [(counted, Fraction(1))]
     return [(chosen, 1 - interval), (counted, interval)] if interval else [(chosen, Fraction(1))]
-
-
-def shaped(asked: Asked, query: LevelCounts, variance: Callable[[int], float]) -> LevelCounts:
-    """The tree with the least expected error when the noise of d levels has the variance `variance(d)`."""
-    size = query.tree.size
-    tree = choose_tree(size, variance, rows=asked.facts.rows)
-    if tree.bins < 2 <= size:
-        tree = Tree(size, 2, 1, -(-size // 2))  # a single node tells nothing, however little may be spent
-    return replace(query, tree=tree)
-
-
-def nullable(asked: Asked, query: Query) -> bool:
-    """Whether a row that is in a cell may add nothing to it: its value is null, or in none of the further groups."""
-    match query:
-        case RowCount():
-            return False
-        case TableCounts():
-            return not all(is_complete(group, asked.facts) for group in query.groups)
-        case NonNullCount() | WeightedSum() | Squares() | Dispersion() | LevelCounts() | QuantileCodes():
-            return asked.facts[query.column].nullable
-    raise unreachable(query)
 
 
 def line_of(asked: Asked, statistic: Statistic, measured: Sequence[Measured]) -> Line:

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain.groups import Group, group_labels
+from discreet.domain.groups import Group, group_labels, is_complete
 from discreet.domain.steps import conditions_of
 from discreet.errors import PlanError
 from discreet.plan.plan import Plan
 from discreet.quotes.space import space_of
-from discreet.quotes.view import counts_every_row, is_complete
+from discreet.quotes.view import counts_every_row
 from discreet.statistics.kinds import Count, Statistic
 from discreet.totals.beside import Beside
 from discreet.totals.structure import exact_sums

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.queries import Dispersion, LevelCounts, Query, Squares, reach, shown
+from discreet.cube.queries import Dispersion, LevelCounts, Query, Squares, WeightedSum
 from discreet.domain.words import card, one_line, request_text
 from discreet.errors import InternalError, unreachable
 from discreet.exact.numbers import common_denominator, decimal_text, text
@@ -196,7 +196,7 @@ class Quote:
 
     def _repr_html_(self) -> str:
         asked = request_text(self.plan.group_by, [statistic.name for statistic in self.plan.statistics])
-        noise = [(shown(one.query), f"{decimal_text(100 * one.share, 3)} %", law_text(one.law)) for one in self.measured]
+        noise = [(one.query.words(), f"{decimal_text(100 * one.share, 3)} %", law_text(one.law)) for one in self.measured]
         errors = [text.strip().split(": ", 1) for text in accuracy_text(self)[1:]]
         facts = [("asks for", asked), ("cost", self.spend.explain())]
         heading = accuracy_text(self)[0].rstrip(":")
@@ -215,7 +215,7 @@ class Quote:
         lines.append(str(self.plan.layout))
         for one in self.measured:
             share = decimal_text(100 * one.share, 3)
-            lines.append(f"  {shown(one.query)}: {share} % of the spend; noise {law_text(one.law)}")
+            lines.append(f"  {one.query.words()}: {share} % of the spend; noise {law_text(one.law)}")
             lines += [f"    {line}" for line in _choice_text(one)]
         if self.joint < 1:
             together = decimal_text(self.joint, 3)
@@ -260,7 +260,8 @@ def totals_text(quote: Quote, beside: Beside) -> list[str]:
         for one in quote.measured:
             factor = Fraction(one.sensitivity.l2_squared, max(1, one.ordinary.l2_squared))
             if resize_of(quote.plan) is None:
-                lines.append(f"  {shown(one.query)}: the totals multiply ρ by {text(factor)} (naive: a² = {adjacency.a**2})")
+                naive = f"(naive: a² = {adjacency.a**2})"
+                lines.append(f"  {one.query.words()}: the totals multiply ρ by {text(factor)} {naive}")
     return lines
 
 
@@ -393,6 +394,5 @@ def _largest(quote: Quote, part: int, level: Fraction) -> int:
 
 
 def _reach(quote: Quote, line: Line) -> int:
-    if line.total is None:
-        return 0
-    return max(map(abs, reach(quote.measured[line.total].query)))
+    total = None if line.total is None else quote.measured[line.total].query
+    return max(map(abs, total.reach())) if isinstance(total, WeightedSum) else 0

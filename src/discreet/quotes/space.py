@@ -40,7 +40,7 @@ from discreet.statistics.kinds import (
     levels_of,
 )
 from discreet.totals.beside import Beside, atoms_of, beside, star_of
-from discreet.totals.description import Invariants
+from discreet.totals.description import Description
 from discreet.totals.given import read_totals
 from discreet.totals.published import PublishedTotals
 from discreet.totals.statements import TotalsPart
@@ -134,7 +134,7 @@ def space_of(plan: Plan, totals: Beside) -> Space | None:
 
 
 def sensitivity(
-    invariants: Invariants,
+    invariants: Description,
     schema: Schema,
     query: object,
     norm: int | str = 2,

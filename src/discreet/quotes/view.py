@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from discreet.cube.paths import CategoryPath, path_of
 from discreet.cube.places import group_places, passes
 from discreet.domain.codes import NULL
-from discreet.domain.groups import BinGroup, CategoryGroup, Group, group_labels
-from discreet.domain.schema import Category, Schema
-from discreet.domain.steps import Impute, NumberFacts, TableFacts, conditions_of, facts_of
-from discreet.errors import PlanError, unreachable
+from discreet.domain.groups import group_labels, is_complete
+from discreet.domain.steps import Impute, conditions_of, facts_of
+from discreet.errors import PlanError
 from discreet.plan.plan import Plan, resize_of
 
-__all__ = ["View", "counts_every_row", "is_complete", "level_count", "positions", "refuse_imputed", "view_of"]
+__all__ = ["View", "counts_every_row", "positions", "refuse_imputed", "view_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,11 +45,6 @@ class View:
     def free(self) -> int:
         """How many cells of the request share the same groups of the columns of the totals."""
         return prod(count for column, count in self.labels if column not in self.places)
-
-
-def level_count(schema: Schema, column: str) -> int:
-    """The number of levels of a column of the totals, the null level included (soundness 18)."""
-    return schema[column].size + 1
 
 
 def refuse_imputed(plan: Plan, columns: tuple[str, ...]) -> None:
@@ -120,14 +114,3 @@ def _final_codes(plan: Plan, name: str) -> NDArray[np.int64]:
         return np.array([*path.targets, NULL], dtype=np.int64)
     codes = np.clip(np.arange(plan.schema[name].size, dtype=np.int64), path.low, path.high)
     return np.append(codes, NULL)
-
-
-def is_complete(group: Group, facts: TableFacts) -> bool:
-    """Whether every value of the column, and null where it can be null, is in one of the groups."""
-    column = facts[group.column]
-    match group:
-        case BinGroup(edges=edges):
-            return isinstance(column, NumberFacts) and edges[0] <= column.low and column.high < edges[-1]
-        case CategoryGroup():
-            return isinstance(column.column, Category)
-    raise unreachable(group)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.queries import Dispersion, LevelCounts, QuantileCodes, Squares, TableCounts, reach, widths
-from discreet.domain.groups import Group, Label, group_labels
+from discreet.cube.queries import Dispersion, LevelCounts, QuantileCodes, Squares, TableCounts, WeightedSum
+from discreet.domain.groups import Group, Label, group_labels, is_complete
 from discreet.domain.schema import Number
 from discreet.domain.steps import NumberFacts
 from discreet.errors import InternalError
@@ -19,7 +19,7 @@ from discreet.mechanisms.lattice import plain_law
 from discreet.noise.single.many import half_width_of_sum
 from discreet.plan.plan import tables_of
 from discreet.quotes.quote import Line, PublicCells, PublicCount, Quote, half_widths, sum_half_widths
-from discreet.quotes.view import counts_every_row, is_complete
+from discreet.quotes.view import counts_every_row
 from discreet.releases.labels import LabelColumn, label_columns
 from discreet.statistics.kinds import Count, Mean, Share, Std, Sum, Variance, levels_of, outputs
 from discreet.statistics.margins import Margin, reconcile
@@ -167,8 +167,10 @@ def _variance(quote: Quote, line: Line, noisy: Noisy, cells: slice, counts: tupl
     if not isinstance(one, Squares):
         raise InternalError("a variance needs a sum of squares")
     sums, squares = (_part(quote, part, line.level, noisy, cells) for part in (line.total, line.squares))
-    ends = reach(quote.measured[line.total].query)
-    return variance_estimate(sums, squares, counts, shift=one.shift, unit=line.unit, reach=ends)
+    total = quote.measured[line.total].query
+    if not isinstance(total, WeightedSum):
+        raise InternalError("a variance needs a sum")
+    return variance_estimate(sums, squares, counts, shift=one.shift, unit=line.unit, reach=total.reach())
 
 
 def _quantiles(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[Estimate]:
@@ -207,7 +209,7 @@ def _tree_codes(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[Esti
     one = quote.measured[line.tree] if line.tree is not None else None
     if one is None or not isinstance(one.query, LevelCounts):
         raise InternalError("quantiles need a tree")
-    sizes = [cells * width for width in widths(one.query)]
+    sizes = [cells * width for width in one.query.widths()]
     levels = [part.reshape(cells, -1) for part in np.split(noisy[line.tree or 0], np.cumsum(sizes)[:-1])]
     totals = None if line.count is None else _counts(quote, line, noisy, slice(0, cells))[0]
     at = levels_of(line.statistic.kind)

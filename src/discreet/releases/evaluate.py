@@ -6,24 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from discreet.cube.cells import cells_of
 from discreet.cube.cube import Cube, row_count
-from discreet.cube.queries import (
-    LevelCounts,
-    QuantileCodes,
-    Query,
-    TableCounts,
-    answer,
-    answer_codes,
-    answer_parts,
-    cells_of,
-    part_of,
-)
+from discreet.cube.queries import part_of
 from discreet.cube.resample import resample
-from discreet.cube.scans import Part
-from discreet.domain.steps import TableFacts, facts_of
+from discreet.domain.steps import facts_of
 from discreet.engines.base import Engine, Scan, cubes_of
 from discreet.errors import InternalError
 from discreet.mechanisms import ExponentialQuantiles, add_noise, add_noise_in_place, select
@@ -47,8 +36,8 @@ def scanned(engine: Engine, layout: Layout, *before: Scan) -> Iterator[Cube]:
 def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArray[Any]]:
     """The measured queries on the table that is asked: one vector over the cells of the release for each. Private.
 
-    Where codes are chosen, what they are chosen from: `answer_codes`. Parts are drawn one by one and yet have the law of
-    one joint cube (docs/proofs/cube.md, Q2).
+    Where codes are chosen, what they are chosen from: `QuantileCodes.answer`. Parts are drawn one by one and yet have the
+    law of one joint cube (docs/proofs/cube.md, Q2).
 
     Args:
         quote: what is measured.
@@ -72,16 +61,8 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
         cells = cells_of(plan, asked, brought)
         for number, one in enumerate(quote.measured):
             if places[number] == position:
-                answers[number] = _answer(one.query, asked, brought, cells, plan.facts)
+                answers[number] = one.query.answer(asked, brought, cells, plan.facts)
     return [answers[number] for number in range(len(quote.measured))]
-
-
-def _answer(query: Query, asked: Cube, brought: Part, cells: NDArray[np.int64], facts: TableFacts) -> NDArray[Any]:
-    if isinstance(query, TableCounts | LevelCounts):
-        return answer_parts(query, asked, brought, cells, facts)
-    if isinstance(query, QuantileCodes):
-        return answer_codes(query, asked, brought, cells)
-    return answer(query, asked, brought, cells)
 
 
 def noisy_answers(

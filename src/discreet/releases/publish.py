@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube
-from discreet.cube.queries import shown
 from discreet.domain.steps import Impute, Resize
 from discreet.errors import InternalError
 from discreet.exact.canonical import canonical, digest
@@ -213,7 +212,7 @@ def noise_json(quote: Quote) -> list[dict[str, str]]:
     """Query, sensitivities and exact noise scale of every primitive: enough to recompute each scale."""
     return [
         {
-            "query": shown(one.query),
+            "query": one.query.words(),
             "l1_sensitivity": str(one.sensitivity.l1),
             "l2_squared_sensitivity": str(one.sensitivity.l2_squared),
             "ordinary_l1_sensitivity": str(one.ordinary.l1),

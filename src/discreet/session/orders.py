@@ -16,7 +16,7 @@ from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan
 from discreet.privacy.amounts import Spend, budget_down
 from discreet.privacy.coordinates import Budget, coordinates, to_json
-from discreet.totals.description import Invariants
+from discreet.totals.description import Description
 
 __all__ = [
     "Errors",
@@ -48,7 +48,7 @@ class Order:
     to: str | Path | None = None
 
 
-def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Invariants | None, budget: Budget) -> str:
+def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:
     """What a ledger freezes of a data set, as canonical JSON."""
     return canonical(
         {

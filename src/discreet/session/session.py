@@ -20,6 +20,7 @@ from discreet.engines.base import snapshot_before
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
 from discreet.exact.files import Draft, discarded
 from discreet.exact.numbers import Amount
+from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
 from discreet.privacy.amounts import (
@@ -40,7 +41,6 @@ from discreet.session.loading import load_rooms
 from discreet.session.orders import Errors, Order, charge_of, check_names, checked_name, checked_order, declaration_json
 from discreet.statistics.kinds import count
 from discreet.totals.checking import checked_invariants
-from discreet.totals.description import Invariants
 
 if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.

@@ -16,7 +16,7 @@ from discreet.engines.base import Engine, Scan, snapshot_before
 from discreet.errors import InternalError, LedgerError
 from discreet.exact.canonical import canonical, digest
 from discreet.ledger import Identity, Ledger, Publication
-from discreet.totals.description import Invariants
+from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals, totals_from_json, totals_of_counts
 
 __all__ = ["ExactRequest", "publish_totals", "require_totals", "totals_of_payload", "totals_scan"]
@@ -26,7 +26,7 @@ __all__ = ["ExactRequest", "publish_totals", "require_totals", "totals_of_payloa
 class ExactRequest:
     """What is published exactly about which table."""
 
-    invariants: Invariants
+    invariants: Description
     schema: Schema
     neighbours: Neighbours
 
@@ -67,7 +67,7 @@ def require_totals(cube: Cube, request: ExactRequest, published: PublishedTotals
         raise InternalError("the totals of the source are not the published ones")
 
 
-def totals_of_payload(payload: bytes, invariants: Invariants, schema: Schema) -> PublishedTotals:
+def totals_of_payload(payload: bytes, invariants: Description, schema: Schema) -> PublishedTotals:
     """The totals that the ledger keeps."""
     return totals_from_json(invariants, schema, json.loads(payload)["totals"])
 

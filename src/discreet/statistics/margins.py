@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import inf, isfinite, prod
+from math import isfinite, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, printed
 
-__all__ = ["Margin", "reconcile", "reconciled_variances"]
+__all__ = ["Margin", "reconcile"]
 
 _Axes = tuple[int, ...]
 
@@ -79,26 +79,6 @@ def reconcile(margins: Sequence[Margin], *, n: int | None = None) -> list[NDArra
     if n is not None:
         means[()] = np.float64(n) * np.ones(())
     return [_composed(margin, means, sizes) for margin in margins]
-
-
-def reconciled_variances(margins: Sequence[Margin], *, n: int | None = None) -> list[float]:
-    """The variance of each cell of the margins that `reconcile` returns: all cells of one margin have the same.
-
-    Args and errors as for `reconcile`; the values do not matter.
-    """
-    sizes = _sizes(margins)
-    precisions = _precisions(margins, sizes)
-    if n is not None:
-        precisions[()] = inf
-    variances = []
-    for margin in margins:
-        total = 0.0
-        for kept in _subsets(margin.axes):
-            # Subtracting the mean of m cells leaves the share 1 - 1/m of the variance.
-            centred = prod(1 - 1 / sizes[axis] for axis in kept)
-            total += centred / precisions[kept] / _cells_without(margin.axes, kept, sizes) ** 2
-        variances.append(total)
-    return variances
 
 
 def _sizes(margins: Sequence[Margin]) -> dict[int, int]:

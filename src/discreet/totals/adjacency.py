@@ -19,7 +19,7 @@ from discreet.domain.schema import Schema
 from discreet.errors import PlanError
 from discreet.totals.classes import Classes, classes_of, existence_of
 from discreet.totals.components import Component, Split, components_of, exists, possible_cells, splits_of
-from discreet.totals.description import Invariants
+from discreet.totals.description import Description
 from discreet.totals.disclosure import disclosures, is_vacuous
 from discreet.totals.general import crossing_bound, decomposable, graver_bound, product_bound
 from discreet.totals.published import PublishedTotals
@@ -62,12 +62,12 @@ class _Piece:
 
 
 def semi_adjacency(
-    invariants: Invariants, schema: Schema, totals: PublishedTotals | None = None, rows: int | None = None
+    invariants: Description, schema: Schema, totals: PublishedTotals | None = None, rows: int | None = None
 ) -> SemiAdjacency:
     """a(t) for these totals; without totals an upper bound over all of them, which `rows` = n can only lower.
 
     Raises:
-        SchemaError, ArgumentError: as `Invariants.check`.
+        SchemaError, ArgumentError: as `Description.check`.
         PlanError: no cell is possible, totals that contradict each other, or no closed form and a domain too large for
             the general case.
     """
@@ -122,7 +122,7 @@ def _together(pieces: Sequence[_Piece], rows: int | None) -> SemiAdjacency:
 
 
 def _piece(
-    component: Component, invariants: Invariants, schema: Schema, totals: PublishedTotals | None, rows: int | None
+    component: Component, invariants: Description, schema: Schema, totals: PublishedTotals | None, rows: int | None
 ) -> _Piece:
     possible = possible_cells(component, invariants, schema, totals)
     splits = splits_of(component, possible, schema, totals, rows)

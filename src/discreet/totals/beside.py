@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.domain.schema import Schema
 from discreet.errors import unreachable
 from discreet.totals.cells import cell_index, domain_size, positions, shape_of
-from discreet.totals.description import Invariants
+from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals
 from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart, parted
 
@@ -33,12 +33,12 @@ class Beside:
         totals: the published numbers, None before they are published; then a(t) is an upper bound over all totals.
     """
 
-    invariants: Invariants
+    invariants: Description
     adjacency: SemiAdjacency
     totals: PublishedTotals | None
 
 
-def beside(invariants: Invariants, schema: Schema, totals: PublishedTotals | None, rows: int) -> Beside:
+def beside(invariants: Description, schema: Schema, totals: PublishedTotals | None, rows: int) -> Beside:
     """The totals of a table of `rows` rows with their semi-adjacency.
 
     Raises:
@@ -57,7 +57,7 @@ class Star:
     branches: tuple[tuple[str, ...], ...]
 
 
-def star_of(invariants: Invariants) -> Star | None:
+def star_of(invariants: Description) -> Star | None:
     """The totals as a star, None when they are none: only some cells are published, or the overlaps are of another kind.
 
     Totals that follow from finer ones are left out; without any totals the star is the public number of rows.
@@ -77,7 +77,7 @@ def star_of(invariants: Invariants) -> Star | None:
     return Star(_ordered(invariants, separator), branches)
 
 
-def _ordered(invariants: Invariants, names: frozenset[str]) -> tuple[str, ...]:
+def _ordered(invariants: Description, names: frozenset[str]) -> tuple[str, ...]:
     return tuple(name for name in invariants.columns if name in names)
 
 
@@ -163,7 +163,7 @@ def alive_cells(beside: Beside, schema: Schema) -> NDArray[np.bool_]:
     return alive.reshape(shape_of(columns, schema))
 
 
-def equations_of(invariants: Invariants, schema: Schema) -> NDArray[np.int64]:
+def equations_of(invariants: Description, schema: Schema) -> NDArray[np.int64]:
     """The published sums as rows of coefficients over the joint cells, the number of rows first."""
     columns = invariants.columns
     cells = domain_size(columns, schema)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from discreet.domain.neighbours import Neighbours, ReplaceOne
 from discreet.domain.schema import Schema
 from discreet.errors import PlanError, printed
-from discreet.totals.description import Invariants
+from discreet.totals.description import Description
 
 __all__ = ["checked_invariants"]
 
+_Described = TypeVar("_Described", bound=Description)
 
-def checked_invariants(invariants: object, schema: Schema, neighbours: Neighbours) -> Invariants | None:
+
+def checked_invariants(invariants: _Described | None, schema: Schema, neighbours: Neighbours) -> _Described | None:
     """The invariants themselves; None for none.
 
     Raises:
         PlanError: no invariants at all, AddRemove, several rows a person, nothing left to protect, or no known
             semi-adjacency for them.
-        SchemaError, ArgumentError: as `Invariants.check`.
+        SchemaError, ArgumentError: as `Description.check`.
     """
     if invariants is None:
         return None
-    if not isinstance(invariants, Invariants) or not invariants.parts:
+    if not isinstance(invariants, Description) or not invariants.parts:
         raise PlanError(
             f"invariants={printed(invariants)}: must be made with Totals('state'), Margins(['a'], ['b']) and so on"
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.domain.schema import Schema
 from discreet.errors import PlanError, unreachable
 from discreet.totals.cells import cell_indices, domain_size, positions
-from discreet.totals.description import Invariants
+from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals, cell_numbers
 from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart, parted
 
@@ -47,7 +47,7 @@ class Split:
     weights: tuple[int, ...] | None = None
 
 
-def components_of(invariants: Invariants) -> tuple[Component, ...]:
+def components_of(invariants: Description) -> tuple[Component, ...]:
     """The components, in the order of their first columns."""
     groups: list[set[str]] = []
     for part in invariants.parts:
@@ -77,7 +77,7 @@ def _implied(part: Part, parts: list[Part]) -> bool:
 
 
 def possible_cells(
-    component: Component, invariants: Invariants, schema: Schema, totals: PublishedTotals | None
+    component: Component, invariants: Description, schema: Schema, totals: PublishedTotals | None
 ) -> NDArray[np.bool_]:
     """Which cells of the component's joint domain hold a row in some table, as far as single published numbers say.
 

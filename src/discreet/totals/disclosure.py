@@ -11,7 +11,7 @@ from discreet.domain.schema import Schema
 from discreet.totals.cells import positions
 from discreet.totals.classes import classes_of
 from discreet.totals.components import Component, components_of, possible_cells, splits_of
-from discreet.totals.description import Invariants
+from discreet.totals.description import Description
 from discreet.totals.general import rank
 from discreet.totals.published import PublishedTotals
 from discreet.totals.statements import OccupiedPart, TotalsPart
@@ -19,7 +19,7 @@ from discreet.totals.statements import OccupiedPart, TotalsPart
 __all__ = ["disclosures", "is_vacuous"]
 
 
-def disclosures(invariants: Invariants, schema: Schema, totals: PublishedTotals | None) -> tuple[str, ...]:
+def disclosures(invariants: Description, schema: Schema, totals: PublishedTotals | None) -> tuple[str, ...]:
     """What the totals, which no noise covers, say about single rows, in words; empty before they are published.
 
     A row is *determined* where every table with these totals gives it the same value: no guarantee protects that value.
@@ -30,7 +30,7 @@ def disclosures(invariants: Invariants, schema: Schema, totals: PublishedTotals 
     return (*_determined(invariants, schema, totals), *_single_rows(totals))
 
 
-def is_vacuous(invariants: Invariants, schema: Schema, totals: PublishedTotals | None = None) -> bool:
+def is_vacuous(invariants: Description, schema: Schema, totals: PublishedTotals | None = None) -> bool:
     """Whether the totals settle the number of rows of every cell of the whole schema: no noise could protect anything.
 
     True is proved; False may leave out sums of many cells with several coefficients.
@@ -50,7 +50,9 @@ def is_vacuous(invariants: Invariants, schema: Schema, totals: PublishedTotals |
     return open_components <= 1
 
 
-def _held(component: Component, invariants: Invariants, schema: Schema, totals: PublishedTotals | None) -> NDArray[np.bool_]:
+def _held(
+    component: Component, invariants: Description, schema: Schema, totals: PublishedTotals | None
+) -> NDArray[np.bool_]:
     """Which cells of the component can hold a row, with what the totals say together where they settle every class."""
     cells = possible_cells(component, invariants, schema, totals)
     rows = None if totals is None else totals.rows
@@ -60,7 +62,7 @@ def _held(component: Component, invariants: Invariants, schema: Schema, totals: 
     return cells
 
 
-def _determined(invariants: Invariants, schema: Schema, totals: PublishedTotals) -> Iterator[str]:
+def _determined(invariants: Description, schema: Schema, totals: PublishedTotals) -> Iterator[str]:
     """The columns of which the totals say the value of every row."""
     known: list[str] = []
     for component in components_of(invariants):

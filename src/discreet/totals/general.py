@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import PlanError
+from discreet.exact import lattices
 from discreet.totals.classes import Classes
 from discreet.totals.components import Component, Split
 from discreet.totals.graver import MOST_CELLS, graver_basis
@@ -154,9 +155,7 @@ def _too_large(component: Component, classes: Classes, connected: int) -> PlanEr
 
 def rank(splits: Sequence[Split], classes: Classes) -> int:
     """The rank of the sums and n as functions of the rows of the classes; 0, which is no bound, above 1000 classes."""
-    from flint import fmpz_mat
-
-    return 0 if classes.size > _MOST_RANKED else int(fmpz_mat(_matrix(splits, classes.blocks).tolist()).rank())
+    return 0 if classes.size > _MOST_RANKED else lattices.rank(_matrix(splits, classes.blocks).tolist())
 
 
 def _matrix(splits: Sequence[Split], blocks: Sequence[_Ints]) -> _Ints:

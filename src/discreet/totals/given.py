@@ -19,7 +19,7 @@ from discreet.errors import PlanError, did_you_mean, printed
 from discreet.exact.canonical import canonical
 from discreet.totals.cells import cell_indices, domain_size
 from discreet.totals.contradictions import refuse_contradictions
-from discreet.totals.description import Invariants
+from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals, cell_numbers
 from discreet.totals.reading import read_cell
 from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart
@@ -31,7 +31,7 @@ _LARGEST = 10**30
 
 
 def totals_from_user(
-    invariants: Invariants, schema: Schema, given: Mapping[object, object], rows: int | None = None
+    invariants: Description, schema: Schema, given: Mapping[object, object], rows: int | None = None
 ) -> PublishedTotals:
     """The totals that a mapping says; `rows` is n where it is known.
 
@@ -60,7 +60,7 @@ def totals_from_user(
     return published
 
 
-def _part_of(key: object, value: object, invariants: Invariants, names: Sequence[str]) -> tuple[_Table, tuple[str, ...]]:
+def _part_of(key: object, value: object, invariants: Description, names: Sequence[str]) -> tuple[_Table, tuple[str, ...]]:
     """The part that the key means, and its columns in the order of the key."""
     columns = key if isinstance(key, tuple) else (key,)
     kind = TotalsPart if isinstance(value, Mapping) else OccupiedPart
@@ -128,7 +128,7 @@ def _implied(part: _Table, schema: Schema, tables: Mapping[_Table, NDArray[np.in
     for other, table in tables.items():
         whole = isinstance(other, TotalsPart) and other.only is None
         if whole and set(part.columns) <= set(other.columns):
-            source = PublishedTotals(Invariants((other,)), None, (tuple(table.tolist()),))
+            source = PublishedTotals(Description((other,)), None, (tuple(table.tolist()),))
             found = source.table(part.columns, schema)
             if found is not None:
                 return found.reshape(-1)
@@ -137,7 +137,7 @@ def _implied(part: _Table, schema: Schema, tables: Mapping[_Table, NDArray[np.in
 
 
 def read_totals(
-    invariants: Invariants, schema: Schema, totals: PublishedTotals | Mapping[object, object], rows: int | None = None
+    invariants: Description, schema: Schema, totals: PublishedTotals | Mapping[object, object], rows: int | None = None
 ) -> PublishedTotals:
     """The totals, if they are those of the invariants: published ones as they are, others read by `totals_from_user`.
 

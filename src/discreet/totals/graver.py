@@ -15,7 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_CELLS", "graver_basis", "kernel_basis"]
+from discreet.exact.lattices import hermite, independent_rows, kernel_basis
+
+__all__ = ["MOST_CELLS", "graver_basis"]
 
 MOST_CELLS = 62
 """Signs are kept as bits of one machine word."""
@@ -27,17 +29,6 @@ _LARGEST = 2**31
 _Ints = NDArray[np.int64]
 
 
-def kernel_basis(matrix: Sequence[Sequence[int]]) -> list[list[int]]:
-    """A basis of the lattice of integer vectors v with matrix · v = 0, in Hermite normal form."""
-    from flint import fmpz_mat
-
-    rows, cells = len(matrix), len(matrix[0])
-    # Row operations over the integers on [Aᵀ | 1]: rows that are 0 on the left are the kernel, still a lattice basis.
-    stacked = [[int(row[cell]) for row in matrix] + [int(cell == other) for other in range(cells)] for cell in range(cells)]
-    reduced = fmpz_mat(stacked).hnf().tolist()
-    return [[int(value) for value in row[rows:]] for row in reduced if not any(row[:rows])]
-
-
 def graver_basis(matrix: Sequence[Sequence[int]]) -> _Ints | None:
     """The Graver basis, one vector of each pair ±g; None where it is too large to complete here.
 
@@ -45,27 +36,22 @@ def graver_basis(matrix: Sequence[Sequence[int]]) -> _Ints | None:
         int64, shape (vectors, cells).
     """
     cells = len(matrix[0])
-    basis = kernel_basis(matrix)
-    if not basis:
+    kernel = kernel_basis([matrix[i] for i in independent_rows(matrix)], cells)
+    if not kernel:
         return np.zeros((0, cells), dtype=np.int64)
+    basis = hermite(kernel)
     if cells > MOST_CELLS or any(abs(value) >= _LARGEST for row in basis for value in row):
         return None
     # Pivots first: on them the basis is triangular, mostly the identity, and nothing has to be completed.
     pivots = [next(cell for cell, value in enumerate(row) if value) for row in basis]
     order = pivots + [cell for cell in range(cells) if cell not in pivots]
-    ordered = np.array(basis, dtype=np.int64)[:, order]
-    found = _lift(_triangular(ordered))
+    ordered = [[row[cell] for cell in order] for row in basis]
+    found = _lift(np.array(hermite(ordered), dtype=np.int64))
     if found is None:
         return None
     back = np.empty_like(found)
     back[:, order] = found
     return back
-
-
-def _triangular(basis: _Ints) -> _Ints:
-    from flint import fmpz_mat
-
-    return np.array([[int(value) for value in row] for row in fmpz_mat(basis.tolist()).hnf().tolist()], dtype=np.int64)
 
 
 def _lift(basis: _Ints) -> _Ints | None:

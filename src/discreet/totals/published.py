@@ -14,7 +14,7 @@ from discreet.domain.schema import Schema
 from discreet.errors import InternalError, PlanError
 from discreet.exact.canonical import canonical
 from discreet.totals.cells import Cell, cell_at, cell_indices, domain_size, shape_of
-from discreet.totals.description import Invariants
+from discreet.totals.description import Description
 from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart, part_json
 
 __all__ = ["PublishedTotals", "cell_numbers", "totals_from_json", "totals_of_counts"]
@@ -32,7 +32,7 @@ class PublishedTotals:
             names. Impossible: none.
     """
 
-    invariants: Invariants
+    invariants: Description
     rows: int | None
     values: tuple[tuple[int, ...], ...]
 
@@ -91,7 +91,7 @@ class PublishedTotals:
         return {**described, "cells": sorted(cells, key=canonical)}
 
 
-def totals_from_json(invariants: Invariants, schema: Schema, shown: Mapping[str, Any]) -> PublishedTotals:
+def totals_from_json(invariants: Description, schema: Schema, shown: Mapping[str, Any]) -> PublishedTotals:
     """The totals that `to_json` has written: `totals_from_json(t.invariants, schema, t.to_json(schema)) == t`.
 
     Raises:
@@ -127,7 +127,7 @@ def _cells_from_json(part: TotalsPart | OccupiedPart, schema: Schema, entry: Map
 
 
 def totals_of_counts(
-    invariants: Invariants,
+    invariants: Description,
     schema: Schema,
     counts: NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> PublishedTotals:

@@ -19,6 +19,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.exact.lattices import rank
+
 __all__ = ["Blocks", "Kernel", "Structure", "Table", "Tables", "describe", "exact_sums", "margin_equations"]
 
 
@@ -151,9 +153,7 @@ class Kernel:
     @property
     def rank(self) -> int:
         """How many counts are free."""
-        from flint import fmpz_mat
-
-        return self.size - int(fmpz_mat(self.equations.tolist()).rank())
+        return self.size - rank(self.equations.tolist())
 
 
 Structure = Blocks | Tables | Kernel

@@ -20,7 +20,7 @@ from discreet.cube import resample
 from discreet.exact import balls, figures
 from discreet.exact.numbers import decimal_up, exact, float_down, float_up, sqrt_down, sqrt_up
 from discreet.pages.planner import curves
-from discreet.privacy import GDP, ZCDP, _copies, _profiles, convert, measures
+from discreet.privacy import GDP, ZCDP, _checks, _copies, _digits, _profiles, convert
 from discreet.privacy._digits import digits_down, digits_up, shown_up
 from discreet.privacy.amounts import budget_down
 from discreet.privacy.bounded_range import range_of
@@ -64,9 +64,9 @@ UP: dict[str, tuple[Callable[[Fraction], Any], float]] = {
 DOWN: dict[str, tuple[Callable[[Fraction], Any], float]] = {
     "float_down": (float_down, 1e-15),
     "digits_down": (lambda value: digits_down(value, 12), 1e-10),
-    "a short amount": (lambda value: measures._short_down(float_down(value)), 1e-14),
-    "an ε to meet": (lambda value: measures._target(value, Fraction(1, 10))[0], 1e-15),
-    "a δ to meet": (lambda value: measures._target(1, value)[1] if value < 1 else float_down(value), 1e-15),
+    "a short amount": (lambda value: _digits.short_down(float_down(value)), 1e-14),
+    "an ε to meet": (lambda value: _checks.target_down(value, Fraction(1, 10))[0], 1e-15),
+    "a δ to meet": (lambda value: _checks.target_down(1, value)[1] if value < 1 else float_down(value), 1e-15),
     "an argument of a conversion": (lambda value: convert._below(value, "epsilon"), 1e-15),
     "the lower end of a ball": (lambda value: balls.lower(ball(value)), 1e-14),
     "the lower end of a ball as a rational": (lambda value: balls.lower_rational(ball(value)), 1e-14),

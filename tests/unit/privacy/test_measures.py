@@ -26,7 +26,7 @@ from discreet.privacy import (
     scale,
     to_json,
 )
-from discreet.privacy.measures import _short_down
+from discreet.privacy._digits import short_down
 
 EVERY = [PureDP("0.3"), ApproxDP(1, "1e-6"), ZCDP("0.213"), GDP("0.7"), RDP([(2, "0.1"), ("4.5", "0.3"), (64, 2)])]
 BUDGETS = [guarantee for guarantee in EVERY if not isinstance(guarantee, RDP)]
@@ -261,6 +261,6 @@ def test_importing_the_package_stays_light() -> None:
 def test_a_strength_that_is_no_number_is_refused_by_name() -> None:
     for bad in (math.inf, math.nan):
         with pytest.raises(ArgumentError, match="value"):
-            _short_down(bad)
-    assert _short_down(0.0) == 0
-    assert 0 <= Fraction(1 / 3) - _short_down(1 / 3) <= Fraction(1, 10**16)
+            short_down(bad)
+    assert short_down(0.0) == 0
+    assert 0 <= Fraction(1 / 3) - short_down(1 / 3) <= Fraction(1, 10**16)

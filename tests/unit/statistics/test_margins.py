@@ -9,7 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
-from discreet.statistics.margins import Margin, reconcile, reconciled_variances
+from discreet.statistics.margins import Margin, reconcile
+
+from .margin_variances import reconciled_variances
 
 SIZES = (2, 3, 1, 2)
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.cube.queries import QuantileCodes, widths
+from discreet.cube.queries import QuantileCodes
 from discreet.plan.plan import plan_json
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import interval_ranks
@@ -161,7 +161,7 @@ BOUNDS = {"v": (-2, 8), "w": (0, 20), "k": (7, 7)}
 @pytest.mark.parametrize("name", REQUESTS)
 def test_whatever_the_noise_is_values_are_possible_and_within_their_intervals(name, spend):
     asked = quote(REQUESTS[name], spend)
-    sizes = [asked.plan.layout.cells * sum(widths(one.query)) for one in asked.measured]
+    sizes = [asked.plan.layout.cells * sum(one.query.widths()) for one in asked.measured]
     number = st.one_of(st.integers(-30, 30), st.integers(-(10**9), 10**9), st.sampled_from([-(2**61), 2**61]))
 
     @settings(max_examples=12)
@@ -459,7 +459,7 @@ def test_a_hundred_statistics_of_ten_thousand_groups_take_less_than_two_seconds(
     request = dp.Table(schema, dp.ReplaceOne(rows=10**6)).group_by("a", "b").agg(*statistics)
     asked = quote(request, dp.ZCDP(1))
     assert (len(asked.lines), request.layout.cells) == (100, 10_000)
-    noisy = [np.full(10_000 * sum(widths(one.query)), 100) for one in asked.measured]
+    noisy = [np.full(10_000 * sum(one.query.widths()), 100) for one in asked.measured]
     start = time.process_time()
     assert len(estimated(asked, noisy)) == 100
     assert time.process_time() - start < 2

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
 from discreet.totals.adjacency import SemiAdjacency, disclosures, is_vacuous, semi_adjacency
-from discreet.totals.description import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
 from discreet.totals.given import read_totals
 from discreet.totals.published import totals_of_counts
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.totals.description import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
+from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
 
 SCHEMA = dp.Schema(
     {

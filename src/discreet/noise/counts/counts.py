@@ -24,7 +24,6 @@ __all__ = [
     "binomial",
     "categorical",
     "hypergeometric",
-    "multinomial",
     "multinomial_rows",
     "multivariate_hypergeometric",
 ]
@@ -53,12 +52,6 @@ def hypergeometric(good: SupportsIndex, bad: SupportsIndex, drawn: SupportsIndex
     """How many of `drawn` records, taken without replacement from `good` + `bad`, are good."""
     cells = np.array([checked_size(good, "good"), checked_size(bad, "bad")], dtype=np.int64)
     return int(multivariate_hypergeometric(cells, drawn, bits)[0])
-
-
-def multinomial(n: SupportsIndex, weights: Sequence[int], bits: Bits) -> NDArray[np.int64]:
-    """How many of `n` independent records fall into each cell, cell j having probability weights[j] / sum(weights)."""
-    total = np.array([_checked_total(n, "n")], dtype=np.int64)
-    return multinomial_rows(total, weights, bits).ravel()
 
 
 def multinomial_rows(n: NDArray[np.int64], weights: Sequence[int], bits: Bits) -> NDArray[np.int64]:
@@ -91,8 +84,8 @@ def multinomial_rows(n: NDArray[np.int64], weights: Sequence[int], bits: Bits) -
 def categorical(size: SupportsIndex, weights: Sequence[int], bits: Bits) -> NDArray[np.int64]:
     """The cells of `size` independent records, cell j having probability weights[j] / sum(weights).
 
-    How many of them are in each cell is `multinomial`, at a cost of the records instead of the cells. By inversion: of the
-    integers below the sum of the weights, weights[j] belong to cell j, and each record draws one of them uniformly.
+    How many of them are in each cell is `multinomial_rows`, at a cost of the records instead of the cells. By inversion:
+    of the integers below the sum of the weights, weights[j] belong to cell j, and each record draws one of them uniformly.
 
     Args:
         size: at most 2**50.

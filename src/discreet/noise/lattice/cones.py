@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
-from discreet.noise.lattice.klein import independent_rows, kernel_basis
+from discreet.exact.lattices import hermite, independent_rows, kernel_basis, solution
 from discreet.noise.lattice.polytope import Point, Polytope, hull, scaled_inverse
 
 __all__ = ["Cone", "KNorm", "Points", "half_open_cones", "k_norm"]
@@ -131,13 +131,10 @@ def _checked_points(points: Points) -> tuple[Point, ...]:
 
 def _coordinates(basis: NDArray[Any], vectors: Sequence[Point]) -> list[Point]:
     """The coordinates of integer vectors in the span of the basis, which are integers."""
-    from flint import fmpz_mat
-
     gram, products = basis @ basis.T, basis @ np.array(vectors, dtype=object).T
-    solution: Any = fmpz_mat(gram.tolist()).solve(fmpz_mat(products.tolist()))  # rational; its type stub says integer
-    numerators, divisor = solution.numer_denom()
-    found = np.array([[int(entry) for entry in row] for row in numerators.tolist()], dtype=object).T
-    if int(divisor) != 1 or (found @ basis != np.array(vectors, dtype=object)).any():
+    numerators, divisor = solution(gram.tolist(), products.tolist())
+    found = np.array(numerators, dtype=object).T
+    if divisor != 1 or (found @ basis != np.array(vectors, dtype=object)).any():
         raise ArgumentError("vectors: must be integer vectors in the span of the points")
     return [tuple(row) for row in found.tolist()]
 
@@ -176,10 +173,8 @@ def _general_direction(inverses: list[NDArray[Any]]) -> NDArray[Any]:
 
 def _cone(corners: list[Point], inverse: NDArray[Any], divisor: int, direction: NDArray[Any]) -> Cone:
     """The offsets are the integer points with coordinates in [0, 1), or in (0, 1] where the direction leaves the cone."""
-    from flint import fmpz_mat
-
     # One point of every class of integer points modulo the corners, by their Hermite normal form.
-    sides = [range(int(entry)) for entry in np.diagonal(np.array(fmpz_mat(corners).hnf().tolist(), dtype=object))]
+    sides = [range(row[i]) for i, row in enumerate(hermite(corners))]
     coordinates = (np.array(list(product(*sides)), dtype=object) @ inverse) % divisor
     coordinates[(coordinates == 0) & (direction @ inverse < 0)] = divisor
     offsets = coordinates @ np.array(corners, dtype=object) // divisor

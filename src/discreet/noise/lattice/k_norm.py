@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclosure
+from discreet.exact.lattices import exact_product
 from discreet.exact.numbers import Amount, float_up
 from discreet.noise._lazy import LazyUniform
 from discreet.noise._parameters import MOST_SCALE, checked_size, positive
 from discreet.noise.bits import Bits
 from discreet.noise.lattice.cones import KNorm, Points, k_norm
-from discreet.noise.lattice.klein import exact_product
 from discreet.noise.single import scalar
 from discreet.noise.single.laws import checked_coverage
 

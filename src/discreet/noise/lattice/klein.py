@@ -20,8 +20,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ArgumentError, InternalError
+from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclosure, pi_ball
+from discreet.exact.lattices import eliminated, exact_product, gram, independent_rows, kernel_basis, narrowed, solution
 from discreet.exact.numbers import Amount, decimal_up
 from discreet.noise._lazy import LazyUniform
 from discreet.noise._parameters import MOST_SIGMA2, checked_size, positive
@@ -34,9 +35,6 @@ __all__ = [
     "Step",
     "cell_projections",
     "distortion",
-    "exact_product",
-    "independent_rows",
-    "kernel_basis",
     "lattice_gaussian",
     "lattice_of",
 ]
@@ -131,50 +129,11 @@ def _checked_rows(constraints: Sequence[Sequence[int]] | NDArray[np.integer[Any]
     return rows
 
 
-def independent_rows(rows: Sequence[Sequence[int]]) -> list[int]:
-    """The places of rows that form a basis of the space that all rows span, chosen from the front."""
-    from flint import fmpz_mat
-
-    reduced, _, rank = fmpz_mat([list(row) for row in rows]).transpose().rref()
-    table = reduced.tolist()
-    return [next(place for place, entry in enumerate(table[i]) if entry != 0) for i in range(rank)]
-
-
-def kernel_basis(rows: Sequence[Sequence[int]], columns: int) -> tuple[tuple[int, ...], ...]:
-    """A reduced basis of all integer vectors orthogonal to the rows, which are linearly independent.
-
-    The d unit vectors, each preceded by its products with the rows times a large factor, are reduced by unimodular steps
-    (Lenstra, Lenstra and Lovász 1982). Of the result U, d - m vectors have all products 0 once the factor is large
-    enough. Since |det U| = 1, which is checked, and the other m vectors have linearly independent products, these d - m
-    vectors generate all of the kernel: docs/proofs/lattice-general.md, "The whole kernel".
-    """
-    from flint import fmpz_mat
-
-    m, factor = len(rows), 1 << 10
-    while True:
-        unit = [[int(i == j) for j in range(columns)] for i in range(columns)]
-        stacked = [[factor * row[i] for row in rows] + unit[i] for i in range(columns)]
-        reduced = fmpz_mat(stacked).lll().tolist()
-        kernel = [row[m:] for row in reduced if not any(row[:m])]
-        if len(kernel) == columns - m:
-            break
-        factor **= 2
-    if abs(fmpz_mat([row[m:] for row in reduced]).det()) != 1:
-        raise InternalError("the reduction of a lattice basis was not unimodular")
-    return tuple(tuple(int(entry) for entry in row) for row in kernel)
-
-
 def _steps(basis: tuple[tuple[int, ...], ...]) -> tuple[Step, ...]:
     """Fraction-free elimination of the Gram matrix: u_ii are its leading minors, u_ij/u_ii the Gram-Schmidt coefficients."""
-    from flint import fmpz_mat
-
-    matrix = fmpz_mat([list(row) for row in basis])
-    order, _, _, upper = (matrix * matrix.transpose()).fflu()
-    if not order.is_one():
-        raise InternalError("the Gram matrix of a lattice basis is not positive definite")
     steps, before = [], 1
-    for i, row in enumerate(upper.tolist()):
-        entries = [int(entry) for entry in row[i:]]
+    for i, row in enumerate(eliminated(basis)):
+        entries = row[i:]
         common = gcd(*entries)
         multiples = tuple(entry // common for entry in entries[1:])
         steps.append(Step(Fraction(entries[0], before), entries[0] // common, multiples))
@@ -191,16 +150,11 @@ def _projections(basis: Sequence[Sequence[int]], constraints: Sequence[Sequence[
 
 def _projector_diagonal(rows: Sequence[Sequence[int]], columns: int) -> tuple[Fraction, ...]:
     """The diagonal of R'(RR')⁻¹R for linearly independent rows R."""
-    from flint import fmpz_mat
-
     if not rows:
         return (Fraction(0),) * columns
-    matrix = fmpz_mat([list(row) for row in rows])
-    solution: Any = (matrix * matrix.transpose()).solve(matrix)  # rational; its type stub says integer
-    numerators, divisor = solution.numer_denom()
-    table = numerators.tolist()
-    sums = (sum(int(table[r][i]) * row[i] for r, row in enumerate(rows)) for i in range(columns))
-    return tuple(Fraction(total, int(divisor)) for total in sums)
+    table, divisor = solution(gram(rows), rows)
+    sums = (sum(table[r][i] * row[i] for r, row in enumerate(rows)) for i in range(columns))
+    return tuple(Fraction(total, divisor) for total in sums)
 
 
 def cell_projections(lattice: Lattice) -> list[Fraction]:
@@ -302,7 +256,7 @@ def _around(variance: Fraction, numerators: NDArray[Any], divisor: int, bits: Bi
     if small and short and numerators.size >= _TABLE_PAYS:
         return scalar.discrete_gaussian_around(variance, numerators, divisor, bits)
     centres = (Fraction(numerator, divisor) for numerator in numerators.tolist())
-    return _narrowed(np.array([_reference.discrete_gaussian(variance, bits, centre) for centre in centres], dtype=object))
+    return narrowed(np.array([_reference.discrete_gaussian(variance, bits, centre) for centre in centres], dtype=object))
 
 
 def _accepted(lattice: Lattice, plan: _Plan, proposed: NDArray[Any], bits: Bits) -> NDArray[np.intp]:
@@ -328,22 +282,6 @@ def _centred_ratios(lattice: Lattice, plan: _Plan, drawn: list[int]) -> list[tup
         if numerator % step.divisor:
             pairs.append((variance, Fraction(numerator % step.divisor, step.divisor)))
     return pairs
-
-
-def exact_product(rows: NDArray[Any], matrix: NDArray[Any]) -> NDArray[Any]:
-    """The matrix product of integer arrays: in int64 where no step can overflow, else in Python integers."""
-    largest = max((abs(int(end)) for end in (rows.min(), rows.max())), default=0) if rows.size else 0
-    widest = int(np.abs(matrix).sum(axis=0).max()) if matrix.size else 0
-    if max(largest, 1) * widest < _INSIDE:
-        product: NDArray[Any] = rows.astype(np.int64) @ matrix.astype(np.int64)
-        return product
-    return _narrowed(rows.astype(object) @ matrix.astype(object))
-
-
-def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
-    """An array of Python integers as int64, if all of them lie inside ±2**61."""
-    fits = all(-_INSIDE <= int(end) <= _INSIDE for end in (array.min(), array.max())) if array.size else True
-    return array.astype(np.int64) if fits else array
 
 
 def distortion(lattice: Lattice, sigma2: Amount) -> float:

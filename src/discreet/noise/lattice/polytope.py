@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import factorial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
-from discreet.noise.lattice.klein import independent_rows
+from discreet.exact.lattices import determinant, independent_rows, solution
 
 __all__ = ["Point", "Polytope", "hull", "scaled_inverse"]
 
@@ -51,11 +50,6 @@ class Polytope:
         """The dimension of the space, and of the polytope."""
         return len(self.vertices[0])
 
-    @property
-    def volume(self) -> Fraction:
-        """The volume, the unit cube having volume 1."""
-        return Fraction(self.pieces, factorial(self.dimension))
-
     def norm(self, u: Sequence[int]) -> Fraction:
         """The least c ≥ 0 with u in c times the polytope: the largest <n, u> over the facets."""
         return max(sum((n * x for n, x in zip(normal, u, strict=True)), Fraction(0)) for normal in self.facets)
@@ -80,7 +74,7 @@ def hull(points: Sequence[Sequence[int]]) -> Polytope:
     number = {place: i for i, place in enumerate(places)}
     simplices = _triangulated_boundary([frozenset(number[place] for place in face & number.keys()) for face in faces])
     vertices = tuple(given[place] for place in places)
-    pieces = sum(_determinant([vertices[place] for place in simplex]) for simplex in simplices)
+    pieces = sum(abs(determinant([vertices[place] for place in simplex])) for simplex in simplices)
     if pieces > _MOST_PIECES:
         raise _too_large(f"{_MOST_PIECES} unit simplices")
     return Polytope(vertices, normals, simplices, pieces)
@@ -206,17 +200,7 @@ def _maximal_faces(face: _Face, facets: list[_Face]) -> list[_Face]:
 
 def scaled_inverse(corners: Sequence[Point]) -> tuple[NDArray[Any], int]:
     """An integer matrix M such that x has the coordinates (x M)/D with respect to the corners, D > 0 their determinant."""
-    from flint import fmpz_mat
-
-    solution: Any = fmpz_mat(corners).inv()  # rational; its type stub says integer
-    numerators, divisor = solution.numer_denom()
-    determinant = _determinant(corners)
-    scale = determinant // int(divisor)
-    return np.array([[int(entry) * scale for entry in row] for row in numerators.tolist()], dtype=object), determinant
-
-
-def _determinant(corners: Sequence[Point]) -> int:
-    """The absolute determinant of as many points as dimensions."""
-    from flint import fmpz_mat
-
-    return abs(int(fmpz_mat(corners).det()))
+    unit = np.eye(len(corners), dtype=np.int64).tolist()
+    numerators, divisor = solution(corners, unit)
+    whole = abs(determinant(corners))
+    return np.array(numerators, dtype=object) * (whole // divisor), whole

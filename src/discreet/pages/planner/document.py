@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 
 from discreet.domain.neighbours import Neighbours, ReplaceOne
 from discreet.exact.numbers import decimal_up, float_down, float_up, text
-from discreet.pages.planner.releases import Planned, Scene, amount_of, release_facts
+from discreet.pages.planner.releases import Planned, Scene, release_facts
 from discreet.privacy import Budget, kind_name
-from discreet.privacy.convert import gaussian_epsilon, zcdp_epsilon
+from discreet.privacy.base import SpentMeasure
+from discreet.privacy.coordinates import amount_of, parameters
+from discreet.privacy.measures import budget_named
 
 __all__ = ["Chosen", "Planned", "Scene", "Written", "planner_document"]
 
-_SYMBOLS = {"pure-dp": "ε", "approx-dp": "ε", "zcdp": "ρ", "gdp": "μ"}
-_RATIO = {"zcdp": 1.005, "gdp": 1.01}
-_MORE = {"zcdp": 100, "gdp": 10}
-"""How far beyond the sliders' ends ε is known: sums of releases, and what exact totals multiply."""
+_APART = 0.01
+"""By which part the amounts differ at which ε is known; those that grow with squares by half of it."""
+_MORE = 10
+"""How far beyond the sliders' ends ε is known: sums of releases, and what exact totals multiply; squared for squares."""
 
 Written = str | dict[str, Any]
 """A piece of the text that the page writes: as it stands, or a slot that depends on the controls."""
@@ -64,22 +66,21 @@ def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, An
     Raises:
         DiscreetError: as `quote`, where a release has no quote even as the plan has it.
     """
-    measure = kind_name(chosen.budget)
     releases = [release_facts(one, list(chosen.scenes), chosen.budget) for one in planned]
-    delta = getattr(chosen.budget, "delta", None)
+    _, *others = parameters(chosen.budget)
     rows = chosen.neighbours.rows if isinstance(chosen.neighbours, ReplaceOne) else None
     return {
         "dataset": chosen.dataset,
-        "measure": measure,
-        "symbol": _SYMBOLS[measure],
+        "measure": kind_name(chosen.budget),
+        "symbol": chosen.budget.symbols[0],
         "rows": rows,
         "persons": chosen.neighbours.rows_per_person,
         "budget": text(amount_of(chosen.budget)),
-        "budget_delta": None if delta is None else text(delta),
+        "budget_delta": text(others[0][1]) if others else None,
         "remaining": [text(value) for value in chosen.remaining],
         "frozen": chosen.frozen,
         "report_delta": decimal_up(chosen.report_delta),
-        "epsilons": _epsilons(measure, chosen, releases),
+        "epsilons": _epsilons(chosen, releases),
         "totals": list(chosen.totals),
         "scenes": {one.on: _scene(one) for one in chosen.scenes},
         "on": chosen.scenes[0].on,
@@ -97,26 +98,27 @@ def _scene(scene: Scene) -> dict[str, Any]:
     return {"a": adjacency.a, "reason": adjacency.reason, "exact": adjacency.exact and known, "refused": scene.refused}
 
 
-def _epsilons(measure: str, chosen: Chosen, releases: Sequence[dict[str, Any]]) -> dict[str, list[float]] | None:
+def _epsilons(chosen: Chosen, releases: Sequence[dict[str, Any]]) -> dict[str, list[float]] | None:
     """ε at the reported δ, rounded up, by ρ or μ, so close together that the next larger amount is as good."""
-    if measure not in _RATIO:
+    if chosen.budget.pair is not None:
         return None
-    more = _MORE[measure]
+    kind = type(chosen.budget)
+    more = _MORE**kind.power
     low = min(one["ends"][0] for one in releases) / more
     high = more * max([float(amount_of(chosen.budget)), *(one["ends"][1] for one in releases)])
     own = {float_up(amount_of(chosen.budget)), *(float_up(Fraction(one["spend"])) for one in releases)}
     delta = float_down(chosen.report_delta)  # a smaller δ has a larger ε
-    pairs = sorted({**_between(measure, low, high, delta), **_bounds(measure, np.array(sorted(own)), delta)}.items())
+    pairs = sorted({**_between(kind.word, low, high, delta), **_bounds(kind, np.array(sorted(own)), delta)}.items())
     return {"at": [x for x, _ in pairs], "epsilon": [epsilon for _, epsilon in pairs]}
 
 
 @lru_cache(maxsize=4)
 def _between(measure: str, low: float, high: float, delta: float) -> dict[float, float]:
-    many = round(log(high / low) / log(_RATIO[measure]))
-    return _bounds(measure, np.array([float(f"{x:.5g}") for x in np.geomspace(low, high, many)]), delta)
+    kind = budget_named(measure)
+    many = round(log(high / low) / log(1 + _APART / kind.power))
+    return _bounds(kind, np.array([float(f"{x:.5g}") for x in np.geomspace(low, high, many)]), delta)
 
 
-def _bounds(measure: str, at: NDArray[np.float64], delta: float) -> dict[float, float]:
-    found = zcdp_epsilon(at, delta) if measure == "zcdp" else gaussian_epsilon(at, delta)
-    pairs = zip(at.tolist(), found.tolist(), strict=True)
+def _bounds(kind: type[SpentMeasure], at: NDArray[np.float64], delta: float) -> dict[float, float]:
+    pairs = zip(at.tolist(), kind.epsilons(at, delta).tolist(), strict=True)
     return {x: float(decimal_up(epsilon, 5)) for x, epsilon in pairs if isfinite(epsilon)}

@@ -17,7 +17,7 @@ from discreet.exact.numbers import decimal_up, exact
 from discreet.pages.planner.document import Chosen, Planned, planner_document
 from discreet.pages.report.files import template, write_page
 from discreet.pages.report.words import capital, title_words
-from discreet.privacy import GDP, ZCDP, Budget, coordinates, from_coordinates
+from discreet.privacy import Budget, coordinates, from_coordinates
 from discreet.privacy.amounts import amount_text
 from discreet.quotes.quote import totals_text
 from discreet.statistics.kinds import statistic_json
@@ -108,7 +108,7 @@ def _error(error: float | None) -> str:
 
 def _epsilon(spend: Budget, chosen: Chosen, start: str = "") -> str:
     """ε at the reported δ, rounded up, where the measure is another one."""
-    if not isinstance(spend, ZCDP | GDP):
+    if spend.pair is not None:
         return ""
     return f"{start}ε ≤ {decimal_up(spend.epsilon_at(chosen.report_delta), 4)} at δ = {decimal_up(chosen.report_delta)}"
 

@@ -16,13 +16,14 @@ from discreet.exact.figures import name
 from discreet.exact.numbers import exact, float_down, text
 from discreet.pages.planner.curves import ROWS, Curve, Range, curve_of_rows, curve_of_spend
 from discreet.plan.plan import Plan, resize_of
-from discreet.privacy import GDP, ApproxDP, Budget, coordinates
+from discreet.privacy import ApproxDP, Budget
+from discreet.privacy.coordinates import amount_of, parameters
 from discreet.quotes.allocate import resampling_of, row_targets
 from discreet.quotes.quote import Quote, expected_error
 from discreet.statistics.kinds import Count, Histogram, Sum, Tables, levels_of
 from discreet.totals.beside import Beside
 
-__all__ = ["Planned", "Scene", "amount_of", "release_facts"]
+__all__ = ["Planned", "Scene", "release_facts"]
 
 _FEWEST, _MOST = Fraction(1, 20), Fraction(3)
 """The proportions that the slider goes through."""
@@ -48,15 +49,11 @@ class Scene:
     refused: str = ""
 
 
-def amount_of(spend: Budget) -> Fraction:
-    """The number of a measure that a slider moves: ε, ρ or μ."""
-    return spend.mu if isinstance(spend, GDP) else coordinates(spend)[0]
-
-
 def release_facts(planned: Planned, scenes: list[Scene], budget: Budget) -> dict[str, Any]:
     """Everything that the page knows of a release."""
     quote = planned.quote
-    made = _Made(quote, _ends(amount_of(quote.spend), amount_of(budget)))
+    (_, spend), *others = parameters(quote.spend)
+    made = _Made(quote, _ends(spend, amount_of(budget)))
     curves: list[Curve] = []
     which: dict[str, int] = {}
     known: dict[object, int] = {}
@@ -69,8 +66,8 @@ def release_facts(planned: Planned, scenes: list[Scene], budget: Budget) -> dict
     return {
         "name": name(planned.name),
         "stored": planned.stored,
-        "spend": text(amount_of(quote.spend)),
-        "delta": text(quote.spend.delta) if isinstance(quote.spend, ApproxDP) else None,
+        "spend": text(spend),
+        "delta": text(others[0][1]) if others else None,
         "ends": list(made.ends),
         "statistics": [_statistic(quote, place) for place in range(len(quote.lines))],
         "resize": made.resize_facts(),

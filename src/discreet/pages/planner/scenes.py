@@ -15,13 +15,13 @@ from discreet.planfile.invariants import invariants_of
 from discreet.planfile.read import PlanFile
 from discreet.planfile.tree import Node, read_toml
 from discreet.planfile.write import toml_key, toml_value
+from discreet.privacy.measures import budget_named
 from discreet.quotes.quote import Quote
 from discreet.totals.beside import Beside, beside
 
 __all__ = ["planned_file"]
 
 _MOST_SWITCHES = 3
-_PARAMETER = {"pure-dp": "epsilon", "approx-dp": "epsilon", "zcdp": "rho", "gdp": "mu"}
 
 Entry = tuple[str, Any]
 """A line of the invariants: the word of its list, and the value."""
@@ -118,7 +118,7 @@ def _written(tree: Mapping[str, Any], switches: list[list[Entry]]) -> Iterator[W
         lists = [[word, toml_value(value), place] for place, switch in enumerate(switches) for word, value in switch]
         yield {"slot": "invariants", "entries": lists}
     yield "\n[budget]\n"
-    changed = _PARAMETER[tree["budget"]["measure"]]
+    changed = budget_named(tree["budget"]["measure"]).fields[0]
     for key, value in tree["budget"].items():
         line = _entries({key: value})
         yield {"slot": "budget", "key": key, "was": line} if key == changed else line

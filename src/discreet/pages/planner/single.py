@@ -6,10 +6,10 @@ from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount, text
 from discreet.pages.planner.document import Chosen, Planned, Scene, Written
 from discreet.pages.planner.page import render_planner
-from discreet.pages.planner.releases import amount_of
 from discreet.plan.plan import resize_of
-from discreet.privacy import ApproxDP, coordinates
+from discreet.privacy import coordinates
 from discreet.privacy.amounts import report_delta_of
+from discreet.privacy.coordinates import parameters
 from discreet.quotes.quote import Quote
 
 __all__ = ["quote_html"]
@@ -54,7 +54,7 @@ def _calls(quote: Quote) -> tuple[Written, ...]:
     if resize is not None:
         now = f'{resize.rows}, proportion="{text(resize.proportion)}"'
         resized = ["table = table.resize(", {"slot": "resize", "release": 0, "was": now}, ")\n"]
-    spend = [amount_of(quote.spend), *([quote.spend.delta] if isinstance(quote.spend, ApproxDP) else [])]
-    amounts = ", ".join(f'"{text(amount)}"' for amount in spend)
+    spend = [f'"{text(amount)}"' for _, amount in parameters(quote.spend)]
+    amounts = ", ".join(spend)
     now = f"spend={amounts if len(spend) == 1 else f'({amounts})'}"
     return (*resized, "session.release(request, ", {"slot": "spend", "release": 0, "was": now}, ", name=…)\n")

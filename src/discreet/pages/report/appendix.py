@@ -9,15 +9,18 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
+from discreet.errors import InternalError
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import exact, text
+from discreet.mechanisms import Sensitivity
 from discreet.pages.report.promise import measure_words
-from discreet.privacy import GDP, ApproxDP
+from discreet.privacy.base import NoiseMeasure
+from discreet.privacy.coordinates import parameters
+from discreet.privacy.measures import noise_measure_named
 from discreet.releases.document import Guarantee
 
 __all__ = ["Noise", "OrdinaryNoise", "laws_of", "noises_of", "ordinary_of", "ordinary_words", "record_of", "start_words"]
 
-_SYMBOLS = MappingProxyType({"pure-dp": "ε", "approx-dp": "ε", "zcdp": "ρ", "gdp": "μ"})
 _PARAMETERS = ("scale", "variance", "epsilon", "range")
 
 _LAWS = MappingProxyType(
@@ -69,32 +72,37 @@ class OrdinaryNoise:
 def noises_of(document: Mapping[str, Any]) -> Iterator[Noise]:
     """The noise of every measured query."""
     for measured in document["noise"]:
-        guarantee = json.loads(measured["guarantee"])
-        (field,) = set(guarantee) - {"kind"}
+        guarantee = _guarantee(measured)
+        ((symbol, value),) = parameters(guarantee)
         on = f": {name(measured['lattice'])}" if "lattice" in measured else ""
         yield Noise(
             query=name(measured["query"]),
             l1=name(measured["l1_sensitivity"]),
             l2_squared=name(measured["l2_squared_sensitivity"]),
             share=name(measured["share"]),
-            guarantee=f"{_SYMBOLS[guarantee['kind']]} = {_exactly(guarantee[field])}",
+            guarantee=f"{symbol} = {_exactly(text(value))}",
             law=f"{name(measured['noise'])}{on}",
             parameter=_exactly(next(measured[key] for key in _PARAMETERS if key in measured)),
-            formula=_formula(measured, guarantee["kind"]),
+            formula=_formula(measured, guarantee),
         )
 
 
-def _formula(measured: Mapping[str, str], kind: str) -> str:
+def _guarantee(measured: Mapping[str, str]) -> NoiseMeasure:
+    """The guarantee of the noise of a query, as its release wrote it."""
+    written = json.loads(measured["guarantee"])
+    return noise_measure_named(written["kind"]).read(written)
+
+
+def _formula(measured: Mapping[str, str], guarantee: NoiseMeasure) -> str:
     """How the parameter follows from sensitivity and guarantee."""
-    if "range" in measured:
-        return {"pure-dp": "range = ε / Δ₁", "zcdp": "range² = 8ρ / Δ₂²"}.get(
-            kind, "range = 2·ln(Φ(m/2) / Φ(−m/2)), m² = μ² / Δ₂²"
-        )
     if "epsilon" in measured:
         return "ε"
-    if "scale" in measured:
-        return "scale = Δ₁ / (2ε)" if _is_paired(measured) else "scale = Δ₁ / ε"
-    return "σ² = Δ₂² / (2ρ)" if kind == "zcdp" else "σ² = Δ₂² / μ²"
+    if "scale" in measured and _is_paired(measured):
+        return "scale = Δ₁ / (2ε)"
+    for parameter, words in guarantee.formulas.items():
+        if parameter in measured:
+            return words
+    raise InternalError(f"no formula says how {guarantee.word} gives the parameter of '{measured['noise']}'")
 
 
 def _is_paired(measured: Mapping[str, str]) -> bool:
@@ -146,38 +154,22 @@ def ordinary_words(document: Mapping[str, Any]) -> str:
 
 
 def _ordinary(measured: Mapping[str, str]) -> OrdinaryNoise:
-    guarantee = json.loads(measured["guarantee"])
+    guarantee = _guarantee(measured)
     l1, l2_squared = measured["ordinary_l1_sensitivity"], measured["ordinary_l2_squared_sensitivity"]
-    absolute = _ratio(l1, measured["l1_sensitivity"])
-    squared = _ratio(l2_squared, measured["l2_squared_sensitivity"])
-    if guarantee["kind"] == "pure-dp":
-        shown = f"ε = {_exactly(text(exact(guarantee['epsilon'], 'epsilon') * absolute))}"
-    elif guarantee["kind"] == "zcdp":
-        shown = f"ρ = {_exactly(text(exact(guarantee['rho'], 'rho') * squared))}"
-    else:
-        shown = f"μ² = {_exactly(text(exact(guarantee['mu'], 'mu') ** 2 * squared))}"
+    ordinary = Sensitivity(int(l1), int(l2_squared))
+    beside = Sensitivity(int(measured["l1_sensitivity"]), int(measured["l2_squared_sensitivity"]))
+    ratio = Fraction(guarantee.size(ordinary), guarantee.size(beside))
+    ((symbol, value),) = zip(guarantee.coordinate_symbols, guarantee.coordinates, strict=True)
+    shown = f"{symbol} = {_exactly(text(value * ratio))}"
     return OrdinaryNoise(name(measured["query"]), name(l1), name(l2_squared), shown)
-
-
-def _ratio(ordinary: str, beside: str) -> Fraction:
-    return exact(ordinary, "sensitivity") / exact(beside, "sensitivity")
 
 
 def start_words(document: Mapping[str, Any], guarantee: Guarantee) -> str:
     """How the guarantee of the whole publication becomes that of each query."""
-    turned = isinstance(guarantee.effective, ApproxDP) and not _is_resized(document)
-    steps = [_conversion_words(document)] if turned else []
+    kinds = {type(_guarantee(measured)) for measured in document["noise"]}
+    turned = type(guarantee.effective) not in kinds and not _is_resized(document)
+    steps = [kind.from_pair for kind in kinds] if turned else []
     return " ".join([*steps, _rows_words(document, guarantee.semi_adjacency), *_share_words(document, guarantee)])
-
-
-def _conversion_words(document: Mapping[str, Any]) -> str:
-    """How (ε, δ) becomes a guarantee that noise can have by itself."""
-    kinds = {json.loads(measured["guarantee"])["kind"] for measured in document["noise"]}
-    if kinds == {"pure-dp"}:
-        return "The noise satisfies pure DP with this ε: here that takes less noise than to make use of δ."
-    return (
-        f"(ε, δ) is turned into the largest {'μ' if kinds == {'gdp'} else 'ρ'} that implies it, rounded down to 16 digits."
-    )
 
 
 def _rows_words(document: Mapping[str, Any], a: int | None) -> str:
@@ -204,7 +196,8 @@ def _rows_words(document: Mapping[str, Any], a: int | None) -> str:
 
 def _share_words(document: Mapping[str, Any], guarantee: Guarantee) -> Iterator[str]:
     """How the queries divide it, and what follows for each."""
-    joint, of = _joint(document), "of μ²" if isinstance(guarantee.effective, GDP) else "of that"
+    joint, spent = _joint(document), guarantee.effective
+    of = "of that" if spent.coordinate_symbols == spent.symbols else f"of {', '.join(spent.coordinate_symbols)}"
     if joint == "1":
         yield f"Each query gets its share {of}."
     else:

@@ -16,7 +16,7 @@ from discreet import datasets
 from discreet.errors import ArgumentError
 
 FOLDER = Path(datasets.__file__).parent
-SCRIPT = Path(__file__).parents[2] / "scripts" / "make_datasets.py"
+SCRIPT = Path(__file__).parents[3] / "scripts" / "make_datasets.py"
 NAMES = ("acs12", "census2000", "military")
 PERSONS = {"acs12": 2_000, "census2000": 29_501, "military": 1_414_593}
 COLUMNS = {

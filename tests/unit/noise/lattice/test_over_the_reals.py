@@ -1,17 +1,16 @@
-"""The mechanisms over the reals have the laws of their papers, corrected; and nothing that publishes can reach them."""
+"""The mechanisms over the reals have the laws of their papers, corrected."""
 
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from flint import arb
 
-import discreet
 from discreet.errors import ArgumentError
 from discreet.noise.lattice.cones import KNorm, k_norm
-from discreet.research import continuous_k_norm, projected_gaussian
+
+from .over_the_reals import continuous_k_norm, projected_gaussian
 
 # What up to three records can change in a 3 x 3 table of fixed margins: 18 moves of two records, 12 of three.
 FREE = np.array(list(product(range(-1, 2), repeat=4))).reshape(-1, 2, 2)
@@ -113,10 +112,3 @@ def test_statistics_that_do_not_fit_are_refused(mechanism, theta) -> None:
 def test_parameters_that_are_not_positive_are_refused(mechanism, name, rate) -> None:
     with pytest.raises(ArgumentError, match=name):
         mechanism(np.zeros(9), POINTS, rate, np.random.default_rng(0))
-
-
-def test_nothing_else_names_the_research_mechanisms() -> None:
-    package = Path(discreet.__file__).parent
-    elsewhere = [path for path in package.rglob("*.py") if path.parent.name != "research"]
-    assert elsewhere
-    assert not [path for path in elsewhere if "research" in path.read_text(encoding="utf-8")]

@@ -13,9 +13,9 @@ import discreet as dp
 from discreet.domain.codes import NULL
 from discreet.errors import InternalError
 from discreet.exact.canonical import canonical
+from discreet.invariants import Impossible, LinearInvariant, Margins, Occupied, Totals
 from discreet.totals.cells import cell_at, cell_index, domain_size, levels, positions, shape_of
 from discreet.totals.contradictions import refuse_contradictions
-from discreet.totals.description import Impossible, LinearInvariant, Margins, Occupied, Totals
 from discreet.totals.given import read_totals
 from discreet.totals.published import PublishedTotals, totals_from_json, totals_of_counts
 

@@ -136,7 +136,7 @@ def test_bad_counts_are_refused_without_showing_them(n: np.ndarray) -> None:
 @pytest.mark.parametrize("weights", [[], [0, 0], [1, -1], [1.5], [True]])
 def test_bad_weights_are_refused(weights: list[object]) -> None:
     with pytest.raises(ArgumentError, match="weights"):
-        counts.multinomial(3, weights, system_bits())  # type: ignore[arg-type]
+        counts.multinomial_rows(np.array([3]), weights, system_bits())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("m", [-1, 11, 2.0, True])
@@ -146,7 +146,7 @@ def test_impossible_sample_sizes_are_refused(m: object) -> None:
 
 
 def test_weights_of_any_size_are_exact_rationals() -> None:
-    drawn = counts.multinomial(1000, [10**40, 0, 10**40], system_bits())
+    drawn = counts.multinomial_rows(np.array([1000]), [10**40, 0, 10**40], system_bits())[0]
     assert drawn.sum() == 1000
     assert drawn[1] == 0
     assert 200 < drawn[0] < 800

@@ -1,7 +1,8 @@
 """Two semi-private mechanisms over the reals (Cho and Awan 2024, Algorithms 2 and 3). Floats leak: never for publication.
 
 They show what the lattice mechanisms (`discreet.noise.lattice.k_norm`, `discreet.noise.lattice.klein`) are the exact
-counterparts of. All randomness comes from the generator of the caller, who can repeat it; noise that protects anybody
+counterparts of, and are no part of the library. Noise in floating point leaks through its last bits (Mironov 2012). All
+randomness comes from the generator of the caller, who can repeat it; noise that protects anybody
 must not be repeatable.
 """
 
@@ -13,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
+from discreet.exact.lattices import independent_rows
 from discreet.exact.numbers import Amount, exact
 from discreet.noise.lattice.cones import Points, k_norm
-from discreet.noise.lattice.klein import independent_rows
 
 __all__ = ["Generator", "continuous_k_norm", "projected_gaussian"]
 

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.unit.engines.conftest import arrow_table
 
 import discreet as dp
 from discreet.audit.engines.conformance import check_engine
@@ -24,8 +25,6 @@ from discreet.engines.resources import NO_LIMITS
 from discreet.errors import ArgumentError, SourceError
 from discreet.plan.table import Table
 from discreet.statistics.kinds import count, sum_of
-
-from .conftest import arrow_table
 
 SCHEMA = Schema(x=Number(0, 10), word=Category(["F", "M"]))
 (TOTAL,) = Table(SCHEMA, AddRemove()).agg(sum_of("x", nulls="skip")).layout.parts

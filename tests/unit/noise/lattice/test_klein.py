@@ -10,9 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
+from discreet.exact import lattices
+from discreet.exact.lattices import exact_product
 from discreet.noise.bits import system_bits
 from discreet.noise.lattice import klein
-from discreet.noise.lattice.klein import Lattice, cell_projections, distortion, exact_product, lattice_gaussian, lattice_of
+from discreet.noise.lattice.klein import Lattice, cell_projections, distortion, lattice_gaussian, lattice_of
 
 matrices = st.integers(2, 6).flatmap(
     lambda width: st.lists(st.lists(st.integers(-6, 6), min_size=width, max_size=width), min_size=1, max_size=4)
@@ -194,6 +196,7 @@ def test_the_widest_noise_satisfies_the_constraints() -> None:
 
 def test_numbers_that_might_not_fit_are_python_integers(monkeypatch) -> None:
     monkeypatch.setattr(klein, "_INSIDE", 100)
+    monkeypatch.setattr(lattices, "_INSIDE", 100)
     drawn = lattice_gaussian(lattice_of(margins(3, 3)), 10**6, 40, system_bits())
     assert drawn.dtype == object
     assert not (np.array(margins(3, 3)) @ drawn.T).any()

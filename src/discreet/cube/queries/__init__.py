@@ -1,0 +1,45 @@
+"""Primitive integer queries: what noise is added to.
+
+Each is linear in the cube (but for `Dispersion` and `QuantileCodes`, which have rules of their own), one integer or several
+for every cell of the release. A query is one class with all that the library asks of it; `base` says what that is. From what
+a row adds the sensitivity follows without looking at any row.
+
+* `base`: What every query is: how far a row can change it, what it reads, how the cube answers it, what it is called
+* `counts`: Counts: of rows, of rows that are not null, and of rows by further groups
+* `ranks`: What quantiles are made of: a tree of counts over the grid of a column, and codes that are chosen by their rank
+* `sums`: Sums over rows: of values, of their squares, and the squared distances of all pairs of rows
+"""
+
+from __future__ import annotations
+
+from discreet.cube.queries.base import Query, Row, part_of
+from discreet.cube.queries.counts import NonNullCount, RowCount, TableCounts
+from discreet.cube.queries.ranks import LevelCounts, QuantileCodes
+from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
+
+__all__ = [
+    "QUERIES",
+    "Dispersion",
+    "LevelCounts",
+    "NonNullCount",
+    "QuantileCodes",
+    "Query",
+    "Row",
+    "RowCount",
+    "Squares",
+    "TableCounts",
+    "WeightedSum",
+    "part_of",
+]
+
+QUERIES: tuple[type[Query], ...] = (
+    RowCount,
+    NonNullCount,
+    WeightedSum,
+    Squares,
+    TableCounts,
+    LevelCounts,
+    QuantileCodes,
+    Dispersion,
+)
+"""All of them. The law tests go through this tuple."""

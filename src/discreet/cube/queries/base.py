@@ -1,0 +1,116 @@
+"""What every query is: how far a row can change it, what it reads, how the cube answers it, what it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from discreet.cube.cells import Codes, Integers, some_of
+from discreet.cube.cube import Cube, blocks
+from discreet.cube.scans import Part
+from discreet.domain.steps import TableFacts
+from discreet.errors import InternalError
+
+__all__ = ["Query", "Row", "Summed", "added_up", "change_of_sum", "numbers_added", "part_of"]
+
+Changed = TypeVar("Changed")
+Said_co = TypeVar("Said_co", covariant=True)
+
+
+class Row(Protocol[Said_co]):
+    """The one row that differs: what follows when it counts in a query in one of three ways. Nothing has a default."""
+
+    def adds(self, least: int, most: int, *, at_once: int, parts: int, nullable: bool) -> Said_co:
+        """It adds an integer in [least, most] to `at_once` of the `parts` coordinates of its cell, or nothing."""
+
+    def replaces(self, most: int) -> Said_co:
+        """It is replaced in a table of a public number of rows, and the one answer changes by at most `most`."""
+
+    def chooses(self, quantiles: int, *, nullable: bool) -> Said_co:
+        """It is one of those from which so many quantiles are chosen by their rank."""
+
+
+class Query(Protocol):
+    """One integer, or several, for every cell of the release. Frozen and hashable; the registry is `QUERIES`."""
+
+    def words(self) -> str:
+        """The query in a few words, for quotes and releases; no two kinds have the same."""
+
+    def contribution(self) -> str:
+        """What one row adds to the answer, in a sentence."""
+
+    def columns(self) -> tuple[str, ...]:
+        """The columns whose values the query reads, beside those of the groups of the request."""
+
+    def widths(self) -> tuple[int, ...]:
+        """How many integers a cell has in each level of the answer; a row counts in one of them in every level."""
+
+    def nullable(self, facts: TableFacts) -> bool:
+        """Whether a row that is in a cell may add nothing to it: its value is null, or in none of the further groups."""
+
+    def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
+        """What one row can do to the answer, in terms of the rule that fits: it adds, replaces or chooses."""
+
+    def shaped(self, variance: Callable[[int], float], rows: int | None) -> Query:
+        """The query as it is asked under noise that has the variance `variance(d)` where a row counts d times.
+
+        Most have one shape and do not ask for the noise. `rows` is the number of rows where it is public.
+        """
+
+    def is_answered_by(self, part: Part) -> bool:
+        """Whether the cube of this part tells apart what the query needs."""
+
+    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+        """The exact integers of every cell of the release, level by level. Private.
+
+        Args:
+            cube: the prepared table, without marks.
+            brought: the part of the layout that the cube was brought for.
+            cells: for every cell of the cube, the cell of the release it belongs to, or -1, as `cells_of` gives it.
+            facts: what is known of the prepared table.
+        """
+
+
+class Summed(Query, Protocol):
+    """A query whose answer is the sum of what the rows add."""
+
+    def reach(self) -> tuple[int, int]:
+        """The least and the greatest integer that a row which adds something adds."""
+
+
+def change_of_sum(query: Summed, row: Row[Changed], facts: TableFacts) -> Changed:
+    """What one row can do to a sum over rows: it adds an integer within the reach, once in each level."""
+    least, most = query.reach()
+    sizes = query.widths()
+    return row.adds(least, most, at_once=len(sizes), parts=sum(sizes), nullable=query.nullable(facts))
+
+
+def numbers_added(query: Summed) -> str:
+    """The integers that a row adds, in words."""
+    least, most = query.reach()
+    return f"a whole number from {least} to {most}" if least != most else str(least)
+
+
+def added_up(contributions: Callable[[Cube], Integers], cube: Cube, brought: Part, cells: Codes) -> Integers:
+    """The sums of one integer for every cell of the cube over the cells of the release."""
+    values = np.zeros(brought.cells, dtype=contributions(some_of(cube, slice(0))).dtype)
+    for some in blocks(len(cells)):
+        inside = cells[some] >= 0
+        np.add.at(values, cells[some][inside], contributions(some_of(cube, some))[inside])
+    return values
+
+
+def part_of(query: Query, parts: Sequence[Part]) -> int:
+    """The position of the first part from which the query can be answered.
+
+    An imputed column is in one part only, and what is read of any other column is the same in every part (Q2).
+
+    Raises:
+        InternalError: there is none.
+    """
+    found = next((position for position, part in enumerate(parts) if query.is_answered_by(part)), None)
+    if found is None:
+        raise InternalError(f"no cube answers '{query.words()}'")
+    return found

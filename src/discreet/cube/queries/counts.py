@@ -1,0 +1,169 @@
+"""Counts: of rows, of rows that are not null, and of rows by further groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from discreet.cube.cells import Codes, Integers, codes_of
+from discreet.cube.cube import Cube
+from discreet.cube.paths import KeyAxis
+from discreet.cube.places import group_places
+from discreet.cube.queries.base import Changed, Row, added_up, change_of_sum, numbers_added
+from discreet.cube.scans import Part
+from discreet.domain.codes import NULL
+from discreet.domain.groups import BinGroup, Group, is_complete
+from discreet.domain.steps import TableFacts
+from discreet.errors import InternalError
+
+__all__ = ["NonNullCount", "RowCount", "TableCounts", "counts_in_places"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowCount:
+    """1 for every row."""
+
+    def words(self) -> str:
+        return "rows"
+
+    def contribution(self) -> str:
+        return f"each row adds {numbers_added(self)} to one place"
+
+    def columns(self) -> tuple[str, ...]:
+        return ()
+
+    def widths(self) -> tuple[int, ...]:
+        return (1,)
+
+    def reach(self) -> tuple[int, int]:
+        return 1, 1
+
+    def nullable(self, facts: TableFacts) -> bool:
+        return False
+
+    def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
+        return change_of_sum(self, row, facts)
+
+    def shaped(self, variance: Callable[[int], float], rows: int | None) -> RowCount:
+        return self
+
+    def is_answered_by(self, part: Part) -> bool:
+        return True
+
+    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+        return added_up(lambda some: some.rows, cube, brought, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class NonNullCount:
+    """1 for every row whose `column` is not null."""
+
+    column: str
+
+    def words(self) -> str:
+        return f"non-null {self.column}"
+
+    def contribution(self) -> str:
+        return f"each row adds {numbers_added(self)} to one place"
+
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def widths(self) -> tuple[int, ...]:
+        return (1,)
+
+    def reach(self) -> tuple[int, int]:
+        return 1, 1
+
+    def nullable(self, facts: TableFacts) -> bool:
+        return facts[self.column].nullable
+
+    def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
+        return change_of_sum(self, row, facts)
+
+    def shaped(self, variance: Callable[[int], float], rows: int | None) -> NonNullCount:
+        return self
+
+    def is_answered_by(self, part: Part) -> bool:
+        return part.axis(self.column) is not None or part.moment(self.column) is not None
+
+    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+        position, moment = brought.axis(self.column), brought.moment(self.column)
+
+        def present(some: Cube) -> Integers:
+            if position is not None:
+                return np.where(some.keys[:, position] == NULL, 0, some.rows)
+            if moment is None:
+                raise InternalError(f"the cube has no column '{self.column}'")
+            return some.nonnull[:, moment]
+
+        return added_up(present, cube, brought, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class TableCounts:
+    """1 for every row, in its cell of a table over further groups: the bins of a histogram, or a margin.
+
+    `sizes` are the numbers of groups, the null group included where there is one.
+    """
+
+    groups: tuple[Group, ...]
+    sizes: tuple[int, ...]
+
+    def words(self) -> str:
+        return f"rows by {', '.join(self.columns())}"
+
+    def contribution(self) -> str:
+        return f"each row adds {numbers_added(self)} to one place"
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(group.column for group in self.groups)
+
+    def widths(self) -> tuple[int, ...]:
+        return (prod(self.sizes),)
+
+    def reach(self) -> tuple[int, int]:
+        return 1, 1
+
+    def nullable(self, facts: TableFacts) -> bool:
+        return not all(is_complete(group, facts) for group in self.groups)
+
+    def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
+        return change_of_sum(self, row, facts)
+
+    def shaped(self, variance: Callable[[int], float], rows: int | None) -> TableCounts:
+        return self
+
+    def is_answered_by(self, part: Part) -> bool:
+        axes = {axis.name: axis for axis in part.axes}
+        return all(group.column in axes and _tells_apart(axes[group.column], group) for group in self.groups)
+
+    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+        (width,) = self.widths()
+        return counts_in_places(self._places(cube, brought, facts), width, cube, brought, cells).ravel()
+
+    def _places(self, cube: Cube, brought: Part, facts: TableFacts) -> Codes:
+        """For every cell of the cube its place in the table of the further groups, or -1 where it is in none."""
+        place = np.zeros(len(cube.rows), dtype=np.int64)
+        inside = np.ones(len(cube.rows), dtype=bool)
+        for group, size in zip(self.groups, self.sizes, strict=True):
+            own = group_places(group, facts, codes_of(brought, cube, group.column), size)
+            inside &= own >= 0
+            place = place * size + np.maximum(own, 0)
+        return np.where(inside, place, -1)
+
+
+def _tells_apart(axis: KeyAxis, group: Group) -> bool:
+    """Whether the labels of the axis tell the groups apart."""
+    return axis.cuts is None or (isinstance(group, BinGroup) and {*group.edges} <= {*axis.cuts})
+
+
+def counts_in_places(place: Codes, width: int, cube: Cube, brought: Part, cells: Codes) -> Codes:
+    """The rows of every cell of the release by their place: int64, shape (cells, width); those of place -1 are in none."""
+    counts = np.zeros((brought.cells, width), dtype=np.int64)
+    inside = (cells >= 0) & (place >= 0)
+    np.add.at(counts, (cells[inside], place[inside]), cube.rows[inside])
+    return counts

@@ -1,0 +1,116 @@
+"""What quantiles are made of: a tree of counts over the grid of a column, and codes that are chosen by their rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.cube.cells import Codes, Integers, codes_of
+from discreet.cube.cube import Cube
+from discreet.cube.queries.base import Changed, Row, change_of_sum, numbers_added
+from discreet.cube.queries.counts import counts_in_places
+from discreet.cube.scans import Part
+from discreet.cube.trees import Tree, choose_tree, level_counts
+from discreet.domain.codes import NULL
+from discreet.domain.steps import TableFacts
+
+__all__ = ["LevelCounts", "QuantileCodes"]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCounts:
+    """1 for every row whose `column` is not null, in its node of every level of the tree over the codes from `low`."""
+
+    column: str
+    low: int
+    tree: Tree
+
+    def words(self) -> str:
+        return f"rows in {self.tree.depth} levels of {self.column}"
+
+    def contribution(self) -> str:
+        return f"each row adds {numbers_added(self)} to one node in each of {len(self.widths())} levels of a tree"
+
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def widths(self) -> tuple[int, ...]:
+        return self.tree.level_sizes
+
+    def reach(self) -> tuple[int, int]:
+        return 1, 1
+
+    def nullable(self, facts: TableFacts) -> bool:
+        return facts[self.column].nullable
+
+    def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
+        return change_of_sum(self, row, facts)
+
+    def shaped(self, variance: Callable[[int], float], rows: int | None) -> LevelCounts:
+        """The tree with the least expected error; both norms of a tree grow with the number of its levels."""
+        size = self.tree.size
+        tree = choose_tree(size, variance, rows=rows)
+        if tree.bins < 2 <= size:
+            tree = Tree(size, 2, 1, -(-size // 2))  # a single node tells nothing, however little may be spent
+        return replace(self, tree=tree)
+
+    def is_answered_by(self, part: Part) -> bool:
+        return part.has_codes(self.column)
+
+    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+        codes = codes_of(brought, cube, self.column)
+        place = np.where(codes == NULL, -1, (codes - self.low) // self.tree.width)
+        counts = counts_in_places(place, self.tree.bins, cube, brought, cells)
+        return np.concatenate([level.ravel() for level in level_counts(self.tree, counts)])
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileCodes:
+    """The codes of the q-quantiles of `column` for each q of `at`, ascending: chosen, not counted."""
+
+    column: str
+    low: int
+    size: int
+    at: tuple[Fraction, ...]
+
+    def words(self) -> str:
+        return f"quantiles of {self.column}"
+
+    def contribution(self) -> str:
+        return "values are chosen, not counted; a row is in one part of each level of choices, and the Δ count choices"
+
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def widths(self) -> tuple[int, ...]:
+        return (len(self.at),)
+
+    def nullable(self, facts: TableFacts) -> bool:
+        return facts[self.column].nullable
+
+    def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
+        return row.chooses(len(self.at), nullable=self.nullable(facts))
+
+    def shaped(self, variance: Callable[[int], float], rows: int | None) -> QuantileCodes:
+        return self
+
+    def is_answered_by(self, part: Part) -> bool:
+        return part.has_codes(self.column)
+
+    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+        """What is chosen from: the cells of the release, the codes in them less the lowest, and their counts.
+
+        int64, shape (n, 3), sorted.
+        """
+        codes = codes_of(brought, cube, self.column)
+        inside = (cells >= 0) & (codes != NULL) & (cube.rows > 0)
+        pairs = np.stack([cells[inside], codes[inside] - self.low], axis=1)
+        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+        pairs, rows = pairs[order], cube.rows[inside][order]
+        new = np.ones(len(pairs), dtype=bool)
+        new[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
+        counts = np.add.reduceat(rows, np.flatnonzero(new)) if len(rows) else rows
+        return np.column_stack([pairs[new], counts])

@@ -1,0 +1,41 @@
+"""The tests are laid out like the source, so that whoever changes a module knows where its tests are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "discreet"
+UNIT = ROOT / "tests" / "unit"
+
+
+def rooms(folder: Path) -> set[str]:
+    """The packages below a folder of the source, each with its path."""
+    return {path.parent.relative_to(folder).as_posix() for path in folder.rglob("__init__.py")} - {"."}
+
+
+def strangers(unit: Path, package: Path) -> list[str]:
+    """The files of unit tests that are in no room of the source."""
+    found = (path.relative_to(unit) for path in unit.rglob("*.py"))
+    return sorted(path.as_posix() for path in found if path.parent.as_posix() not in rooms(package))
+
+
+def test_unit_tests_are_in_the_rooms_of_the_source() -> None:
+    assert strangers(UNIT, PACKAGE) == []
+
+
+def test_a_test_in_no_room_would_be_noticed(tmp_path: Path) -> None:
+    unit, package = tmp_path / "unit", tmp_path / "package"
+    for file in ("__init__.py", "room/__init__.py", "room/inner/__init__.py"):
+        (package / file).parent.mkdir(parents=True, exist_ok=True)
+        (package / file).touch()
+    for file in (
+        "test_here.py",
+        "room/test_in.py",
+        "room/inner/test_deep.py",
+        "other/test_gone.py",
+        "room/away/test_far.py",
+    ):
+        (unit / file).parent.mkdir(parents=True, exist_ok=True)
+        (unit / file).touch()
+    assert strangers(unit, package) == ["other/test_gone.py", "room/away/test_far.py", "test_here.py"]
