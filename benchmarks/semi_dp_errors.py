@@ -21,9 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import discreet as dp
-from discreet.mechanisms import Sensitivity, law_for
-from discreet.mechanisms.lattice import keeps_totals
-from discreet.noise.single.laws import Law
+from discreet.mechanisms import Noise, Sensitivity, noise_for
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import LEVEL, Measured, Quote
 from discreet.statistics.kinds import Count, Statistic
@@ -129,12 +127,12 @@ def row(name: str, symbol: str, spend: dp.PureDP | dp.ZCDP) -> str:
     (one,), (line,) = found.measured, found.lines
     unit = 1.0 if isinstance(case.statistic.kind, Count) else float(line.unit) / GROUP_ROWS
     a, chosen = found.group, unit * sqrt(one.law.variance())
-    naive = law_for(Sensitivity(a * one.ordinary.l1, a * a * one.ordinary.l2_squared), one.guarantee)
-    ordinary = law_for(one.ordinary, one.guarantee)
+    naive = noise_for(Sensitivity(a * one.ordinary.l1, a * a * one.ordinary.l2_squared), one.guarantee)
+    ordinary = noise_for(one.ordinary, one.guarantee)
     columns = (
         case.title,
         str(a),
-        one.alternatives[0].mechanism + ("" if keeps_totals(one.law) else ", cell by cell"),
+        one.alternatives[0].mechanism + ("" if one.law.keeps_totals else ", cell by cell"),
         error(chosen, dict(found.expected)[case.statistic.name]),
         plain(naive, unit),
         plain(ordinary, unit),
@@ -145,8 +143,8 @@ def row(name: str, symbol: str, spend: dp.PureDP | dp.ZCDP) -> str:
     return f"| {' | '.join(columns)} |"
 
 
-def plain(law: Law, unit: float) -> str:
-    return error(unit * sqrt(law.variance()), unit * law.half_width(LEVEL))
+def plain(law: Noise, unit: float) -> str:
+    return error(unit * sqrt(law.variance()), unit * int(np.max(law.half_widths(LEVEL))))
 
 
 def error(deviation: float, half_width: float) -> str:

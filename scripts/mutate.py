@@ -60,7 +60,7 @@ TESTS = (
     "tests/hostile/test_ledger_faults.py",
     "tests/hostile/test_release_faults.py",
 )
-WORDING = {"__str__", "_rank_text", "_totals_text", "_choice_text", "law_text"}
+WORDING = {"__str__", "_rank_text", "_totals_text", "_choice_text"}
 """Functions of quotes/quote.py that decide nothing."""
 FIRST = 30
 """How many tests are tried before all the others: most mutants are killed by these."""

@@ -24,6 +24,8 @@ from discreet.cube.queries import RowCount
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.noise.bits import Bits, system_bits
 from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.quotes.allocate import quote
@@ -106,7 +108,7 @@ def test_the_least_scale_is_no_scale_of_zero():
 def test_an_approximate_budget_without_delta_is_pure():
     """Bad input 35: Gaussian noise has no δ = 0; the budget (ε, 0) gets Laplace noise."""
     table = dp.Table(SCHEMA, dp.AddRemove())
-    assert isinstance(quote(table.group_by("g").agg(dp.count()), dp.ApproxDP(1, 0)).measured[0].law, DiscreteLaplace)
+    assert isinstance(quote(table.group_by("g").agg(dp.count()), dp.ApproxDP(1, 0)).measured[0].law, LaplaceNoise)
 
 
 def test_nothing_is_spent_after_exhaustion_however_little():
@@ -148,7 +150,7 @@ def test_a_replaced_row_moves_two_cells_of_a_histogram(neighbours, l1):
     for spend in (dp.PureDP(1), dp.ZCDP(1)):
         (one,) = quote(table.group_by("g").agg(dp.count()), spend).measured
         assert (one.query, one.sensitivity.l1, one.sensitivity.l2_squared) == (RowCount(), l1, l1)
-        assert one.law == (DiscreteLaplace(l1) if spend == dp.PureDP(1) else RoundedGaussian(Fraction(l1, 2)))
+        assert one.law == (LaplaceNoise(l1) if spend == dp.PureDP(1) else GaussianNoise(Fraction(l1, 2)))
 
 
 @pytest.mark.shared

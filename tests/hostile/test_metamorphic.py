@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb as driver
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -273,12 +272,12 @@ def by_position(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Any:
     return FRAMES(path, list(NAMES) if set(names) == set(NAMES) else names, wanted)
 
 
-def unquoted(data: Any) -> Any:
-    """Marks of lines in which a quote is a character like any other."""
-    return MARKS(np.where(data == ord('"'), ord("'"), data))
+def unquoted(lines: list[str], fields: int) -> Any:
+    """Lines in which a quote is a character like any other."""
+    return ["\0".join(line.split(",")) if line.count(",") == fields - 1 else None for line in lines]
 
 
-BLOCKS, MARKS, FRAMES = csv_lines._line_blocks, csv_lines.marks_of, csv_files._frames
+BLOCKS, FRAMES = csv_lines._line_blocks, csv_files._frames
 DEFECTS: dict[str, tuple[str, Any, str, Any]] = {
     "the mark stays": ("byte order mark", csv_lines, "_MARK", b"\0\0\0"),
     "CR stays": ("CR", csv_lines, "_unix_blocks", unix_only),
@@ -286,7 +285,7 @@ DEFECTS: dict[str, tuple[str, Any, str, Any]] = {
     "the last line needs its end": ("no final newline", csv_lines, "_line_blocks", without_last),
     "columns by position": ("columns reversed", csv_files, "_frames", by_position),
     "columns of the first file": ("two files", csv_files, "_frames", by_position),
-    "quotes stay": ("quoted", csv_lines, "marks_of", unquoted),
+    "quotes stay": ("quoted", csv_lines, "_read_together", unquoted),
 }
 
 

@@ -13,7 +13,8 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 import discreet as dp
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.plan.plan import Plan, resize_of
 from discreet.quotes.quote import Quote
 
@@ -47,13 +48,13 @@ def loss(quoted: Quote, rows: int) -> Fraction:
 
 
 def _norm(law: object, moved: np.ndarray) -> np.ndarray:
-    return np.abs(moved).sum(axis=1) if isinstance(law, DiscreteLaplace) else (moved**2).sum(axis=1)
+    return np.abs(moved).sum(axis=1) if isinstance(law, LaplaceNoise) else (moved**2).sum(axis=1)
 
 
 def _factor(law: object, spend: object) -> Fraction:
-    if isinstance(law, DiscreteLaplace):
+    if isinstance(law, LaplaceNoise):
         return 1 / law.scale
-    assert isinstance(law, RoundedGaussian)
+    assert isinstance(law, GaussianNoise)
     return 1 / (2 * law.sigma2) if isinstance(spend, dp.ZCDP) else 1 / law.sigma2
 
 

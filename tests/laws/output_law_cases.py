@@ -17,7 +17,7 @@ import numpy as np
 import discreet as dp
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
-from discreet.noise.single.laws import DiscreteLaplace
+from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.plan.plan import resize_of
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import from_coordinates
@@ -223,7 +223,7 @@ def curve_of(quoted) -> list[tuple[int, float]]:
 
 def noises_of(quoted) -> list:
     """The law of the noise of each coordinate of the answers."""
-    return [quoted.measured[owner].law for owner in Literal(quoted).owner]
+    return [quoted.measured[owner].law.independent for owner in Literal(quoted).owner]
 
 
 def farthest(tables: Tables, rows: int) -> list[int]:
@@ -264,7 +264,7 @@ def with_scaled_noise(quoted, factor: Fraction):
     """The quote with noise of `factor` times the standard deviation, unchanged otherwise."""
 
     def scaled(law):
-        if isinstance(law, DiscreteLaplace):
+        if isinstance(law, LaplaceNoise):
             return replace(law, scale=law.scale * factor)
         return replace(law, sigma2=law.sigma2 * factor**2)
 

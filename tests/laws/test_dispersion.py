@@ -66,7 +66,7 @@ def test_it_is_asked_where_the_number_of_rows_is_public_and_the_sum_is_not_asked
 def test_the_expected_error_is_the_half_width_of_the_noise_over_the_square_of_the_rows(rows):
     quoted = asked(dp.variance("v"), dp.std("v"), rows=rows)
     (one,) = quoted.measured
-    widest = one.law.half_width(quoted.lines[0].level) * one.query.coarse
+    widest = one.law.half_widths(quoted.lines[0].level) * one.query.coarse
     variance, deviation = (error for _, error in quoted.expected)
     assert variance == pytest.approx(widest / rows**2, rel=1e-12)
     assert deviation == pytest.approx(variance**0.5, rel=1e-12)

@@ -29,22 +29,28 @@ from discreet.engines.base import ColumnType
 from discreet.engines.progress import Telling
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import InternalError
-from discreet.mechanisms import Sensitivity, change_of, quantiles_change
-from discreet.mechanisms.lattice import (
-    LATTICE_LAWS,
-    HeldCells,
-    KNormLaplace,
-    LatticeGaussian,
-    LatticeLaw,
-    PairedLaplace,
-    SumZeroLaplace,
-    keeps_totals,
-    lattice_laws,
-    plain_law,
+from discreet.mechanisms import (
+    MECHANISMS,
+    NOISES,
+    ExponentialQuantiles,
+    Lattice,
+    Sensitivity,
+    Vector,
+    candidates,
+    change_of,
+    law_of_cell,
+    noise_text,
+    quantiles_change,
+    words_of,
 )
-from discreet.mechanisms.naming import Noise, half_widths, law_json, law_text
-from discreet.mechanisms.selection import ExponentialQuantiles
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.held import HeldCells
+from discreet.mechanisms.k_norm import K_NORM, KNormLaplace
+from discreet.mechanisms.laplace import LAPLACE, LaplaceNoise
+from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.losses import copied_structure
+from discreet.mechanisms.quantile_choice import QUANTILE_CHOICE
+from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
 from discreet.pages.report.appendix import laws_of, noises_of
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
 from discreet.pages.report.words import title_words
@@ -54,8 +60,8 @@ from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
 from discreet.privacy.measures import Measure, budget_named
-from discreet.quotes import allocate, primitives
 from discreet.quotes import certainty as levels
+from discreet.quotes import primitives
 from discreet.quotes import quote as quotes
 from discreet.quotes import space as totals_space
 from discreet.quotes.allocate import quote, row_targets
@@ -121,10 +127,10 @@ SQUARE = Tables(9, (Table(np.arange(9).reshape(3, 3, 1), None),))
 KERNEL = Kernel(3, np.arange(3), np.array([[1, 1, 1], [1, 2, 3]]))
 STRUCTURES = {type(one): one for one in (BLOCKS, PAIR, KERNEL)}
 
-NOISES: dict[type, tuple[Any, str, str]] = {
-    DiscreteLaplace: (DiscreteLaplace(Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
-    RoundedGaussian: (RoundedGaussian(Fraction(4)), "zcdp", "σ² = Δ₂² / (2ρ)"),
-    HeldCells: (HeldCells(3, np.array([0, 2]), RoundedGaussian(Fraction(4))), "gdp", "σ² = Δ₂² / μ²"),
+OF_NOISES: dict[type, tuple[Any, str, str]] = {
+    LaplaceNoise: (LaplaceNoise(Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
+    GaussianNoise: (GaussianNoise(Fraction(4)), "zcdp", "σ² = Δ₂² / (2ρ)"),
+    HeldCells: (HeldCells(3, np.array([0, 2]), GaussianNoise(Fraction(4))), "gdp", "σ² = Δ₂² / μ²"),
     SumZeroLaplace: (SumZeroLaplace(BLOCKS, Fraction(2)), "pure-dp", "scale = Δ₁ / ε"),
     PairedLaplace: (PairedLaplace(PAIR, Fraction(2)), "pure-dp", "scale = Δ₁ / (2ε)"),
     LatticeGaussian: (LatticeGaussian(SQUARE, Fraction(50)), "zcdp", "σ² = Δ₂² / (2ρ)"),
@@ -133,18 +139,18 @@ NOISES: dict[type, tuple[Any, str, str]] = {
 }
 
 
-def test_every_noise_is_here_and_the_tuple_of_lattice_laws_is_their_union() -> None:
-    assert set(NOISES) == members_of(Noise)
-    assert get_args(LatticeLaw) == LATTICE_LAWS
+def test_every_noise_and_every_lattice_is_here() -> None:
+    assert set(OF_NOISES) == set(NOISES)
     assert set(STRUCTURES) == members_of(Structure)
 
 
-@pytest.mark.parametrize("kind", get_args(Noise))
+@pytest.mark.parametrize("kind", NOISES)
 def test_every_noise_has_a_name_a_sentence_a_formula_and_half_widths(kind: type) -> None:
-    law, measure, formula = NOISES[kind]
-    written = law_json(law)
+    law, measure, formula = OF_NOISES[kind]
+    written = law.to_json()
     assert json.loads(json.dumps(written)) == written
-    assert law_text(law).startswith(written["noise"])
+    assert written["noise"] == law.words.name
+    assert noise_text(law).startswith(f"{law.words.name}, {law.words.parameter} ")
     field = {"pure-dp": "epsilon", "zcdp": "rho", "gdp": "mu"}[measure]
     measured = {
         **written,
@@ -162,30 +168,70 @@ def test_every_noise_has_a_name_a_sentence_a_formula_and_half_widths(kind: type)
     assert "P(" in meaning or "normal" in meaning
     if kind is ExponentialQuantiles:
         with pytest.raises(InternalError, match="no additive noise"):
-            half_widths(law, HALF)
+            law.half_widths(HALF)
+        assert law.rank_error(HALF) > 0
     else:
-        assert np.min(half_widths(law, Fraction(95, 100))) >= 0
-        assert np.max(half_widths(law, Fraction(95, 100))) > 0
+        assert np.min(law.half_widths(Fraction(95, 100))) >= 0
+        assert np.max(law.half_widths(Fraction(95, 100))) > 0
+        assert law.rank_error(HALF) is None
 
 
-def test_no_two_laws_share_a_sentence_unless_they_are_the_same_law() -> None:
-    names = {kind: law_text(law) for kind, (law, _, _) in NOISES.items()}
-    assert names[HeldCells] == names[RoundedGaussian]
-    assert len(set(names.values())) == len(names) - 2  # and both K-norms on a lattice, which their structures tell apart
-    assert law_json(NOISES[SumZeroLaplace][0]) != law_json(NOISES[PairedLaplace][0])
+@pytest.mark.parametrize("kind", NOISES)
+def test_every_noise_finds_its_own_words_in_a_document(kind: type) -> None:
+    law = OF_NOISES[kind][0]
+    assert words_of(law.to_json()) is law.words
+    assert law.words in [words for mechanism in MECHANISMS for words in mechanism.words]
 
 
-@pytest.mark.parametrize("kind", get_args(Noise))
+def test_no_two_noises_share_words_and_an_unknown_one_has_none() -> None:
+    words = [words for mechanism in MECHANISMS for words in mechanism.words]
+    assert len({one.title or one.name for one in words}) == len({one.sentence for one in words}) == len(words)
+    assert len(words) == len(NOISES) - 1  # held cells have those of what they get
+    assert OF_NOISES[HeldCells][0].words is GaussianNoise.words
+    assert words_of({"noise": "Foreign", "scale": "1"}) is None
+
+
+@pytest.mark.parametrize("kind", NOISES)
 def test_noise_that_keeps_totals_is_never_taken_for_independent_noise(kind: type) -> None:
-    law = NOISES[kind][0]
-    independent = {DiscreteLaplace, RoundedGaussian, HeldCells}
-    if kind in independent:
-        assert isinstance(plain_law(law), DiscreteLaplace | RoundedGaussian)
-        assert not keeps_totals(law)
+    law = OF_NOISES[kind][0]
+    if kind in {LaplaceNoise, GaussianNoise, HeldCells}:
+        assert law_of_cell(law).half_width(HALF) == np.max(law.half_widths(HALF))
+        assert not law.keeps_totals
+        assert law.everywhere == (kind is not HeldCells) == (law.held is None)
     else:
         with pytest.raises(InternalError, match="not independent"):
-            plain_law(law)
-        assert keeps_totals(law) == (kind is not ExponentialQuantiles)
+            law_of_cell(law)
+        assert law.keeps_totals == (kind is not ExponentialQuantiles)
+        assert not law.everywhere
+        assert law.held is None
+
+
+@pytest.mark.parametrize("kind", NOISES)
+def test_every_noise_that_is_added_tells_an_audit_its_loss_or_its_law(kind: type) -> None:
+    law = OF_NOISES[kind][0]
+    known = law.audited()
+    assert (known is None) == (kind is ExponentialQuantiles)
+    if known is None:
+        return
+    if known.loss is None:
+        assert known.cell().tail(0)[1] > 0
+    else:
+        towards = known.loss(np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([1.0, -1.0]))
+        assert towards[0] < towards[1]  # the nearer the other answer, the less does it speak for this one
+    assert (known.ties is None) == (law.independent is not None)
+    assert known.is_gdp == isinstance(law_of_cell(law), dp.noise.RoundedGaussian) if law.independent else not known.is_gdp
+    assert np.asarray(law.half_widths(HALF)).flat[known.noisy] >= 0
+    copied = known.copied(np.arange(9), 3)
+    assert copied is None or type(copied) is kind
+
+
+def test_no_guarantee_of_0_and_none_without_a_mechanism_has_a_noise() -> None:
+    answer = Vector(4, None, Lattice(BLOCKS, 1))
+    for guarantee in (PureDP(0), ZCDP(0), GDP(0)):
+        with pytest.raises(InternalError, match="infinite noise"):
+            candidates(answer, Sensitivity(1, 1), guarantee)
+    with pytest.raises(InternalError, match="no mechanism gives ZCDP"):
+        candidates(answer, Sensitivity(1, 1), ZCDP(1), (LAPLACE, SUM_ZERO, K_NORM, QUANTILE_CHOICE))
 
 
 # Statistics -------------------------------------------------------------------------------------------------------------
@@ -404,15 +450,11 @@ def vars_of(cube: Cube) -> list[tuple[str, Any]]:
 ASKED = quote(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()), PureDP(1))
 KIND = ASKED.lines[0].statistic
 FOREIGN: dict[str, Callable[[Any], object]] = {
-    "law as JSON": law_json,
-    "law in words": law_text,
-    "half-widths": lambda one: half_widths(one, HALF),
-    "keeps totals": keeps_totals,
-    "plain law": plain_law,
-    "noise on a foreign lattice": lambda one: list(lattice_laws(one, Sensitivity(1, 1), PureDP(1), 1)),
+    "sums of 0 on a foreign lattice": lambda one: list(SUM_ZERO.candidates(_on(one), Sensitivity(1, 1), PureDP(1))),
+    "a hull on a foreign lattice": lambda one: list(K_NORM.candidates(_on(one), Sensitivity(1, 1), PureDP(1))),
+    "copies of a foreign lattice": lambda one: copied_structure(one, np.arange(1), 1),
     "half-widths on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).half_widths(HALF),
     "a Gaussian on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).can_be_drawn(),
-    "a foreign guarantee on a lattice": lambda one: list(lattice_laws(BLOCKS, Sensitivity(1, 1), one, 1)),
     "levels of a statistic": levels_of,
     "interval of a statistic": interval_of,
     "queries of a statistic": lambda one: primitives._queries(
@@ -422,8 +464,6 @@ FOREIGN: dict[str, Callable[[Any], object]] = {
     "what an interval rests on": lambda one: levels._statements(_line(one), ASKED.measured, 1),
     "a statistic beside totals": lambda one: totals_space._span(ASKED.plan, None, _of(one)),  # type: ignore[arg-type]
     "row targets": lambda one: row_targets(ASKED.plan, one, None),
-    "part of a target": lambda one: allocate._part(one, HALF),
-    "what adds up": allocate._adds_squares,
     "change under a relation": lambda one: change_of(
         1, 1, at_once=1, parts=1, cells=1, nullable=False, skipped=False, neighbours=one
     ),
@@ -437,6 +477,10 @@ FOREIGN: dict[str, Callable[[Any], object]] = {
     "equations": lambda one: equations_of(_beside(one).invariants, SCHEMA),
     "splits": lambda one: splits_of(_component(one), np.ones(3, dtype=bool), SCHEMA, None, 3),
 }
+
+
+def _on(structure: Any) -> Any:
+    return Vector(1, None, Lattice(structure, 1))
 
 
 def _shaped(one: Any) -> Any:

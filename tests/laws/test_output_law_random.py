@@ -121,12 +121,12 @@ def test_many_random_requests():
 
 def test_too_little_noise_is_noticed(monkeypatch):
     """Noise for nine tenths of the sensitivity fails some of them."""
-    real = allocate.law_for
+    real = allocate.candidates
 
-    def law_for(sensitivity, guarantee):
+    def candidates(answer, sensitivity, guarantee):
         louder = type(guarantee)(getattr(guarantee, guarantee.__slots__[0]) * 10 / 9)
-        return real(sensitivity, louder)
+        return real(answer, sensitivity, louder)
 
-    monkeypatch.setattr(allocate, "law_for", law_for)
+    monkeypatch.setattr(allocate, "candidates", candidates)
     with pytest.raises(AssertionError):
         compared_many(300)

@@ -34,8 +34,10 @@ from discreet.domain.codes import NULL
 from discreet.domain.steps import CategoryFacts, facts_of
 from discreet.engines.reference import ReferenceEngine
 from discreet.mechanisms import Sensitivity
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.laplace import LaplaceNoise
+from discreet.mechanisms.registry import NOISES
 from discreet.noise.bits import Bits
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.plan.plan import resize_of, table_facts, used_columns
 from discreet.quotes import allocate
 from discreet.releases import evaluate
@@ -85,12 +87,12 @@ def replayed_bits(reads: list[int]) -> Bits:
 def run(quoted, table: Sequence[Cube], kernel: Kernel):
     """What was recorded, and the exact and the noisy answers."""
     noises, reads, lines = [], [], []
-    real_noise, real_resample = evaluate.add_noise, evaluate.resample
+    real_noises, real_resample = {kind: kind.apply for kind in NOISES}, evaluate.resample
     resampled = iter(table)
 
-    def add_noise(values, law, bits):
-        noises.append((law, len(values), values.dtype))
-        return real_noise(values, law, bits)
+    def apply(noise, values, bits):
+        noises.append((noise, len(values), values.dtype))
+        return real_noises[type(noise)](noise, values, bits)
 
     def trace(frame, event, _argument):
         if not frame.f_code.co_filename.startswith(LIBRARY):
@@ -100,7 +102,9 @@ def run(quoted, table: Sequence[Cube], kernel: Kernel):
         return trace
 
     before = sys.gettrace()
-    evaluate.add_noise, evaluate.resample = add_noise, lambda *_, **__: next(resampled)
+    for kind in NOISES:
+        kind.apply = apply
+    evaluate.resample = lambda *_, **__: next(resampled)
     sys.settrace(trace)
     try:
         bits = replayed_bits(reads)
@@ -108,7 +112,9 @@ def run(quoted, table: Sequence[Cube], kernel: Kernel):
         noisy = kernel.noisy(quoted, exact, bits)
     finally:
         sys.settrace(before)
-        evaluate.add_noise, evaluate.resample = real_noise, real_resample
+        evaluate.resample = real_resample
+        for kind, real in real_noises.items():
+            kind.apply = real
     shapes = [(one.dtype, one.shape) for one in [*exact, *noisy]]
     return Recorded(tuple(noises), tuple(reads), tuple(lines), tuple(shapes)), exact, noisy
 
@@ -159,11 +165,11 @@ def assert_near(quoted, differences, moved: int):
         assert l1 <= times * one.sensitivity.l1
         assert l2_squared <= times**2 * one.sensitivity.l2_squared
         match one.law, one.guarantee:
-            case DiscreteLaplace(scale=scale), dp.PureDP(epsilon=epsilon):
+            case LaplaceNoise(scale=scale), dp.PureDP(epsilon=epsilon):
                 loss, most = loss + l1 / scale, most + times * epsilon
-            case RoundedGaussian(sigma2=sigma2), dp.ZCDP(rho=rho):
+            case GaussianNoise(sigma2=sigma2), dp.ZCDP(rho=rho):
                 loss, most = loss + l2_squared / sigma2, most + times**2 * 2 * rho
-            case RoundedGaussian(sigma2=sigma2), dp.GDP(mu=mu):
+            case GaussianNoise(sigma2=sigma2), dp.GDP(mu=mu):
                 loss, most = loss + l2_squared / sigma2, most + times**2 * mu**2
     assert loss <= quoted.joint * most
 
@@ -419,7 +425,7 @@ def noise_where_there_are_rows(quoted, exact, bits):
     for values, one in zip(exact, quoted.measured, strict=True):
         there = np.flatnonzero(values)
         noisy = values.copy()
-        noisy[there] = evaluate.add_noise(values[there], one.law, bits)
+        noisy[there] = one.law.apply(values[there], bits)
         found.append(noisy)
     return found
 
@@ -437,7 +443,7 @@ def noise_by_size(quoted, exact, bits):
     found = []
     for values, one in zip(exact, quoted.measured, strict=True):
         law = replace(one.law, scale=2 * one.law.scale) if max(values) >= 3 else one.law
-        found.append(evaluate.add_noise(values, law, bits))
+        found.append(law.apply(values, bits))
     return found
 
 

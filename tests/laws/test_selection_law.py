@@ -16,8 +16,10 @@ from flint import arb, ctx, fmpq
 
 from discreet.domain.neighbours import AddRemove, ReplaceOne
 from discreet.errors import ArgumentError
-from discreet.mechanisms import _runs, selection
-from discreet.mechanisms.selection import ExponentialQuantiles, quantiles_change, quantiles_for, select
+from discreet.mechanisms import _runs
+from discreet.mechanisms import quantile_choice as selection
+from discreet.mechanisms.base import Codes
+from discreet.mechanisms.quantile_choice import ExponentialQuantiles, quantiles_change, quantiles_for
 from discreet.noise.bits import system_bits
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.convert import gaussian_delta
@@ -134,7 +136,7 @@ def change_for(at, neighbours):
 
 def law_for(name, neighbours, guarantee):
     at = LEVELS[name]
-    return quantiles_for(change_for(at, neighbours).within, guarantee, SIZE, 1, at)
+    return quantiles_for(change_for(at, neighbours).within, guarantee, Codes(SIZE, 1, at))
 
 
 PAIRS = {"add-remove": (AddRemove(), removals), "replace-one": (ReplaceOne(rows=MOST), replacements)}
@@ -184,7 +186,7 @@ def values_of(tables) -> np.ndarray:
 def observed(tables, law, times: int) -> list[dict[tuple[int, ...], int]]:
     cells = [table for table in tables for _ in range(times)]
     many = ExponentialQuantiles(law.size, len(cells), law.at, law.reach)
-    drawn = select(values_of(cells), many, system_bits()).reshape(len(tables), times, -1)
+    drawn = many.apply(values_of(cells), system_bits()).reshape(len(tables), times, -1)
     return [dict(zip(*(part.tolist() for part in _unique(one)), strict=True)) for one in drawn]
 
 
@@ -232,14 +234,14 @@ def test_what_is_drawn_has_the_literal_law(name: str, certified: bool, monkeypat
 def test_a_heap_wins_over_the_empty_codes_around_it() -> None:
     law = ExponentialQuantiles(1001, 1, HALF, Fraction(1))
     values = np.array([[0, 500, 200]], dtype=np.int64)
-    assert select(values, law, system_bits()).tolist() == [500]  # wrong with a probability of 1000·e^-100
+    assert law.apply(values, system_bits()).tolist() == [500]  # wrong with a probability of 1000·e^-100
 
 
 def test_large_denominators_and_counts_do_not_overflow() -> None:
     q = Fraction(10**30 // 3, 10**30)
     law = ExponentialQuantiles(10, 2, (q, Fraction(2, 3)), Fraction(1))
     values = np.array([[0, 2, 2**40], [0, 7, 2**38], [1, 9, 5]], dtype=np.int64)
-    found = select(values, law, system_bits()).reshape(2, 2)
+    found = law.apply(values, system_bits()).reshape(2, 2)
     assert found[0].tolist() == [2, 2]
     assert (np.diff(found, axis=1) >= 0).all()
     assert ((found >= 0) & (found < 10)).all()
@@ -251,7 +253,7 @@ def test_no_denominator_makes_the_choice_fail_from_some_number_of_records_on(rec
     for q in (Fraction(1, 10**400 + 1), Fraction(10**399, 10**400 + 1)):
         law = ExponentialQuantiles(10, 1, (q, Fraction(1, 2), Fraction(2, 3)), Fraction(1, 100))
         values = np.array([[0, 3, records]] if records else np.zeros((0, 3)), dtype=np.int64)
-        found = select(values, law, system_bits())
+        found = law.apply(values, system_bits())
         assert ((found >= 0) & (found < 10)).all()
 
 
@@ -263,7 +265,7 @@ def test_what_is_looked_at_together_depends_on_the_grid_alone(monkeypatch: pytes
     law = ExponentialQuantiles(SIZE, 5, HALF, Fraction(10**5))
     for tables in ([(0,), (2, 2), (), (1, 1, 1), (2,)], [(), (), (), (), (1,)]):
         seen.clear()
-        found = select(values_of(tables), law, system_bits())
+        found = law.apply(values_of(tables), system_bits())
         assert seen == [2, 2, 1]
         assert all(code == table[0] for code, table in zip(found, tables, strict=True) if table)
 
@@ -275,9 +277,9 @@ def test_the_expected_error_of_a_rank_is_what_even_records_show() -> None:
     values = np.stack([np.repeat(np.arange(times), records), codes, np.ones(records * times, dtype=np.int64)], axis=1)
     for at in (HALF, (Fraction(0),), QUARTERS, tuple(Fraction(k, 16) for k in range(1, 16))):
         law = ExponentialQuantiles(10 * records, times, at, Fraction(1, 5))
-        found = select(values, law, system_bits()).reshape(times, -1)
+        found = law.apply(values, system_bits()).reshape(times, -1)
         off = np.abs((found + 5) / 10 - np.array([records * float(q) for q in at]))
-        error = law.expected_rank_error(Fraction(95, 100))
+        error = law.rank_error(Fraction(95, 100))
         assert (off <= error + 1).mean(axis=0).min() > 0.88, at
         assert error < 4 * np.quantile(off, 0.95) + 5, at
 
@@ -292,4 +294,4 @@ def test_next_to_nothing_is_refused(guarantee) -> None:
 def test_more_than_enough_is_no_more_than_enough(guarantee) -> None:
     law = law_for("median", AddRemove(), guarantee)
     assert law.reach == 10**6
-    assert select(values_of([(0, 2, 2)]), law, system_bits()).tolist() == [2]
+    assert law.apply(values_of([(0, 2, 2)]), system_bits()).tolist() == [2]

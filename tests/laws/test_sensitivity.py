@@ -21,7 +21,7 @@ from discreet.domain.steps import Impute
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.mechanisms import joint_factor, worst
-from discreet.noise.single.laws import DiscreteLaplace
+from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.plan.plan import resize_of
 from discreet.privacy.coordinates import coordinates
 from discreet.quotes.allocate import quote
@@ -133,7 +133,7 @@ def differences(answers, *, added):
 
 def losses(asked, norms):
     """What every pair of neighbours loses, all queries together, exactly; each combination of norms once."""
-    laplace = [isinstance(one.law, DiscreteLaplace) for one in asked.measured]
+    laplace = [isinstance(one.law, LaplaceNoise) for one in asked.measured]
     used = np.stack([l1 if plain else l2 for plain, (l1, l2) in zip(laplace, norms, strict=True)], axis=1)
     factors = [
         1 / one.law.scale if plain else 1 / (2 * one.law.sigma2) for plain, one in zip(laplace, asked.measured, strict=True)
@@ -215,17 +215,16 @@ def test_whatever_a_row_does_all_queries_together_lose_the_spend_and_no_more(mov
     assert asked.joint <= 1
 
 
-def halved(changes, shares, *, squared):
-    return joint_factor(changes, shares, squared=squared) / 2
+def halved(changes, shares, size):
+    return joint_factor(changes, shares, size) / 2
 
 
 def without(forgotten):
     """The mutant that forgets one of the three things."""
 
-    def factor(changes, shares, *, squared):
+    def factor(changes, shares, size):
         def part(change, move):
-            norms = (getattr(change, move), worst(change))
-            return Fraction(*(one.l2_squared if squared else one.l1 for one in norms))
+            return Fraction(size(getattr(change, move)), size(worst(change)))
 
         moves = {"within", "across", "leaves"} - {forgotten}
         return max(sum(share * part(one, move) for one, share in zip(changes, shares, strict=True)) for move in moves)

@@ -21,7 +21,7 @@ from discreet.cube.queries import (
     TableCounts,
     WeightedSum,
 )
-from discreet.mechanisms import selection
+from discreet.mechanisms import quantile_choice as selection
 from discreet.privacy.amplify import Resampling
 from discreet.quotes import allocate
 

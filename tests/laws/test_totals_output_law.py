@@ -32,16 +32,13 @@ from discreet.engines import open_source
 from discreet.engines.reference import ReferenceEngine
 from discreet.exact.lattices import hermite, independent_rows, kernel_basis
 from discreet.invariants import Invariants
-from discreet.mechanisms.lattice import (
-    LATTICE_LAWS,
-    HeldCells,
-    KNormLaplace,
-    LatticeGaussian,
-    PairedLaplace,
-    SumZeroLaplace,
-)
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.held import HeldCells
+from discreet.mechanisms.k_norm import KNormLaplace
+from discreet.mechanisms.laplace import LaplaceNoise
+from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.noise.bits import system_bits
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.quotes import allocate, lattice
 from discreet.releases.evaluate import exact_answers, noisy_answers
 from discreet.totals import adjacency as adjacency_module
@@ -204,7 +201,7 @@ def on_support(law, u):
     """Whether noise can make up for u: outside, one table could be told from the other for certain."""
     if isinstance(law, HeldCells):
         return not np.delete(u, law.held).any()
-    if not isinstance(law, LATTICE_LAWS):
+    if law.everywhere:
         return True
     matrix, order = equations(law.structure)
     return not (matrix @ u[order]).any() and not np.delete(u, order).any()
@@ -216,9 +213,9 @@ def ratio(law, u):
         return INFINITE
     l1 = int(np.abs(u).sum())
     match law:
-        case HeldCells(law=inner):
+        case HeldCells(noise=inner):
             return ratio(inner, u)
-        case DiscreteLaplace(scale=scale) | SumZeroLaplace(scale=scale):
+        case LaplaceNoise(scale=scale) | SumZeroLaplace(scale=scale):
             return Fraction(l1) / scale
         case PairedLaplace(scale=scale):
             return Fraction(l1) / (2 * scale)
@@ -232,8 +229,8 @@ def squared(law, u):
     """|u|²/σ²: 2ρ and μ² of one shift by u."""
     if not on_support(law, u):
         return INFINITE
-    inner = law.law if isinstance(law, HeldCells) else law
-    assert isinstance(inner, LatticeGaussian | RoundedGaussian)
+    inner = law.noise if isinstance(law, HeldCells) else law
+    assert isinstance(inner, LatticeGaussian | GaussianNoise)
     return Fraction(int((u * u).sum())) / inner.sigma2
 
 
@@ -243,8 +240,8 @@ def fraction(value):
 
 def renyi(law, u, order):
     """An upper bound of D_order between the law and itself shifted by u: a sum over points, in balls."""
-    inner = law.law if isinstance(law, HeldCells) else law
-    if isinstance(inner, RoundedGaussian):
+    inner = law.noise if isinstance(law, HeldCells) else law
+    if isinstance(inner, GaussianNoise):
         return sum((rounded_renyi(inner.sigma2, abs(int(s)), order) for s in u if s), start=arb(0))
     sigma2, far = law.sigma2, 14 * float(law.sigma2) ** 0.5
     points, cells = box(law, int(far + float(order) * np.abs(u).max()) + 1)

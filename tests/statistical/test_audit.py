@@ -19,10 +19,12 @@ from discreet.cube.cube import joined, row_count
 from discreet.cube.resample import _null_rows, _sampled, impute, resample
 from discreet.domain.steps import Resize
 from discreet.mechanisms import Sensitivity, _runs, quantiles_change, selection, worst
-from discreet.mechanisms.lattice import LatticeGaussian, SumZeroLaplace
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.laplace import LaplaceNoise
+from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.sum_zero import SumZeroLaplace
 from discreet.noise.bits import Bits
 from discreet.noise.single import exponential
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.quotes import allocate
 from discreet.quotes.allocate import quote
 from discreet.releases import evaluate
@@ -164,10 +166,10 @@ def smaller(factor):
 
     def change(law):
         match law:
-            case DiscreteLaplace(scale=scale):
-                return DiscreteLaplace(scale * factor)
-            case RoundedGaussian(sigma2=sigma2):
-                return RoundedGaussian(sigma2 * factor**2)
+            case LaplaceNoise(scale=scale):
+                return LaplaceNoise(scale * factor)
+            case GaussianNoise(sigma2=sigma2):
+                return GaussianNoise(sigma2 * factor**2)
             case SumZeroLaplace(structure=structure, scale=scale):
                 return SumZeroLaplace(structure, scale * factor)
             case LatticeGaussian(structure=structure, sigma2=sigma2):
@@ -279,7 +281,7 @@ def nulls_apart(spend):
         def noisy(asked, exact, bits):
             (values,) = noisy_answers(asked, exact, bits)
             table = values.reshape(-1, 3, 3)  # groups of g and f, null last
-            table[:, :, 2] += DiscreteLaplace(Fraction(2)).sample(table[:, :, 2].size, bits).reshape(-1, 3)
+            table[:, :, 2] += LaplaceNoise(Fraction(2)).independent.sample(table[:, :, 2].size, bits).reshape(-1, 3)
             return [table.ravel()]
 
         return Defect(honest, Kernel(noisy=noisy))
@@ -293,7 +295,7 @@ def noise_reused(spend):
     def plant(_):
         def noisy(asked, exact, bits):
             (values,) = exact
-            drawn = asked.measured[0].law.sample(len(values) // 3, bits)
+            drawn = asked.measured[0].law.independent.sample(len(values) // 3, bits)
             return [values + np.repeat(drawn, 3)]
 
         return Defect(quote(REPLACED.group_by("g").agg(dp.count()), spend), Kernel(noisy=noisy))

@@ -14,6 +14,8 @@ import pytest
 import discreet as dp
 from discreet import datasets
 from discreet.engines import open_source
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.noise.bits import system_bits
 from discreet.noise.single.sums import SumOfNoises
 from discreet.quotes.allocate import quote
@@ -284,8 +286,9 @@ def test_intervals_hold_the_value_of_groups_of_every_size(neighbours, spend):
 
 def test_intervals_of_a_sixth_of_the_width_would_be_noticed(monkeypatch):
     """The mutant fails for every statistic whose half-widths are put together here; quantiles have their own."""
-    whole = assemble.half_widths
-    monkeypatch.setattr(assemble, "half_widths", lambda law, level: whole(law, level) // 6)
+    for noise in (LaplaceNoise, GaussianNoise):
+        whole = noise.half_widths
+        monkeypatch.setattr(noise, "half_widths", lambda law, level, whole=whole: whole(law, level) // 6)
     monkeypatch.setattr(SumOfNoises, "half_width", lambda self, level: 0)
     every, _ = tally(pl.read_parquet(datasets.path("acs12")), ADDED, dp.PureDP(8), 25)
     for name, (inside, of) in every.items():

@@ -17,7 +17,7 @@ import pytest
 
 import discreet as dp
 from discreet import datasets
-from discreet.mechanisms.lattice import LatticeGaussian, keeps_totals
+from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.noise.bits import system_bits
 from discreet.quotes import certainty as levels
 from discreet.quotes.space import space_of
@@ -85,8 +85,8 @@ def drawn(one, by, spend, draws):
     quoted, brought, bits = one.quote(request, spend=spend), request.layout.parts[0], system_bits()
     exact = exact_answers(quoted, [one._engine.aggregate(brought.axes, brought.moments)], bits)
     structure = space_of(request, quoted.beside).structure
-    kept = exact_sums(structure) if keeps_totals(quoted.measured[0].law) else []
-    assert kept or not keeps_totals(quoted.measured[0].law)
+    kept = exact_sums(structure) if quoted.measured[0].law.keeps_totals else []
+    assert kept or not quoted.measured[0].law.keeps_totals
     held = pairs = 0
     squares = 0.0
     for _ in range(draws):

@@ -16,7 +16,6 @@ from discreet.audit.pairs import Pair
 from discreet.audit.statistics import Statistic, constant_statistics, drawn_statistics
 from discreet.audit.tables import cubes_of
 from discreet.cube.cube import Cube
-from discreet.mechanisms.lattice import LATTICE_LAWS
 from discreet.noise.bits import Bits
 from discreet.quotes.quote import Quote
 
@@ -114,13 +113,13 @@ def _windows(quote: Quote, pair: Pair, sides: Sequence[_Side]) -> list[NDArray[n
         moved = np.flatnonzero(first != second)
         if pair.moves is not None:
             moved = np.union1d(moved, np.flatnonzero(pair.moves[place]))
-        windows.append(window_of(one.law, moved, len(first)))
+        windows.append(window_of(one, moved, len(first)))
     return windows
 
 
 def _most_runs(quote: Quote, windows: Sequence[NDArray[np.int64]]) -> int:
     pairs = zip(quote.measured, windows, strict=True)
-    return _MOST_NUMBERS // sum(len(window) * (_TIED if isinstance(one.law, LATTICE_LAWS) else 1) for one, window in pairs)
+    return _MOST_NUMBERS // sum(len(window) * (1 if one.law.everywhere else _TIED) for one, window in pairs)
 
 
 def _drawn(draw: Drawer, side: _Side, runs: int, bits: Bits) -> Iterator[_Floats]:

@@ -30,11 +30,9 @@ from discreet.domain.neighbours import ReplaceOne, whole_number
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, exact, text
 from discreet.invariants import Invariants
-from discreet.mechanisms.lattice import LATTICE_LAWS
 from discreet.noise.bits import Bits, system_bits
-from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.plan.plan import Plan
-from discreet.privacy import ApproxDP, Budget, PureDP, to_json
+from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import checked_budget
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Measured, Quote
@@ -54,7 +52,6 @@ _LEAST_EPSILON = Fraction(1, 2)
 _DELTA = Fraction(1, 100)
 """Where ε is stated for measures without a δ of their own: some hundred thousand runs show nothing near 1e-9."""
 _QUERIES = (RowCount, NonNullCount, WeightedSum, Squares, Dispersion, TableCounts, LevelCounts)
-_LAWS = (DiscreteLaplace, DiscreteGaussian, RoundedGaussian, *LATTICE_LAWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +261,7 @@ def audit_quote(
     attacks = len(pairs) + sum(min(len(some), MOST_ATTACKS) for some in choices.values())
     if not attacks:
         raise PlanError("no two data sets that the guarantee compares were found; nothing can be audited")
-    delta = quoted.spend.delta if isinstance(quoted.spend, ApproxDP) else Fraction(0)
-    delta = delta if isinstance(quoted.spend, PureDP | ApproxDP) else _DELTA
+    delta = _DELTA if quoted.spend.pair is None else quoted.spend.pair[1]
     # Half of the error is that of the attacks, in both directions; the other half that of the checks of laws.
     aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (4 * attacks))
     found = [(pair.what, attacked(kernel, audited, pair, aim, stream)) for pair in pairs]
@@ -291,7 +287,7 @@ def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
         quoted: the quote.
         choices: the places of the queries of quantiles for which there are tables to attack.
     """
-    measured = tuple(one for one in quoted.measured if isinstance(one.query, _QUERIES) and isinstance(one.law, _LAWS))
+    measured = tuple(one for one in quoted.measured if isinstance(one.query, _QUERIES) and one.law.audited() is not None)
     left = [one for number, one in enumerate(quoted.measured) if one not in measured and number not in choices]
     said = tuple(f"not audited: {_named(one)}" for one in left)
     if len(left) == len(quoted.measured):

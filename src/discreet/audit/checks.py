@@ -16,18 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.bounds import above, below
-from discreet.audit.draws import Kernel, drawer, window_of
-from discreet.mechanisms.lattice import HeldCells, KNormLaplace
+from discreet.audit.draws import Kernel, audited, drawer, window_of
 from discreet.noise.bits import Bits
-from discreet.noise.lattice.cones import k_norm
-from discreet.noise.lattice.k_norm import KNormCell
-from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.noise.single.laws import Law
 from discreet.quotes.quote import Measured, Quote
 from discreet.totals.structure import Blocks, Tables
 
 __all__ = ["Check", "Counted", "bounded", "noise_counts"]
 
-_SCALAR = (DiscreteLaplace, DiscreteGaussian, RoundedGaussian)
 _LEVELS = tuple(map(Fraction, ("0.02", "0.2", "0.5", "0.8", "0.98")))
 _ROUNDING = 1e-9
 """More than the rounding errors of a probability that was worked out in double precision."""
@@ -96,7 +92,7 @@ def noise_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterato
     if not quote.measured:
         return
     sizes = [_size(quote, one) for one in quote.measured]
-    windows = [window_of(one.law, _first(one), size) for one, size in zip(quote.measured, sizes, strict=True)]
+    windows = [window_of(one, np.array([audited(one).noisy]), size) for one, size in zip(quote.measured, sizes, strict=True)]
     draw = drawer(kernel, quote, windows, min(runs, _MOST_RUNS))
     times = min(runs, _MOST_RUNS) if draw.copies else max(2, runs // _SLOWER)
     nothing = [np.zeros(size, dtype=np.int64) for size in sizes]
@@ -104,7 +100,7 @@ def noise_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterato
     ends = np.cumsum([len(window) for window in windows])
     columns = []
     for one, window, end in zip(quote.measured, windows, ends.tolist(), strict=True):
-        place = int(np.flatnonzero(window == _first(one)[0])[0]) + end - len(window)
+        place = int(np.flatnonzero(window == audited(one).noisy)[0]) + end - len(window)
         columns.append((one, drawn[:, place]))
         yield from _one_cell(one, drawn[:, place])
         yield from _two_cells(one, drawn[:, end - len(window) : end])
@@ -116,16 +112,6 @@ def _size(quote: Quote, one: Measured) -> int:
     return quote.plan.layout.cells * sum(one.query.widths())
 
 
-def _first(one: Measured) -> NDArray[np.int64]:
-    """The first cell that has noise."""
-    if isinstance(one.law, HeldCells):
-        return one.law.held[:1]
-    if isinstance(one.law, KNormLaplace):
-        structure = one.law.structure
-        return (structure.tables[0].order.ravel() if isinstance(structure, Tables) else structure.order)[:1]
-    return np.zeros(1, dtype=np.int64)
-
-
 def _named(one: Measured) -> str:
     return one.query.words()
 
@@ -134,29 +120,35 @@ def _one_cell(one: Measured, noise: _Floats) -> Iterator[Counted]:
     moved = noise[noise != 0]
     if len(moved):
         yield Counted(f"noise of {_named(one)} above 0 where it is not 0", int((moved > 0).sum()), len(moved), (0.5, 0.5))
-    law = one.law.law if isinstance(one.law, HeldCells) else one.law
-    if isinstance(law, _SCALAR):
+    law, cell = one.law.independent, audited(one).cell
+    if law is not None:
         for cut in sorted({law.quantile(level) for level in _LEVELS}):
             hits = int((noise <= cut).sum())
             yield Counted(f"noise of {_named(one)} at most {cut}", hits, len(noise), law.cdf(cut))
-    if isinstance(law, KNormLaplace):
-        own = KNormCell(k_norm(law.points), law.epsilon, 0)
+    if cell is not None:
+        own = cell()
         for width in sorted({own.half_width(level) for level in _LEVELS}):
             hits = int((np.abs(noise) > width).sum())
             yield Counted(f"noise of {_named(one)} beyond {width}", hits, len(noise), own.tail(width))
 
 
+def _everywhere(one: Measured) -> Law | None:
+    """The law of every cell, where all cells have noise of their own."""
+    return one.law.independent if one.law.everywhere else None
+
+
 def _two_cells(one: Measured, noise: _Floats) -> Iterator[Counted]:
     """Of independent noise two cells are below 1 at once as often as the product of both chances says."""
-    if isinstance(one.law, _SCALAR) and noise.shape[1] > 1:
-        chance = one.law.cdf(0)
+    law = _everywhere(one)
+    if law is not None and noise.shape[1] > 1:
+        chance = law.cdf(0)
         hits = int(((noise[:, 0] <= 0) & (noise[:, 1] <= 0)).sum())
         yield Counted(f"noise of {_named(one)} at most 0 in two cells", hits, len(noise), (chance[0] ** 2, chance[1] ** 2))
 
 
 def _alike(one: Measured, window: NDArray[np.int64], noise: _Floats) -> Iterator[Counted]:
     """On a lattice of blocks or of tables all cells of one are alike, so neither of two is the larger one more often."""
-    structure = getattr(one.law, "structure", None)
+    structure = audited(one).ties
     if isinstance(structure, Blocks) and len(structure.sizes):
         cells = structure.order[: structure.sizes[0]]
     elif isinstance(structure, Tables) and structure.tables:
@@ -176,8 +168,9 @@ def _alike(one: Measured, window: NDArray[np.int64], noise: _Floats) -> Iterator
 def _two_queries(columns: Sequence[tuple[Measured, _Floats]]) -> Iterator[Counted]:
     """The same for the noise of each query and the next."""
     for (one, noise), (other, beside) in pairwise(columns):
-        if isinstance(one.law, _SCALAR) and isinstance(other.law, _SCALAR):
-            (low, high), (least, most) = one.law.cdf(0), other.law.cdf(0)
+        law, next_law = _everywhere(one), _everywhere(other)
+        if law is not None and next_law is not None:
+            (low, high), (least, most) = law.cdf(0), next_law.cdf(0)
             hits = int(((noise <= 0) & (beside <= 0)).sum())
             what = f"noise of {_named(one)} and of {_named(other)} at most 0"
             yield Counted(what, hits, len(noise), (low * least, high * most))

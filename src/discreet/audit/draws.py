@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube
-from discreet.mechanisms.lattice import HeldCells, LatticeGaussian, PairedLaplace, SumZeroLaplace
+from discreet.errors import InternalError, unreachable
+from discreet.mechanisms.base import Audited
 from discreet.noise.bits import Bits
-from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from discreet.quotes.quote import Noise, Quote
+from discreet.quotes.quote import Measured, Quote
 from discreet.releases.evaluate import exact_answers, noisy_answers
-from discreet.totals.structure import Blocks, Table, Tables
+from discreet.totals.structure import Blocks, Structure, Tables
+from discreet.totals.structure import Kernel as Equations
 
-__all__ = ["KERNEL", "NOTHING", "Drawer", "Kernel", "Randomness", "drawer", "window_of"]
+__all__ = ["KERNEL", "NOTHING", "Drawer", "Kernel", "Randomness", "audited", "drawer", "window_of"]
 
 _AT_ONCE = 1 << 20
 """Numbers drawn in one call."""
 _FEW = 16
-_SCALAR = (DiscreteLaplace, DiscreteGaussian, RoundedGaussian)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +117,9 @@ def drawer(kernel: Kernel, quote: Quote, windows: Sequence[NDArray[np.int64]], r
     """The kernel for windows of the answers; where it can make many runs in one call it does."""
     size = sum(map(len, windows))
     copies = max(1, min(runs, _AT_ONCE // max(1, size)))
-    if any(isinstance(one.law, LatticeGaussian | PairedLaplace) for one in quote.measured):
-        copies = min(copies, 20_000)  # tables are Python objects
-    laws = [_copied(one.law, window, copies) for one, window in zip(quote.measured, windows, strict=True)]
+    known = [audited(one) for one in quote.measured]
+    copies = min(copies, *(one.most_copies for one in known))
+    laws = [one.copied(window, copies) for one, window in zip(known, windows, strict=True)]
     if any(law is None for law in laws):
         return Drawer(kernel, quote, tuple(windows), 0)
     pairs = zip(quote.measured, laws, strict=True)
@@ -127,62 +127,38 @@ def drawer(kernel: Kernel, quote: Quote, windows: Sequence[NDArray[np.int64]], r
     return Drawer(kernel, replace(quote, measured=measured), tuple(windows), copies)
 
 
-def window_of(law: Noise, moved: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def audited(one: Measured) -> Audited:
+    """What the noise of a query tells an audit of itself.
+
+    Raises:
+        InternalError: no noise is added to it.
+    """
+    known = one.law.audited()
+    if known is None:
+        raise InternalError("only noise that is added can be audited as noise")
+    return known
+
+
+def window_of(one: Measured, moved: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """The positions to look at: those that move, whatever noise is tied to them, and a few others."""
     wanted = np.zeros(size, dtype=bool)
     wanted[moved] = True
     wanted[np.flatnonzero(~wanted)[: max(0, _FEW - int(wanted.sum()))]] = True
-    structure = getattr(law, "structure", None)
-    if isinstance(structure, Blocks):
-        block = np.repeat(np.arange(len(structure.sizes)), structure.sizes)
-        wanted[structure.order] = np.isin(block, block[wanted[structure.order]])
-    elif isinstance(structure, Tables):
-        for table in structure.tables:
-            wanted[table.order] |= bool(wanted[table.order].any())
-    elif structure is not None:
-        wanted[:] = True
-    return np.flatnonzero(wanted)
+    ties = audited(one).ties
+    return np.flatnonzero(wanted if ties is None else _with_ties(ties, wanted))
 
 
-def _copied(law: Noise, window: NDArray[np.int64], copies: int) -> Noise | None:
-    """The same law for many copies of the cells of the window; None where it cannot be said so."""
-    if isinstance(law, _SCALAR):
-        return law
-    width = len(window)
-    if isinstance(law, HeldCells):
-        held = _found(law.held, window)
-        return HeldCells(copies * width, _shifted(held, width, copies), law.law)
-    if isinstance(law, SumZeroLaplace):
-        return SumZeroLaplace(_copied_blocks(law.structure, window, copies), law.scale)
-    if isinstance(law, PairedLaplace):
-        return PairedLaplace(_copied_tables(law.structure, window, copies), law.scale)
-    if isinstance(law, LatticeGaussian) and isinstance(law.structure, Blocks):
-        return LatticeGaussian(_copied_blocks(law.structure, window, copies), law.sigma2)
-    if isinstance(law, LatticeGaussian) and isinstance(law.structure, Tables):
-        return LatticeGaussian(_copied_tables(law.structure, window, copies), law.sigma2)
-    return None
-
-
-def _copied_blocks(blocks: Blocks, window: NDArray[np.int64], copies: int) -> Blocks:
-    block = np.repeat(np.arange(len(blocks.sizes)), blocks.sizes)
-    kept = np.unique(block[np.isin(blocks.order, window)])  # a window holds all of a block or nothing of it
-    order = _found(blocks.order, window)
-    width = len(window)
-    return Blocks(copies * width, _shifted(order, width, copies), np.tile(blocks.sizes[kept], copies), None)
-
-
-def _copied_tables(tables: Tables, window: NDArray[np.int64], copies: int) -> Tables:
-    kept = [table.order for table in tables.tables if np.isin(table.order, window).all()]
-    width = len(window)
-    places = [np.searchsorted(window, order) for order in kept]
-    copied = tuple(Table(place + copy * width, None) for copy in range(copies) for place in places)
-    return Tables(copies * width, copied)
-
-
-def _found(positions: NDArray[np.int64], window: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where in the window those of the positions are that are in it."""
-    return np.asarray(np.searchsorted(window, positions[np.isin(positions, window)]), dtype=np.int64)
-
-
-def _shifted(positions: NDArray[np.int64], width: int, copies: int) -> NDArray[np.int64]:
-    return np.asarray((np.arange(copies, dtype=np.int64)[:, None] * width + positions).ravel())
+def _with_ties(structure: Structure, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The wanted cells, and all those whose noise is tied to one of them."""
+    match structure:
+        case Blocks(sizes=sizes, order=order):
+            block = np.repeat(np.arange(len(sizes)), sizes)
+            wanted[order] = np.isin(block, block[wanted[order]])
+        case Tables(tables=tables):
+            for table in tables:
+                wanted[table.order] |= bool(wanted[table.order].any())
+        case Equations():
+            wanted[:] = True
+        case _:
+            raise unreachable(structure)
+    return wanted

@@ -18,22 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from discreet.audit.draws import Kernel, drawer
+from discreet.audit.draws import Kernel, audited, drawer
 from discreet.audit.fitting import fitted
 from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
 from discreet.domain.neighbours import AddRemove, ReplaceOne
 from discreet.domain.schema import Schema
-from discreet.mechanisms.lattice import LATTICE_LAWS, HeldCells, LatticeGaussian
 from discreet.noise.bits import Bits
-from discreet.noise.single.laws import DiscreteGaussian, RoundedGaussian
 from discreet.plan.plan import resize_of
-from discreet.quotes.quote import Noise, Quote
+from discreet.quotes.quote import Quote
 from discreet.totals.beside import Beside, alive_cells
 from discreet.totals.cells import Cell, label_of, shape_of
 from discreet.totals.published import totals_of_counts
 from discreet.totals.statements import LinearPart, TotalsPart
 
-__all__ = ["Pair", "fitting", "is_gaussian", "neighbouring_tables", "possible", "same_totals"]
+__all__ = ["Pair", "fitting", "neighbouring_tables", "possible", "same_totals"]
 
 _Choice = tuple[int, ...]
 _Effect = tuple[Row, list[NDArray[Any]]]
@@ -76,12 +74,6 @@ class _Change:
     after: tuple[Row, ...]
     around: Row
     moves: tuple[NDArray[np.float64], ...] | None
-
-
-def is_gaussian(law: Noise) -> bool:
-    """Whether distances count squared under this noise."""
-    inner = law.law if isinstance(law, HeldCells) else law
-    return isinstance(inner, RoundedGaussian | DiscreteGaussian | LatticeGaussian)
 
 
 def neighbouring_tables(kernel: Kernel, quote: Quote, bits: Bits) -> list[Pair]:
@@ -141,10 +133,9 @@ def _distances(quote: Quote, vectors: list[list[NDArray[Any]]]) -> NDArray[np.fl
     found = []
     for place, one in enumerate(quote.measured):
         matrix = _matrix([vector[place] for vector in vectors])
-        metric = "sqeuclidean" if is_gaussian(one.law) else "cityblock"
-        found.append(
-            cdist(matrix, matrix, metric) / max(one.law.variance(), 1e-300) ** (1.0 if is_gaussian(one.law) else 0.5)
-        )
+        squared = audited(one).squared
+        metric = "sqeuclidean" if squared else "cityblock"
+        found.append(cdist(matrix, matrix, metric) / max(one.law.variance(), 1e-300) ** (1.0 if squared else 0.5))
     return np.stack(found)
 
 
@@ -268,7 +259,7 @@ def possible(beside: Beside, schema: Schema, columns: tuple[str, ...], rows: lis
 def _span(kernel: Kernel, quote: Quote, place: int, size: int, bits: Bits) -> NDArray[np.float64] | None:
     """An orthonormal basis of all that the noise of a query was seen to move; None where it is not tied to a lattice."""
     one = quote.measured[place]
-    if not isinstance(one.law, LATTICE_LAWS) or size > _MOST_SPANNED:
+    if one.law.everywhere or size > _MOST_SPANNED:
         return None
     runs = 2 * size + 50
     draw = drawer(kernel, replace(quote, measured=(one,)), [np.arange(size)], runs)

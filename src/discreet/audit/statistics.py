@@ -11,15 +11,12 @@ Any function of the output is a valid statistic: what is chosen here decides how
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.pairs import is_gaussian
-from discreet.mechanisms.lattice import HeldCells, PairedLaplace, SumZeroLaplace
-from discreet.noise.single.laws import DiscreteLaplace
-from discreet.quotes.quote import Measured, Noise
+from discreet.audit.draws import audited
+from discreet.quotes.quote import Measured
 
 __all__ = ["Statistic", "constant_statistics", "drawn_statistics"]
 
@@ -45,7 +42,7 @@ def constant_statistics(
     """
     centre, move = answers[0], answers[1] - answers[0]
     found: list[Statistic] = [("linear", _linear(centre, move * _weights(measured, widths)))]
-    if any(_scale(one.law) is not None for one in measured) and np.count_nonzero(move) > 0:
+    if any(known.loss and not known.squared for known in map(audited, measured)) and np.count_nonzero(move) > 0:
         found.append(("loss", _loss(measured, widths, centre, move)))
     rest = _beside(pilot[:_PILOTS] - centre, move)
     return found if rest is None else [*found, ("beside", _linear(centre, rest))]
@@ -83,18 +80,19 @@ def _linear(centre: _Floats, direction: _Floats) -> Callable[[_Floats], _Floats]
 def _loss(
     measured: Sequence[Measured], widths: Sequence[int], centre: _Floats, move: _Floats
 ) -> Callable[[_Floats], _Floats]:
-    """Σ (|y − θ′| − |y − θ|)/b over cells with Laplace noise, and Σ (|y − θ′|² − |y − θ|²)/2σ² over those with Gaussian."""
-    scales = np.repeat([float(_scale(one.law) or 0) for one in measured], widths)
-    squared = np.repeat([is_gaussian(one.law) for one in measured], widths)
-    absolute = np.flatnonzero((move != 0) & (scales > 0))
-    linear = np.flatnonzero((move != 0) & squared)
-    weights = _weights(measured, widths)
+    """The sum of the losses of the noises whose law is known, over the cells that move."""
+    known, end = [], 0
+    for one, width in zip(measured, widths, strict=True):
+        places, loss = end + np.flatnonzero(move[end : end + width]), audited(one).loss
+        end += width
+        if loss is not None:
+            known.append((places, loss))
 
     def value(outputs: _Floats) -> _Floats:
-        noise = outputs[:, absolute] - centre[absolute]
-        loss: _Floats = (np.abs(noise - move[absolute]) - np.abs(noise)) @ (1 / scales[absolute])
-        other = outputs[:, linear] - centre[linear]
-        return loss - other @ (move[linear] * weights[linear])
+        total = np.zeros(len(outputs))
+        for places, loss in known:
+            total += loss(outputs[:, places] - centre[places], move[places])
+        return total
 
     return value
 
@@ -113,11 +111,3 @@ def _weights(measured: Sequence[Measured], widths: Sequence[int]) -> _Floats:
     """The inverse variance of the noise in each cell."""
     each = [1 / max(one.law.variance(), 1e-300) for one in measured]
     return np.repeat(np.array(each), widths)
-
-
-def _scale(law: Noise) -> Fraction | None:
-    """The b of a law whose density is exp(-‖v‖₁/b); None for others."""
-    inner = law.law if isinstance(law, HeldCells) else law
-    if isinstance(inner, DiscreteLaplace | SumZeroLaplace):
-        return inner.scale
-    return 2 * inner.scale if isinstance(inner, PairedLaplace) else None

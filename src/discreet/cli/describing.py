@@ -16,7 +16,7 @@ from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, plan_json
 from discreet.plan.sizes import is_large
 from discreet.planfile.read import PlanFile
-from discreet.privacy import GDP, ZCDP, ApproxDP, kind_name, to_json
+from discreet.privacy import kind_name, to_json
 from discreet.privacy.amounts import amount_text, number_text
 from discreet.quotes.quote import Quote
 from discreet.statistics.kinds import Histogram, Tables
@@ -28,7 +28,7 @@ __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
 def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
     """Data set, source, neighbours, budget, ledger and columns, as they were understood."""
     state = "" if plan.ledger.exists() else " (not there yet; the first release creates it)"
-    reported = isinstance(plan.budget, ZCDP | GDP)
+    reported = plan.budget.pair is None
     delta = f"; ε is reported at δ = {number_text(plan.report_delta)}" if reported else ""
     facts = [
         ("data set", plan.dataset),
@@ -120,8 +120,8 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     if not isinstance(plan.neighbours, ReplaceOne):
         return notes
     rows = plan.neighbours.rows
-    if isinstance(plan.budget, ApproxDP) and plan.budget.delta * rows > 1:
-        delta, share = number_text(plan.budget.delta), number_text(Fraction(1, rows))
+    if plan.budget.pair is not None and plan.budget.pair[1] * rows > 1:
+        delta, share = number_text(plan.budget.pair[1]), number_text(Fraction(1, rows))
         notes.append(f"note: δ = {delta} is more than 1/rows = {share}, which is too weak for most uses")
     for name, quote in quotes.items():
         cells = quote.plan.layout.cells

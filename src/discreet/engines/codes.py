@@ -82,10 +82,9 @@ def integer_code(dialect: Dialect, path: NumberPath, kind: ColumnType, type_: st
     code = _integer_inside(dialect, x, path, kind, type_)
     if below is above is None:
         return code
-    inside = None
-    if max(least, grid.first) <= min(most, grid.last):
-        inside = _between(x, str(grid.first) if below else None, str(grid.last) if above else None)
-    return _first_of(dialect, x, [(inside, code), (below, path.low), (above, path.high)])
+    # What lies within the bounds comes last: engines drop comparisons that the statistics of a file decide.
+    some = max(least, grid.first) <= min(most, grid.last)
+    return _first_of(dialect, x, [(below, path.low), (above, path.high)], otherwise=code if some else None)
 
 
 def _integer_inside(dialect: Dialect, x: str, path: NumberPath, kind: ColumnType, type_: str | None) -> str:
@@ -208,9 +207,12 @@ def float_code(dialect: Dialect, path: NumberPath, number: str, kind: ColumnType
     return _first_of(dialect, x, [(inside, code), (dialect.is_finite(x), outside)])
 
 
-def _first_of(dialect: Dialect, x: str, branches: Sequence[tuple[str | None, object]]) -> str:
-    """The result of the first condition that holds for x, null where none does; None is no condition."""
+def _first_of(
+    dialect: Dialect, x: str, branches: Sequence[tuple[str | None, object]], *, otherwise: str | None = None
+) -> str:
+    """The result of the first condition that holds for x; where none does, `otherwise` or null. None is no condition."""
     written = [f"WHEN {condition} THEN {result}" for condition, result in branches if condition is not None]
+    written += [] if otherwise is None else [f"ELSE {otherwise}"]
     return f"(CASE {dialect.null_first(x)}{' '.join(written)} END)"
 
 

@@ -61,6 +61,8 @@ def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType]
     return f"coalesce({', '.join(parts)})"
 
 
+_COMPARED_CUTS = 4
+"""A comparison takes about a fifth of the time of a division of 64-bit integers."""
 _FEW_CUTS, _MANY_CODES = 32, 2**16
 """More cuts than these few are looked up, where there are at most so many codes: a join takes as long for any number."""
 _MANY_CUTS = 200
@@ -189,8 +191,9 @@ def _label(dialect: Dialect, axis: KeyAxis, i: int) -> str:
 def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int, ends: tuple[int, int]) -> str:
     """How many of these ascending cuts are at most a code between the two ends, and `below` more; null for null.
 
-    Cuts at equal distances are divided by; others are looked for by halving, since engines bound the depth of a sum: few
-    of them in an expression, which grows with their number, and many in a list.
+    A few cuts are compared one by one, which costs less than a division. Of more, cuts at equal distances are divided by;
+    others are looked for by halving, since engines bound the depth of a sum: in an expression, which grows with their
+    number, or in a list where there are many.
     """
     distances = _distances(cuts)
     if len(distances) == 1:
@@ -198,14 +201,18 @@ def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int, ends: 
         start = cuts[0] - (below + 1) * distance
         counted = code if (start, distance) == (0, 1) else f"({code} - {start})"
         counted += "" if distance == 1 else f" {dialect.divided} {distance}"
-        first, last = cuts[0] - distance, cuts[-1] + distance - 1  # between which it is the answer
+        # The answer between these, and so for every code if the ends lie between them.
+        first, last = cuts[0] - distance, cuts[-1] + distance - 1
         if first <= ends[0] and ends[1] <= last:
             return counted
+    if 1 <= len(cuts) <= _COMPARED_CUTS:
+        numbered = " ".join(f"WHEN {code} < {cut} THEN CAST({below + place} AS BIGINT)" for place, cut in enumerate(cuts))
+        return f"CASE {numbered} WHEN {code} >= {cuts[-1]} THEN {below + len(cuts)} END"
+    if len(distances) == 1:
         return (
-            f"CASE WHEN {code} BETWEEN {first} AND {last} THEN {counted} "
-            f"WHEN {code} < {first} THEN {below} WHEN {code} > {last} THEN {below + len(cuts)} END"
+            f"CASE WHEN {code} < {cuts[0]} THEN CAST({below} AS BIGINT) "
+            f"WHEN {code} >= {cuts[-1]} THEN {below + len(cuts)} ELSE {counted} END"
         )
-
     if len(cuts) > _MANY_CUTS:
         return f"CASE WHEN {code} IS NOT NULL THEN {below} + {dialect.searched(code, cuts)} END"
 

@@ -1,28 +1,60 @@
 """Integer query, sensitivity and guarantee in; noisy integers out. Mechanisms never see plans, engines or the ledger.
 
-`sensitivity` bounds what one row can change, `additive` chooses the noise law for a guarantee and adds it, `lattice` has the
-noises on the lattice that exact totals leave free, `selection` chooses quantiles.
+A noise is the law of one published answer; a mechanism offers noises for a guarantee. Each has a file of its own.
 
-* `_runs`: The candidates of one choice of a quantile in every cell: runs of codes of equal loss, as `selection`
-  weighs them
-* `naming`: What every law of noise has: a name for people, canonical JSON values, half-widths
+* `base`: What a mechanism is, what a noise can do, and which words pages have for it
+* `registry`: All mechanisms and all noises, and the choice of the least noise
+* `sensitivity`: How much one row can change the answers of a request
+* `laplace`: Discrete Laplace noise of independent cells
+* `gaussian`: Rounded Gaussian noise of independent cells
+* `held`: Either of them where exact totals leave cells that can hold a record
+* `sum_zero`: Laplace noise that keeps the totals of blocks, or the margins of tables of two rows
+* `lattice_gaussian`: Gaussian noise that keeps exact totals
+* `k_norm`: The least noise that keeps exact totals, in few dimensions
+* `quantile_choice`: Quantiles chosen by their rank, an exponential mechanism for each
+* `adding`: Noise meets values, in integers that cannot overflow
+* `losses`: What an audit knows of a noise: the loss of a move, and copies of cells
+* `_placing`: Noise of the cells of a structure in the places of the answer
+* `_runs`: The candidates of one choice of a quantile in every cell: runs of codes of equal loss
 """
 
-from discreet.mechanisms.additive import add_noise, add_noise_in_place, law_for
-from discreet.mechanisms.selection import ExponentialQuantiles, quantiles_change, quantiles_for, select
+from discreet.mechanisms.base import (
+    Answer,
+    Codes,
+    Guarantee,
+    Lattice,
+    Mechanism,
+    Noise,
+    NoiseWords,
+    Vector,
+    law_of_cell,
+    noise_text,
+)
+from discreet.mechanisms.quantile_choice import ExponentialQuantiles, quantiles_change
+from discreet.mechanisms.registry import MECHANISMS, NOISES, candidates, noise_for, words_of
 from discreet.mechanisms.sensitivity import Change, Sensitivity, change_of, joint_factor, worst
 
 __all__ = [
+    "MECHANISMS",
+    "NOISES",
+    "Answer",
     "Change",
+    "Codes",
     "ExponentialQuantiles",
+    "Guarantee",
+    "Lattice",
+    "Mechanism",
+    "Noise",
+    "NoiseWords",
     "Sensitivity",
-    "add_noise",
-    "add_noise_in_place",
+    "Vector",
+    "candidates",
     "change_of",
     "joint_factor",
-    "law_for",
+    "law_of_cell",
+    "noise_for",
+    "noise_text",
     "quantiles_change",
-    "quantiles_for",
-    "select",
+    "words_of",
     "worst",
 ]

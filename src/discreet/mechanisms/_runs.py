@@ -1,4 +1,4 @@
-"""The candidates of one choice of a quantile in every cell: runs of codes of equal loss, as `selection` weighs them."""
+"""The candidates of one choice of a quantile in every cell: runs of codes of equal loss, as `quantile_choice` has them."""
 
 from __future__ import annotations
 

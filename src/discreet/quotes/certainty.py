@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from discreet.errors import unreachable
-from discreet.mechanisms.lattice import HeldCells
 from discreet.plan.plan import Plan
 from discreet.quotes.quote import LEVEL, Line, Measured, noises_add_up
 from discreet.statistics.kinds import Count, Histogram, Mean, Median, Quantiles, Share, Std, Sum, Tables, Variance, levels_of
@@ -60,4 +59,4 @@ def _statements(line: Line, measured: Sequence[Measured], cells: int) -> Mapping
 
 def _noises(one: Measured, cells: int) -> int:
     """How many integers of an answer have noise of their own, at most."""
-    return len(one.law.held) if isinstance(one.law, HeldCells) else cells * sum(one.query.widths())
+    return cells * sum(one.query.widths()) if one.law.held is None else len(one.law.held)

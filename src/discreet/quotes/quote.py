@@ -13,19 +13,13 @@ from numpy.typing import NDArray
 from discreet.cube.queries import Dispersion, LevelCounts, Query, Squares, WeightedSum
 from discreet.domain.words import card, one_line, request_text
 from discreet.errors import InternalError, unreachable
-from discreet.exact.numbers import common_denominator, decimal_text, text
-from discreet.mechanisms import ExponentialQuantiles, Sensitivity
-from discreet.mechanisms.lattice import (
-    HeldCells,
-    keeps_totals,
-    plain_law,
-)
-from discreet.mechanisms.naming import Noise, half_widths, law_json, law_text
+from discreet.exact.numbers import common_denominator, decimal_text
+from discreet.mechanisms import Noise, Sensitivity, law_of_cell, noise_text
 from discreet.noise.single.sums import SumOfNoises
 from discreet.plan.plan import Plan, resize_of
-from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget
+from discreet.privacy.measures import Target
 from discreet.statistics.kinds import (
     Count,
     Histogram,
@@ -57,10 +51,7 @@ __all__ = [
     "accuracy_text",
     "error_form",
     "expected_error",
-    "half_widths",
     "interval_ranks",
-    "law_json",
-    "law_text",
     "noises_add_up",
     "sum_half_widths",
     "totals_text",
@@ -97,7 +88,7 @@ class Measured:
     share: Fraction
     sensitivity: Sensitivity
     ordinary: Sensitivity
-    guarantee: PureDP | ZCDP | GDP
+    guarantee: Target
     law: Noise
     alternatives: tuple[Alternative, ...] = ()
 
@@ -196,7 +187,7 @@ class Quote:
 
     def _repr_html_(self) -> str:
         asked = request_text(self.plan.group_by, [statistic.name for statistic in self.plan.statistics])
-        noise = [(one.query.words(), f"{decimal_text(100 * one.share, 3)} %", law_text(one.law)) for one in self.measured]
+        noise = [(one.query.words(), f"{decimal_text(100 * one.share, 3)} %", noise_text(one.law)) for one in self.measured]
         errors = [text.strip().split(": ", 1) for text in accuracy_text(self)[1:]]
         facts = [("asks for", asked), ("cost", self.spend.explain())]
         heading = accuracy_text(self)[0].rstrip(":")
@@ -210,12 +201,12 @@ class Quote:
             lines += totals_text(self, self.beside)
         if self.group > 1 and (self.beside is None or resize is not None):
             lines.append(f"one person can move {self.group} rows of the table that is asked; the noise allows for that")
-        if resize is not None and resize.proportion < 1 and isinstance(self.spend, ZCDP | GDP):
+        if resize is not None and resize.proportion < 1 and not self.spend.amplified:
             lines.append("sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller")
         lines.append(str(self.plan.layout))
         for one in self.measured:
             share = decimal_text(100 * one.share, 3)
-            lines.append(f"  {one.query.words()}: {share} % of the spend; noise {law_text(one.law)}")
+            lines.append(f"  {one.query.words()}: {share} % of the spend; noise {noise_text(one.law)}")
             lines += [f"    {line}" for line in _choice_text(one)]
         if self.joint < 1:
             together = decimal_text(self.joint, 3)
@@ -256,12 +247,10 @@ def totals_text(quote: Quote, beside: Beside) -> list[str]:
         lines.append(f"the totals are not published yet; {later}")
     if quote.advertised != quote.spend:
         lines.append(f"the same noise without counting the totals would be advertised as: {quote.advertised.explain()}")
-    if isinstance(quote.spend, ZCDP):
+    if resize_of(quote.plan) is None:
         for one in quote.measured:
-            factor = Fraction(one.sensitivity.l2_squared, max(1, one.ordinary.l2_squared))
-            if resize_of(quote.plan) is None:
-                naive = f"(naive: a² = {adjacency.a**2})"
-                lines.append(f"  {one.query.words()}: the totals multiply ρ by {text(factor)} {naive}")
+            words = quote.spend.totals_words(one.ordinary, one.sensitivity, adjacency.a)
+            lines += [f"  {one.query.words()}: {words}"] if words else []
     return lines
 
 
@@ -275,7 +264,7 @@ def _choice_text(one: Measured) -> list[str]:
 
 def noises_add_up(measured: Sequence[Measured], total: object, count: object) -> bool:
     """Whether a sum is put together from a noisy sum and a noisy count whose noises are independent from cell to cell."""
-    return all(isinstance(part, int) and not keeps_totals(measured[part].law) for part in (total, count))
+    return all(isinstance(part, int) and measured[part].law.independent is not None for part in (total, count))
 
 
 def sum_half_widths(measured: Sequence[Measured], line: Line) -> int | NDArray[Any]:
@@ -290,18 +279,18 @@ def sum_half_widths(measured: Sequence[Measured], line: Line) -> int | NDArray[A
     if len(laws) < 2 or not noises_add_up(measured, line.total, line.count):
         wide: int | NDArray[Any] = 0
         for part, law in laws.items():
-            wide = wide + factors[part] * np.asarray(half_widths(law, line.level), dtype=np.object_)
+            wide = wide + factors[part] * np.asarray(law.half_widths(line.level), dtype=np.object_)
         return wide
-    terms = tuple((factors[part], plain_law(law)) for part, law in laws.items())
+    terms = tuple((factors[part], law_of_cell(law)) for part, law in laws.items())
     # Two bounds of one width: the smaller one is as good as the other, because both are known before anything is drawn.
     apart = sum(factor * law.half_width(1 - (1 - line.level) / 2) for factor, law in terms)
     found = min(apart, SumOfNoises(terms).half_width(line.level))
-    held = next((law for law in laws.values() if isinstance(law, HeldCells)), None)
-    if held is None:
-        return found
-    widths = np.zeros(held.cells, dtype=np.object_)
-    widths[held.held] = found
-    return widths
+    for law in laws.values():
+        if law.held is not None:
+            widths = np.asarray(law.half_widths(line.level), dtype=np.object_)  # 0 where there is no noise
+            widths[law.held] = found
+            return widths
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +366,8 @@ def expected_error(quote: Quote, line: Line, *, rows: int) -> float:
 
 def _rank_error(quote: Quote, line: Line) -> float:
     law = None if line.choice is None else quote.measured[line.choice].law
-    return law.expected_rank_error(LEVEL) if isinstance(law, ExponentialQuantiles) else interval_ranks(quote, line)
+    expected = None if law is None else law.rank_error(LEVEL)
+    return interval_ranks(quote, line) if expected is None else expected
 
 
 def interval_ranks(quote: Quote, line: Line) -> float:
@@ -385,12 +375,12 @@ def interval_ranks(quote: Quote, line: Line) -> float:
     one = None if line.tree is None else quote.measured[line.tree]
     if one is None or not isinstance(one.query, LevelCounts):
         return float("inf")
-    tree, law = one.query.tree, plain_law(one.law)
+    tree, law = one.query.tree, law_of_cell(one.law)
     return max(rank_half_width(tree, law, q, level=line.level) for q in levels_of(line.statistic.kind))
 
 
 def _largest(quote: Quote, part: int, level: Fraction) -> int:
-    return int(np.max(half_widths(quote.measured[part].law, level), initial=0))
+    return int(np.max(quote.measured[part].law.half_widths(level), initial=0))
 
 
 def _reach(quote: Quote, line: Line) -> int:

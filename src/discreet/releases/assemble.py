@@ -15,10 +15,10 @@ from discreet.domain.groups import Group, Label, group_labels, is_complete
 from discreet.domain.schema import Number
 from discreet.domain.steps import NumberFacts
 from discreet.errors import InternalError
-from discreet.mechanisms.lattice import plain_law
+from discreet.mechanisms import law_of_cell
 from discreet.noise.single.many import half_width_of_sum
 from discreet.plan.plan import tables_of
-from discreet.quotes.quote import Line, PublicCells, PublicCount, Quote, half_widths, sum_half_widths
+from discreet.quotes.quote import Line, PublicCells, PublicCount, Quote, sum_half_widths
 from discreet.quotes.view import counts_every_row
 from discreet.releases.labels import LabelColumn, label_columns
 from discreet.statistics.kinds import Count, Mean, Share, Std, Sum, Variance, levels_of, outputs
@@ -85,7 +85,7 @@ def frames(quote: Quote, noisy: Noisy) -> list[Frame]:
         for position, groups, consistent in zip(line.tables, groupings, agreed, strict=True):
             one = quote.measured[position]
             values = noisy[position]
-            half = _every(half_widths(one.law, line.level), slice(0, len(values)))
+            half = _every(one.law.half_widths(line.level), slice(0, len(values)))
             counts = Columns("count", count_estimate(values, half))
             name = _frame_name(line, groups, [frame.name for frame in found])
             found.append(Frame(name, _frame_labels(quote, groups), counts, consistent))
@@ -213,7 +213,7 @@ def _tree_codes(quote: Quote, line: Line, noisy: Noisy, cells: int) -> list[Esti
     levels = [part.reshape(cells, -1) for part in np.split(noisy[line.tree or 0], np.cumsum(sizes)[:-1])]
     totals = None if line.count is None else _counts(quote, line, noisy, slice(0, cells))[0]
     at = levels_of(line.statistic.kind)
-    return quantile_estimates(one.query.tree, levels, plain_law(one.law), at, level=line.level, totals=totals)
+    return quantile_estimates(one.query.tree, levels, law_of_cell(one.law), at, level=line.level, totals=totals)
 
 
 def _values(quote: Quote, line: Line, low: int, codes: Estimate) -> Estimate:
@@ -255,7 +255,7 @@ def _part(quote: Quote, part: int | None, level: Fraction, noisy: Noisy, cells: 
     """The noisy answers of a measured query with their half-widths; 0 for none."""
     if part is None:
         return np.zeros(cells.stop - cells.start, dtype=np.int64), _every(0, cells)
-    return noisy[part][cells], _every(half_widths(quote.measured[part].law, level), cells)
+    return noisy[part][cells], _every(quote.measured[part].law.half_widths(level), cells)
 
 
 def _all_rows(quote: Quote, line: Line, noisy: Noisy) -> tuple[NDArray[Any] | int, NDArray[Any] | int]:
@@ -265,7 +265,7 @@ def _all_rows(quote: Quote, line: Line, noisy: Noisy) -> tuple[NDArray[Any] | in
     if not isinstance(line.count, int):
         every = slice(0, quote.plan.layout.cells)
         return np.asarray(int(_counts(quote, line, noisy, every)[0].sum())), 0
-    counts, law = noisy[line.count], plain_law(quote.measured[line.count].law)
+    counts, law = noisy[line.count], law_of_cell(quote.measured[line.count].law)
     return np.asarray(_sum(counts), dtype=np.object_), half_width_of_sum(law, len(counts), line.level)
 
 

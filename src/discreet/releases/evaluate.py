@@ -15,11 +15,12 @@ from discreet.cube.resample import resample
 from discreet.domain.steps import facts_of
 from discreet.engines.base import Engine, Scan, cubes_of
 from discreet.errors import InternalError
-from discreet.mechanisms import ExponentialQuantiles, add_noise, add_noise_in_place, select
+from discreet.mechanisms import Noise
+from discreet.mechanisms.adding import apply_in_place
 from discreet.noise.bits import Bits
 from discreet.plan.layout import Layout
 from discreet.plan.plan import resize_of
-from discreet.quotes.quote import Noise, Quote
+from discreet.quotes.quote import Quote
 
 __all__ = ["exact_answers", "noisy_answers", "scanned"]
 
@@ -76,7 +77,5 @@ def noisy_answers(
     return [_noisy(values, one.law, bits, chunk or len(values)) for values, one in zip(exact, quote.measured, strict=True)]
 
 
-def _noisy(values: NDArray[Any], law: Noise, bits: Bits, chunk: int) -> NDArray[Any]:
-    if isinstance(law, ExponentialQuantiles):
-        return select(values, law, bits)
-    return add_noise(values, law, bits) if len(values) <= chunk else add_noise_in_place(values, law, bits, chunk=chunk)
+def _noisy(values: NDArray[Any], noise: Noise, bits: Bits, chunk: int) -> NDArray[Any]:
+    return noise.apply(values, bits) if len(values) <= chunk else apply_in_place(noise, values, bits, chunk=chunk)

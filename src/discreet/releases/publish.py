@@ -22,13 +22,11 @@ from discreet.errors import InternalError
 from discreet.exact.canonical import canonical, digest
 from discreet.exact.files import synced
 from discreet.exact.numbers import text
-from discreet.mechanisms.lattice import keeps_totals
 from discreet.noise.bits import Bits
 from discreet.plan.plan import Plan, plan_json, tables_of, used_columns
-from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.coordinates import to_json
 from discreet.quotes.public_sums import sums_of_counts, sums_of_frame
-from discreet.quotes.quote import LEVEL, Line, PublicCells, Quote, expected_error, law_json
+from discreet.quotes.quote import LEVEL, Line, PublicCells, Quote, expected_error
 from discreet.releases.assemble import Frame, estimated, frames, group_columns
 from discreet.releases.document import Guarantee, Release, column_json, guarantee_json, make_release
 from discreet.releases.evaluate import exact_answers, noisy_answers
@@ -219,7 +217,7 @@ def noise_json(quote: Quote) -> list[dict[str, str]]:
             "ordinary_l2_squared_sensitivity": str(one.ordinary.l2_squared),
             "share": text(one.share),
             "guarantee": canonical(to_json(one.guarantee)),
-            **law_json(one.law),
+            **one.law.to_json(),
         }
         for one in quote.measured
     ]
@@ -268,9 +266,7 @@ def _totals_json(quote: Quote) -> dict[str, Any] | None:
 def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
     """What a release of the quote promises to each person; ε is stated at `report_delta` under ZCDP and GDP."""
     spend, neighbours = quote.spend, quote.plan.neighbours
-    delta = report_delta
-    if isinstance(spend, PureDP | ApproxDP):
-        delta = spend.delta if isinstance(spend, ApproxDP) else Fraction(0)
+    delta = report_delta if spend.pair is None else spend.pair[1]
     relation = str(neighbours.to_json()["relation"])
     a = None if quote.beside is None else quote.beside.adjacency.a
     advertised = None if quote.beside is None else quote.advertised
@@ -290,6 +286,6 @@ def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     if isinstance(line.count, PublicCells):
         return {**told, "view": "exact and unprotected", "totals": "are the published ones"}
     # Counts with intervals beyond 2**53 are published as doubles, which add up to nothing exactly.
-    kept = isinstance(line.count, int) and keeps_totals(quote.measured[line.count].law)
+    kept = isinstance(line.count, int) and quote.measured[line.count].law.keeps_totals
     kept = kept and expected_error(quote, line, rows=1) < 2**53
     return {**told, "totals": "add up to the published ones" if kept else "do not match the published ones"}

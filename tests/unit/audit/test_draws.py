@@ -11,9 +11,13 @@ import pytest
 
 import discreet as dp
 from discreet.audit.draws import KERNEL, NOTHING, Kernel, Randomness, drawer, window_of
-from discreet.mechanisms.lattice import HeldCells, KNormLaplace, LatticeGaussian, PairedLaplace, SumZeroLaplace
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.held import HeldCells
+from discreet.mechanisms.k_norm import KNormLaplace
+from discreet.mechanisms.laplace import LaplaceNoise
+from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.noise.bits import system_bits
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import noisy_answers
 from discreet.totals.beside import beside
@@ -25,14 +29,18 @@ TABLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=20))
 TWO = Blocks(7, np.array([6, 1, 2, 0, 4]), np.array([2, 3]), None)
 WIDE = Tables(7, (Table(np.array([[[0], [1], [2]], [[3], [4], [6]]]), None),))
 LAWS = {
-    "Laplace": DiscreteLaplace(Fraction(2)),
-    "Gaussian": RoundedGaussian(Fraction(9)),
-    "held": HeldCells(7, np.array([0, 2, 3]), DiscreteLaplace(Fraction(2))),
+    "Laplace": LaplaceNoise(Fraction(2)),
+    "Gaussian": GaussianNoise(Fraction(9)),
+    "held": HeldCells(7, np.array([0, 2, 3]), LaplaceNoise(Fraction(2))),
     "blocks, Laplace": SumZeroLaplace(TWO, Fraction(2)),
     "blocks, Gaussian": LatticeGaussian(TWO, Fraction(4)),
     "tables, Laplace": PairedLaplace(WIDE, Fraction(2)),
     "tables, Gaussian": LatticeGaussian(WIDE, Fraction(4)),
 }
+
+
+def windowed(law, moved, size):
+    return window_of(asked(law).measured[0], np.array(moved), size)
 
 
 def asked(law):
@@ -50,12 +58,12 @@ def runs_of(law, window, count, answer=None):
 def test_every_run_is_as_one_call_would_be(name):
     """Cells without noise have none, tied cells add up to 0, and the spread of every cell is that of single calls."""
     law, bits = LAWS[name], system_bits()
-    window = window_of(law, np.array([0]), 7)
+    window = windowed(law, [0], 7)
     together, draw = runs_of(law, window, 20_000)
     assert draw.copies > 1
     assert together.shape == (20_000, len(window))
     noise = together - np.arange(7)[window] * 100
-    single = np.stack([law.sample(bits) if hasattr(law, "half_widths") else law.sample(7, bits) for _ in range(80)])
+    single = np.stack([law.apply(np.zeros(7, dtype=np.int64), bits) for _ in range(80)])
     single = single[:, window].astype(np.float64)
     moved = (single != 0).any(axis=0)
     assert ((noise != 0).any(axis=0) == moved).all()
@@ -67,16 +75,16 @@ def test_every_run_is_as_one_call_would_be(name):
 
 def test_a_window_has_all_that_is_tied_to_a_cell():
     many = Blocks(1000, np.arange(1000), np.full(100, 10), None)
-    assert set(window_of(SumZeroLaplace(many, Fraction(1)), np.array([505]), 1000)) >= set(range(500, 510))
-    assert len(window_of(SumZeroLaplace(many, Fraction(1)), np.array([505]), 1000)) <= 40
-    assert len(window_of(DiscreteLaplace(Fraction(1)), np.array([505]), 1000)) == 16
+    assert set(windowed(SumZeroLaplace(many, Fraction(1)), [505], 1000)) >= set(range(500, 510))
+    assert len(windowed(SumZeroLaplace(many, Fraction(1)), [505], 1000)) <= 40
+    assert len(windowed(LaplaceNoise(Fraction(1)), [505], 1000)) == 16
     tables = Tables(200, tuple(Table(np.arange(8).reshape(2, 2, 2) + 8 * i, None) for i in range(25)))
-    assert set(window_of(LatticeGaussian(tables, Fraction(1)), np.array([100]), 200)) >= set(range(96, 104))
+    assert set(windowed(LatticeGaussian(tables, Fraction(1)), [100], 200)) >= set(range(96, 104))
 
 
 def test_a_window_of_some_blocks_draws_these_blocks():
     many = Blocks(40, np.arange(40)[::-1].copy(), np.array([10, 3, 7, 20]), None)
-    window = window_of(SumZeroLaplace(many, Fraction(3)), np.array([28]), 40)
+    window = windowed(SumZeroLaplace(many, Fraction(3)), [28], 40)
     draw = drawer(KERNEL, asked(SumZeroLaplace(many, Fraction(3))), [window], 500)
     runs = np.concatenate(list(draw.repeated([np.zeros(40, dtype=np.int64)], 500, system_bits())))
     for members in (range(27, 30), range(20, 27)):  # the second and the third block, counted from behind
@@ -88,14 +96,14 @@ def test_a_window_of_some_blocks_draws_these_blocks():
 
 
 def test_the_law_of_independent_cells_is_the_quotes_own():
-    law = DiscreteLaplace(Fraction(2))
+    law = LaplaceNoise(Fraction(2))
     draw = drawer(KERNEL, asked(law), [np.arange(5)], 100)
     assert draw.quote.measured[0].law is law
 
 
 @pytest.mark.parametrize("count", [1, 999, 1000, 70_001])
 def test_as_many_runs_as_were_asked_for(count):
-    together, draw = runs_of(DiscreteLaplace(Fraction(1)), np.arange(7), count)
+    together, draw = runs_of(LaplaceNoise(Fraction(1)), np.arange(7), count)
     assert len(together) == count
     counter = iter(range(10**6))
     answers = iter(lambda: [np.full(7, 10**6 * next(counter))], None)
@@ -123,7 +131,7 @@ def test_the_kernel_is_called_and_nothing_else():
         calls["noisy"] += 1
         return [values * 2 for values in exact]
 
-    draw = drawer(Kernel(noisy=noisy), asked(DiscreteLaplace(Fraction(1))), [np.arange(7)], 3)
+    draw = drawer(Kernel(noisy=noisy), asked(LaplaceNoise(Fraction(1))), [np.arange(7)], 3)
     assert (np.concatenate(list(draw.repeated([np.arange(7)], 3, system_bits()))) == 2 * np.arange(7)).all()
     assert calls["noisy"] == 1
     assert KERNEL.noisy is noisy_answers

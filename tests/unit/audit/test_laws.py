@@ -17,7 +17,7 @@ from discreet.audit.choice_law import law_of_choices
 from discreet.audit.choices import choice_pairs
 from discreet.audit.draws import KERNEL
 from discreet.domain.steps import Resize
-from discreet.mechanisms import ExponentialQuantiles, select
+from discreet.mechanisms import ExponentialQuantiles
 from discreet.noise.bits import system_bits
 from discreet.quotes.allocate import quote
 from discreet.totals.beside import beside
@@ -93,7 +93,7 @@ def test_the_law_of_choices_is_that_of_the_draws(at):
     expected = law_of_choices(law, counts)
     assert sum(expected.values()) == pytest.approx(1)
     values = [(cell, code, count) for cell in range(law.cells) for code, count in enumerate(counts) if count]
-    chosen = select(np.array(values, dtype=np.int64), law, system_bits()).reshape(law.cells, -1)
+    chosen = law.apply(np.array(values, dtype=np.int64), system_bits()).reshape(law.cells, -1)
     seen = Counter(map(tuple, chosen.tolist()))
     for codes, chance in expected.items():
         assert abs(seen[codes] - law.cells * chance) < 6 * (law.cells * chance * (1 - chance)) ** 0.5 + 6, codes

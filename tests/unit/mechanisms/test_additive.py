@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError
-from discreet.mechanisms.additive import add_noise, law_for
+from discreet.mechanisms.adding import add_noise
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.laplace import LaplaceNoise
+from discreet.mechanisms.registry import noise_for
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import system_bits
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
 from discreet.privacy import GDP, ZCDP, PureDP
 
 
@@ -42,17 +44,17 @@ def test_values_beyond_machine_integers_and_no_values_at_all_are_served() -> Non
 
 def test_the_scale_of_each_measure_is_exact() -> None:
     change = Sensitivity(3, 5)
-    assert law_for(change, PureDP("0.5")) == DiscreteLaplace(Fraction(6))
-    assert law_for(change, ZCDP("0.5")) == RoundedGaussian(Fraction(5))
-    assert law_for(change, GDP("0.5")) == RoundedGaussian(Fraction(20))
+    assert noise_for(change, PureDP("0.5")) == LaplaceNoise(Fraction(6))
+    assert noise_for(change, ZCDP("0.5")) == GaussianNoise(Fraction(5))
+    assert noise_for(change, GDP("0.5")) == GaussianNoise(Fraction(20))
 
 
 @pytest.mark.parametrize("nothing", [PureDP(0), ZCDP(0), GDP(0)])
 def test_a_guarantee_or_a_change_of_nothing_has_no_noise(nothing: PureDP | ZCDP | GDP) -> None:
     with pytest.raises(InternalError, match="infinite noise"):
-        law_for(Sensitivity(1, 1), nothing)
+        noise_for(Sensitivity(1, 1), nothing)
     with pytest.raises(InternalError, match="needs no noise"):
-        law_for(Sensitivity(0, 0), PureDP(1))
+        noise_for(Sensitivity(0, 0), PureDP(1))
 
 
 def test_small_noise_is_added_in_64_bits() -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.mechanisms import selection
+from discreet.mechanisms import quantile_choice as selection
 from discreet.mechanisms._runs import Node, _wide
-from discreet.mechanisms.selection import ExponentialQuantiles, _nodes, quantiles_change, select
+from discreet.mechanisms.quantile_choice import ExponentialQuantiles, _nodes, quantiles_change
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import system_bits
 from discreet.quotes.allocate import quote
@@ -58,7 +58,7 @@ def test_cells_that_are_looked_at_in_parts_get_their_own_records(chunk: int, mon
     cells = {0: 17, 1: 3, 2: 90, 4: 41, 5: 5, 6: 66}
     values = np.array([row for cell, code in cells.items() for row in sorted([(cell, code, 9), (cell, 99, 1)])])
     law = ExponentialQuantiles(100, 7, (Fraction(1, 2),), Fraction(1000))
-    found = select(values, law, system_bits()).tolist()
+    found = law.apply(values, system_bits()).tolist()
     assert {cell: found[cell] for cell in cells} == cells
     assert 0 <= found[3] < 100
 

@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.cube.queries import NonNullCount, RowCount, WeightedSum
-from discreet.noise.single.laws import DiscreteLaplace, RoundedGaussian
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.noise.single.sums import SumOfNoises
 from discreet.plan.plan import plan_json
 from discreet.privacy import ApproxDP
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import coordinates, from_coordinates
 from discreet.quotes.allocate import quote
-from discreet.quotes.quote import LEVEL, PublicCount, half_widths, sum_half_widths
+from discreet.quotes.quote import LEVEL, PublicCount, sum_half_widths
 from discreet.totals.beside import beside
 
 SCHEMA = dp.Schema(s=dp.Category(["a", "b", "c"]), v=dp.Number(0, 10), w=dp.Number("-1", "1", "0.5"), k=dp.Number(7, 7))
@@ -41,7 +42,7 @@ def test_the_spend_is_divided_in_proportion_to_the_weights():
     asked = quote(ADD.group_by("s").agg(dp.sum("v"), dp.sum("w", weight=3)), dp.ZCDP("0.4"))
     assert [one.guarantee for one in asked.measured] == [dp.ZCDP("0.1"), dp.ZCDP("0.3")]
     # One row more adds up to 10 units to a sum of v, and up to 2 half units to a sum of w: Δ₂² = 100 and 4.
-    laws = [RoundedGaussian(Fraction(100) / Fraction("0.2")), RoundedGaussian(Fraction(4) / Fraction("0.6"))]
+    laws = [GaussianNoise(Fraction(100) / Fraction("0.2")), GaussianNoise(Fraction(4) / Fraction("0.6"))]
     assert [one.law for one in asked.measured] == laws
 
 
@@ -54,7 +55,7 @@ def test_a_shared_primitive_takes_the_greatest_weight():
 def test_a_sum_alone_is_taken_from_zero_and_needs_no_count():
     assert queries(ADD.group_by("s").agg(dp.sum("v"))) == [WeightedSum("v", 0, 1, 10)]
     asked = quote(ADD.agg(dp.sum("v")), dp.PureDP(1))
-    assert asked.measured[0].law == DiscreteLaplace(Fraction(10))
+    assert asked.measured[0].law == LaplaceNoise(Fraction(10))
     assert asked.lines[0].count is None
 
 
@@ -62,7 +63,7 @@ def test_public_counts_cost_nothing():
     asked = quote(ONE.agg(dp.count(), dp.mean("v")), dp.PureDP(1))
     assert [one.query for one in asked.measured] == [WeightedSum("v", -5, 1, 10)]
     assert asked.lines[0].count == PublicCount(100)
-    assert asked.measured[0].law == DiscreteLaplace(Fraction(10))
+    assert asked.measured[0].law == LaplaceNoise(Fraction(10))
     resized = quote(ADD.resize(50).agg(dp.count(), dp.mean("v")), dp.PureDP(1))
     assert resized.lines[1].count == PublicCount(50)
 
@@ -91,15 +92,15 @@ def test_a_group_of_rows_costs_group_privacy():
 
 def test_approximate_budgets_take_the_less_noisy_mechanism():
     counts = ADD.group_by("s").agg(dp.count())
-    assert isinstance(quote(counts, dp.ApproxDP("0.1", "1e-12")).measured[0].law, DiscreteLaplace)
+    assert isinstance(quote(counts, dp.ApproxDP("0.1", "1e-12")).measured[0].law, LaplaceNoise)
     raw = dp.Table(SCHEMA, dp.AddRemove()).group_by("s")
     many = raw.agg(*[make(c, **skip) for make, skip in ((dp.count, {}), (dp.sum, {"nulls": "skip"})) for c in "vwk"])
-    assert isinstance(quote(many, dp.ApproxDP("0.5", "1e-3")).measured[0].law, RoundedGaussian)
-    assert isinstance(quote(counts, dp.ApproxDP(1, 0)).measured[0].law, DiscreteLaplace)
+    assert isinstance(quote(many, dp.ApproxDP("0.5", "1e-3")).measured[0].law, GaussianNoise)
+    assert isinstance(quote(counts, dp.ApproxDP(1, 0)).measured[0].law, LaplaceNoise)
     resized = ADD.impute({"s": dp.Weights({"a": 1})}).resize(90, proportion="1.5").group_by("s").agg(dp.count())
     for request in (counts, resized):  # where only one of both mechanisms exists
-        assert isinstance(quote(request, dp.ApproxDP(0, "1e-6")).measured[0].law, RoundedGaussian)
-        assert isinstance(quote(request, dp.ApproxDP(1, "1e-400")).measured[0].law, DiscreteLaplace)
+        assert isinstance(quote(request, dp.ApproxDP(0, "1e-6")).measured[0].law, GaussianNoise)
+        assert isinstance(quote(request, dp.ApproxDP(1, "1e-400")).measured[0].law, LaplaceNoise)
         with pytest.raises(dp.PlanError, match="spend: is nothing"):
             quote(request, dp.ApproxDP(0, 0))
 
@@ -143,13 +144,13 @@ def test_the_noises_of_a_sum_count_as_one():
     asked = quote(ADD.group_by("s").agg(dp.count(), dp.sum("v"), dp.sum("w")), dp.ZCDP("0.02"))
     line = asked.lines[1]
     assert (line.level, line.unit, line.origin) == (LEVEL, 1, 5)
-    (of_count, of_sum) = (asked.measured[part].law for part in (line.count, line.total))
+    (of_count, of_sum) = (asked.measured[part].law.independent for part in (line.count, line.total))
     half, both = sum_half_widths(asked.measured, line), SumOfNoises(((1, of_sum), (5, of_count)))
     assert both.tail(half)[1] <= 1 - LEVEL < both.tail(half - 1)[0]
     assert half < 0.9 * (of_sum.half_width("0.975") + 5 * of_count.half_width("0.975"))
     assert dict(asked.expected)["sum_v"] == half
     assert asked.lines[2].origin == 0, "around 0 no count is needed"
-    assert dict(asked.expected)["sum_w"] == asked.measured[asked.lines[2].total].law.half_width(LEVEL) / 2
+    assert dict(asked.expected)["sum_w"] == asked.measured[asked.lines[2].total].law.half_widths(LEVEL) / 2
 
 
 def test_of_noise_that_keeps_totals_each_part_of_a_sum_has_a_half_width_of_its_own():
@@ -160,7 +161,7 @@ def test_of_noise_that_keeps_totals_each_part_of_a_sum_has_a_half_width_of_its_o
     line = asked.lines[1]
     (of_count, of_sum) = (asked.measured[part].law for part in (line.count, line.total))
     assert line.level == 1 - (1 - LEVEL) / 2
-    expected = half_widths(of_sum, line.level) + 5 * half_widths(of_count, line.level)
+    expected = of_sum.half_widths(line.level) + 5 * of_count.half_widths(line.level)
     assert np.array_equal(np.broadcast_to(sum_half_widths(asked.measured, line), expected.shape), expected)
 
 

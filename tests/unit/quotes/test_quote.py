@@ -46,7 +46,7 @@ def shaped(chosen: Tree, monkeypatch: pytest.MonkeyPatch) -> Tree:
 def test_the_rank_that_is_announced_is_that_of_the_least_certain_quantile(at: list[str]) -> None:
     asked = quote(TABLE.agg(dp.quantiles("v", at, interval=1, **SKIP)), dp.PureDP("0.5"))
     (line,), (one,) = asked.lines, asked.measured
-    alone = [rank_half_width(one.query.tree, one.law, Fraction(q), level=line.level) for q in at]  # type: ignore[union-attr,arg-type]
+    alone = [rank_half_width(one.query.tree, one.law.independent, Fraction(q), level=line.level) for q in at]  # type: ignore[union-attr,arg-type]
     assert min(alone) < max(alone)
     assert interval_ranks(asked, line) == max(alone)
 

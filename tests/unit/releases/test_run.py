@@ -17,9 +17,9 @@ import pytest
 import discreet as dp
 from discreet.cube.cube import Cube
 from discreet.engines import open_source
-from discreet.mechanisms.additive import add_noise, add_noise_in_place
+from discreet.mechanisms.adding import add_noise, apply_in_place
+from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.noise.bits import Bits
-from discreet.noise.single.laws import RoundedGaussian
 from discreet.plan import sizes as limits
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import check_large, quote
@@ -80,6 +80,18 @@ class Stream:
         return (bits.words(size) % np.uint64(self.width)).astype(np.int64) - self.width // 2
 
 
+class Everywhere:
+    """A noise of one law in every cell, as far as values meet it."""
+
+    everywhere = True
+
+    def __init__(self, law: Stream) -> None:
+        self.law = law
+
+    def apply(self, values: Any, bits: Bits) -> Any:
+        return add_noise(values, self.law, bits)  # type: ignore[arg-type]
+
+
 GROUPS = [
     ("state", "county", "old", dp.bins("wage", [0, 3, 9, 20])),
     ("old",),
@@ -129,10 +141,10 @@ def test_parts_of_any_size_hold_the_same_rows(rows: int, tmp_path: Path, monkeyp
 def test_noise_drawn_in_chunks_is_that_of_the_whole_vector(chunk: int) -> None:
     values = np.arange(10, dtype=np.int64)
     whole = add_noise(values, Stream(), constant_bits())  # type: ignore[arg-type]
-    found = add_noise_in_place(values, Stream(), constant_bits(), chunk=chunk)  # type: ignore[arg-type]
+    found = apply_in_place(Everywhere(Stream()), values, constant_bits(), chunk=chunk)  # type: ignore[arg-type]
     assert found.tolist() == whole.tolist()
     assert found is values
-    objects = add_noise_in_place(whole.astype(object), Stream(), constant_bits(), chunk=chunk)  # type: ignore[arg-type]
+    objects = apply_in_place(Everywhere(Stream()), whole.astype(object), constant_bits(), chunk=chunk)  # type: ignore[arg-type]
     assert objects.dtype == object
 
 
@@ -141,14 +153,14 @@ def test_noise_beyond_64_bits_in_one_chunk_makes_all_of_them_python_integers() -
         def sample(self, size: int, bits: Bits) -> Any:
             return super().sample(size, bits) if size > 1 else np.array([2**70], dtype=object)
 
-    found = add_noise_in_place(np.arange(5), Far(), constant_bits(), chunk=4)  # type: ignore[arg-type]
+    found = apply_in_place(Everywhere(Far()), np.arange(5), constant_bits(), chunk=4)  # type: ignore[arg-type]
     assert found[4] == 4 + 2**70
     assert all(type(value) is int for value in found)
 
 
 def test_every_cell_gets_noise_of_its_own_in_chunks() -> None:
-    noisy = add_noise_in_place(
-        np.zeros(4096, np.int64), RoundedGaussian(Fraction(10**20)), Bits(np.random.default_rng(1).bytes), chunk=64
+    noisy = apply_in_place(
+        GaussianNoise(Fraction(10**20)), np.zeros(4096, np.int64), Bits(np.random.default_rng(1).bytes), chunk=64
     )
     assert len(set(noisy.tolist())) == 4096
 

@@ -12,9 +12,8 @@ import pytest
 
 import discreet as dp
 from discreet.ledger import Ledger
-from discreet.mechanisms.lattice import keeps_totals
+from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.noise.bits import system_bits
-from discreet.noise.single.laws import DiscreteLaplace
 from discreet.privacy.amplify import Resampling
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import PublicCells
@@ -558,10 +557,10 @@ def test_what_follows_from_the_totals_is_what_a_request_counts(invariants):
             for labels, totals in exact_sums(space_of(request, quoted.beside).structure or NOTHING):
                 for label, total in enumerate(totals):
                     assert exact[labels == label].sum() == total, name
-                    if keeps_totals(quoted.measured[count].law):
+                    if quoted.measured[count].law.keeps_totals:
                         assert noisy[labels == label].sum() == total, name
                         kept.add(name)
-            assert name in kept or not keeps_totals(quoted.measured[count].law)
+            assert name in kept or not quoted.measured[count].law.keeps_totals
     free = {"where, free", "clamp and where, free"}
     assert kept & free == set()
     assert len(kept) >= (9 if invariants == dp.Totals("state", "wage") else 6)
@@ -595,7 +594,7 @@ def test_a_resize_counts_the_other_rows_through_the_copies(budget, rows, proport
     assert measured.law.variance() > alone.measured[0].law.variance()
     if isinstance(budget, dp.PureDP):
         assert measured.guarantee == sampled.functional(budget)
-        assert measured.law == DiscreteLaplace(2 / measured.guarantee.epsilon)
+        assert measured.law == LaplaceNoise(2 / measured.guarantee.epsilon)
     if isinstance(budget, dp.ZCDP):
         assert measured.guarantee.rho == Fraction(1, sampled.most**2)
         assert quoted.advertised == dp.ZCDP(Fraction(1, 4))

@@ -1,7 +1,5 @@
 """The default engine, and every source that DuckDB reads.
 
-* `csv_cells`: The lines of a block of CSV taken apart all at once, with the meaning of `csv_lines.split_line` line by
-  line
 * `csv_files`: CSV files as a source, staged line by line through `csv_lines`, because no CSV reader keeps rows apart
   on every input
 * `csv_lines`: CSV as lines: a row is a line, whatever stands in its cells

@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.engines.duckdb.csv_cells import CUT, Marks, Truths, marks_of
 from discreet.errors import SourceError
 
 __all__ = ["MAX_LINE", "CsvRows", "csv_header", "row_blocks", "split_line"]
@@ -27,7 +25,7 @@ MAX_LINE = 2**20
 
 _BLOCK = 2**18
 _TOGETHER = 64  # blocks that are handed on as one
-_LONG = 2**17  # characters; only in a line of more can a cell be beyond what `csv` reads
+_END, _COMMA = b"\n,"
 _MARK = b"\xef\xbb\xbf"
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _NOT_TEXT = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"\xff\xfe", b"\xfe\xff")
@@ -117,47 +115,70 @@ def _together(some: list[CsvRows]) -> CsvRows:
 
 
 def _rows(block: bytes, fields: int) -> CsvRows:
+    """The rows of a block of whole lines: by `csv` of those with quotes, all others at once."""
+    if b'"' not in block:
+        return _plain_rows(block, fields)
+    lines = _text(block[:-1]).split("\n")
+    if block.count(b'"') >= len(lines):  # most lines have some
+        return _quoted_rows(lines, fields)
+    plain = "\n".join([*(line for line in lines if '"' not in line), ""])
+    quoted = [line for line in lines if '"' in line]
+    return _together([_plain_rows(plain.encode(), fields), _quoted_rows(quoted, fields)])
+
+
+def _quoted_rows(lines: list[str], fields: int) -> CsvRows:
+    """The rows of lines of which most have quotes."""
+    rows = _read_together(lines, fields)
+    if len(rows) != len(lines):  # a line is not well-formed, or a quote was open at the end of it
+        rows = [_read_alone(line, fields) for line in lines]
+    good = [row for row in rows if row is not None]
+    nulls = sum(row is None and line != "" for row, line in zip(rows, lines, strict=True)) if None in rows else 0
+    return CsvRows("\n".join([*good, ""]).encode(), len(good), nulls)
+
+
+def _read_together(lines: list[str], fields: int) -> list[str | None]:
+    """The rows of all lines, None for one that has not `fields` cells; fewer or none where `csv` has to see each line alone.
+
+    A row of a reader is one line or several: as many rows as lines show that each is one.
+    """
+    if "\0" in "".join(lines):
+        return []
+    try:
+        return ["\0".join(cells) if len(cells or [""]) == fields else None for cells in csv.reader(lines, strict=True)]
+    except csv.Error:
+        return []
+
+
+def _read_alone(line: str, fields: int) -> str | None:
+    """The row of a line, None where it is not well-formed or has not `fields` cells."""
+    if "\0" in line:
+        return None
+    cells = split_line(line, fields) if '"' in line else line.split(",")
+    return "\0".join(cells) if cells is not None and len(cells) == fields else None
+
+
+def _plain_rows(block: bytes, fields: int) -> CsvRows:
+    """The rows of lines without quotes, all at once: each comma separates."""
     data = np.frombuffer(block, dtype=np.uint8)
-    marks = marks_of(data)
-    stops = np.flatnonzero(marks.separators | marks.ends)
-    last = np.flatnonzero(marks.ends[stops])
+    commas = data == _COMMA
+    stops = np.flatnonzero(commas | (data == _END))
+    last = np.flatnonzero(~commas[stops])
     ends = stops[last]
     lengths = np.diff(ends, prepend=-1)  # with the line ends
-    good = (np.diff(last, prepend=-1) == fields) & (lengths <= MAX_LINE + 1) & ~_somewhere(marks.faults, ends)
-    for line in np.flatnonzero(good & (lengths > _LONG)):
-        good[line] = _readable(block[ends[line] + 1 - lengths[line] : ends[line]], fields)
-    return CsvRows(_written(data, marks, good, lengths), int(good.sum()), int((~good & (lengths != 1)).sum()))
+    good = np.diff(last, prepend=-1) == fields
+    good[np.searchsorted(ends, np.flatnonzero(data == 0))] = False
+    text = data * ~commas  # NUL for each of them
+    kept = text if good.all() else text[np.repeat(good, lengths)]
+    return CsvRows(_text(kept.tobytes()).encode(), int(good.sum()), int((~good & (lengths != 1)).sum()))
 
 
-def _written(data: NDArray[np.uint8], marks: Marks, good: Truths, lengths: NDArray[np.int64]) -> bytes:
-    """The good lines without what belongs to no cell."""
-    text = data * ~marks.separators  # NUL for each of them
-    spare = marks.spare if good.all() else marks.spare | np.repeat(~good, lengths)
-    if not spare.any():
-        return _valid(text.tobytes())
-    # Choosing bytes by truths takes four times as long as deleting all bytes of one kind.
-    return _valid((text * ~spare + spare * CUT).tobytes().translate(None, CUT.tobytes()))
-
-
-def _somewhere(truths: Truths, ends: NDArray[np.int64]) -> Truths:
-    """For each line, whether something holds at a byte of it."""
-    if not truths.any():
-        return np.zeros(len(ends), dtype=bool)
-    return np.diff(np.cumsum(truths, dtype=np.int32)[ends], prepend=np.int32(0)) > 0
-
-
-def _readable(line: bytes, fields: int) -> bool:
-    """Whether `csv` reads a long line that is well-formed otherwise."""
-    return b'"' not in line or split_line(line.decode("utf-8", errors="replace"), fields) is not None
-
-
-def _valid(text: bytes) -> bytes:
+def _text(content: bytes) -> str:
     """The text with what is no UTF-8 replaced, as it would be in each cell: line feeds and NUL are parts of nothing else."""
-    return text if text.isascii() else text.decode("utf-8", errors="replace").encode()
+    return content.decode("utf-8", errors="replace")
 
 
 def _line_blocks(path: Path) -> Iterator[bytes]:
-    """Blocks of whole lines after the header, each with its line feed. A line that is far too long has a NUL instead."""
+    """Blocks of whole lines after the header, each with its line feed. A line that is too long has a NUL instead."""
     with path.open("rb") as file:
         rest, header = b"", True
         for block in _unix_blocks(file):
@@ -168,11 +189,15 @@ def _line_blocks(path: Path) -> Iterator[bytes]:
                 lines, rest = rest + block[:cut], block[cut:]
                 lines, header = (lines.partition(b"\n")[2], False) if header else (lines, False)
                 if lines:
-                    yield lines
+                    yield lines if len(lines) <= MAX_LINE else _shortened(lines)
             if len(rest) > MAX_LINE:
                 rest = b"\0"  # and every longer continuation up to the line end
         if rest and not header:
             yield rest + b"\n"
+
+
+def _shortened(lines: bytes) -> bytes:
+    return b"\n".join(line if len(line) <= MAX_LINE else b"\0" for line in lines.split(b"\n"))
 
 
 def _unix_blocks(file: BinaryIO) -> Iterator[bytes]:

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, around, ball, enclosure, negligible, pi_ball, sign
+from discreet.exact.gaussian_sums import gaussian_sum, gaussian_tail_sum
 from discreet.exact.numbers import Amount, exact
 from discreet.exact.precision import with_precision
 from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, capped, positive
 from discreet.noise.bits import Bits
-from discreet.noise.single._theta import gaussian_sum, gaussian_tail_sum, rough_erfc, rough_gaussian_tails
+from discreet.noise.single._rough_tails import rough_erfc, rough_gaussian_tails
 
 __all__ = [
     "DiscreteGaussian",

@@ -6,13 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any
 
-from discreet.errors import InternalError
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import exact, text
-from discreet.mechanisms import Sensitivity
+from discreet.mechanisms import Sensitivity, words_of
 from discreet.pages.report.promise import measure_words
 from discreet.privacy.base import NoiseMeasure
 from discreet.privacy.coordinates import parameters
@@ -20,29 +18,6 @@ from discreet.privacy.measures import noise_measure_named
 from discreet.releases.document import Guarantee
 
 __all__ = ["Noise", "OrdinaryNoise", "laws_of", "noises_of", "ordinary_of", "ordinary_words", "record_of", "start_words"]
-
-_PARAMETERS = ("scale", "variance", "epsilon", "range")
-
-_LAWS = MappingProxyType(
-    {
-        "discrete Laplace": "P(k) ∝ exp(−|k| / scale) for every integer k, in each group by itself.",
-        "rounded Gaussian": "a normal number of variance σ², rounded to the nearest integer; in each group by itself.",
-        "exponential mechanism": (
-            "P(c) ∝ exp(−range · loss(c) / (2·max(q, 1 − q))) for every value c of the grid; the loss of c is how many "
-            "records it is off the q-quantile. The middle one of several quantiles is chosen first and parts the records; "
-            "the others are chosen in their part, with their q in it. The sensitivities count choices."
-        ),
-        "K-norm on the lattice": "P(v) ∝ exp(−(|v₁| + |v₂| + …) / scale) for integers v that add up to 0 in each block.",
-        "Gaussian on the lattice": "P(v) ∝ exp(−(v₁² + v₂² + …) / (2σ²)) for integers v that change no exact total.",
-        "K-norm of the hull": (
-            "P(v) ∝ exp(−ε‖v‖) for integers v that change no exact total; the unit ball of the norm is the hull of all "
-            "differences of counts between the tables that are compared."
-        ),
-    }
-)
-_PAIRED_LAW = (
-    "P(v) ∝ exp(−(|v₁| + |v₂| + …) / (2 · scale)) for integers v that add up to 0 in each row and column of a table."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +47,7 @@ class OrdinaryNoise:
 def noises_of(document: Mapping[str, Any]) -> Iterator[Noise]:
     """The noise of every measured query."""
     for measured in document["noise"]:
-        guarantee = _guarantee(measured)
+        words, guarantee = words_of(measured), _guarantee(measured)
         ((symbol, value),) = parameters(guarantee)
         on = f": {name(measured['lattice'])}" if "lattice" in measured else ""
         yield Noise(
@@ -82,8 +57,8 @@ def noises_of(document: Mapping[str, Any]) -> Iterator[Noise]:
             share=name(measured["share"]),
             guarantee=f"{symbol} = {_exactly(text(value))}",
             law=f"{name(measured['noise'])}{on}",
-            parameter=_exactly(next(measured[key] for key in _PARAMETERS if key in measured)),
-            formula=_formula(measured, guarantee),
+            parameter="not known here" if words is None else _exactly(measured[words.parameter]),
+            formula="parameter" if words is None else words.formula or guarantee.formulas[words.parameter],
         )
 
 
@@ -93,35 +68,10 @@ def _guarantee(measured: Mapping[str, str]) -> NoiseMeasure:
     return noise_measure_named(written["kind"]).read(written)
 
 
-def _formula(measured: Mapping[str, str], guarantee: NoiseMeasure) -> str:
-    """How the parameter follows from sensitivity and guarantee."""
-    if "epsilon" in measured:
-        return "ε"
-    if "scale" in measured and _is_paired(measured):
-        return "scale = Δ₁ / (2ε)"
-    for parameter, words in guarantee.formulas.items():
-        if parameter in measured:
-            return words
-    raise InternalError(f"no formula says how {guarantee.word} gives the parameter of '{measured['noise']}'")
-
-
-def _is_paired(measured: Mapping[str, str]) -> bool:
-    """Whether the noise is that of tables of two rows, of which the second is the first with the other sign."""
-    return measured["noise"] == "K-norm on the lattice" and (
-        " table of " in measured["lattice"] or " tables of " in measured["lattice"]
-    )
-
-
 def laws_of(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Each law of noise that was used, with its probabilities."""
-    laws = {}
-    for measured in document["noise"]:
-        law = measured["noise"]
-        if _is_paired(measured):
-            laws[f"{name(law)}, tables"] = _PAIRED_LAW
-        elif law in _LAWS:
-            laws[f"{name(law)}, blocks" if law == "K-norm on the lattice" else name(law)] = _LAWS[law]
-    return tuple(laws.items())
+    """Each law of noise that was used, with its probabilities; a newer version may have used one that is not known here."""
+    known = [words for words in map(words_of, document["noise"]) if words is not None]
+    return tuple({words.title or words.name: words.sentence for words in known}.items())
 
 
 def ordinary_of(document: Mapping[str, Any]) -> tuple[OrdinaryNoise, ...]:

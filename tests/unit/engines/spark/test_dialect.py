@@ -36,8 +36,8 @@ def test_a_count_and_a_sum_by_category_to_the_letter() -> None:
     words, targets, line = "X'460a4d'", "X'300a31'", "CAST(X'0a' AS STRING)"
     assert statement(PERSONS, {"sex": TEXT, "age": LONG}, plan) == (
         "SELECT coalesce(t0, -1) AS k0, count(*) AS n, count(v0) AS n0, coalesce(sum((v0 - 0)), 0) AS s0_0 "
-        "FROM (SELECT CAST(`sex` AS BINARY) AS c0, (CASE WHEN `age` IS NULL THEN NULL WHEN `age` BETWEEN 0 AND 110 "
-        "THEN `age` WHEN `age` < 0 THEN 0 WHEN `age` > 110 THEN 110 END) AS v0 FROM rows) "
+        "FROM (SELECT CAST(`sex` AS BINARY) AS c0, (CASE WHEN `age` IS NULL THEN NULL WHEN `age` < 0 THEN 0 "
+        "WHEN `age` > 110 THEN 110 ELSE `age` END) AS v0 FROM rows) "
         "LEFT JOIN (SELECT /*+ BROADCAST */ w0, t0 FROM (SELECT inline(arrays_zip("
         f"CAST(split(CAST({words} AS STRING), {line}) AS ARRAY<BINARY>), "
         f"CAST(split(CAST({targets} AS STRING), {line}) AS ARRAY<BIGINT>))) AS (w0, t0))) AS d0 ON c0 = w0 GROUP BY t0"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import product
 
-import numpy as np
 import pytest
 
-from discreet.engines.duckdb import csv_cells, csv_lines
-from discreet.engines.duckdb.csv_lines import split_line
+from discreet.engines.duckdb import csv_lines
+from discreet.engines.duckdb.csv_lines import CsvRows, split_line
 
 FIELDS = 3
 PIECES = (",", '"', '""', '","', '",', ',"', "x", "é", "x" * 40, '"x"', '""x', "\n", ',"a,b",', '"""')
@@ -58,43 +58,25 @@ def test_lines_are_the_same_in_blocks_of_any_size(size: int) -> None:
     assert sum(parts, Counter()) == one_by_one(lines[: 40 * size])
 
 
-def only_next(quotes: int, firsts: int) -> int:
-    """The byte behind the first quote, however long its run is."""
-    return firsts << 1 & ~quotes
+def leniently(lines: list[str], fields: int) -> list[str | None]:
+    """Lines as a lenient reader takes them: no quote is out of place."""
+    rows = (next(csv.reader([line]), []) for line in lines)
+    return ["\0".join(cells) if len(cells) == fields else None for cells in rows]
 
 
-def ignoring_state(closing: int, opening: int, swapping: int) -> int:
-    """Quotes that are taken in turns, with line ends between them."""
-    return csv_cells._parity(closing | opening | swapping, (1 << closing.bit_length()) - 1)
-
-
-def first_only(closing: int, opening: int, swapping: int) -> int:
-    """One of two openings in one stretch is lost: the carry of the second is not set again."""
-    free = closing ^ ((1 << closing.bit_length()) - 1)
-    return ((free + opening) ^ free) & free ^ csv_cells._parity(swapping, free | closing)
-
-
-def short_parity(bits: int, every: int) -> int:
-    """The parity of the last 64 places."""
-    for shift in (1, 2, 4, 8, 16, 32):
-        bits ^= bits << shift & every
-    return bits
-
-
-def lone(quotes: int, firsts: int) -> int:
-    """Runs of which only the first quote is one."""
-    return quotes & firsts
+def across_lines(lines: list[str], fields: int) -> list[str | None]:
+    """A quote that stays open takes the next lines into its cell."""
+    rows = ["\0".join(cells) if len(cells) == fields else None for cells in csv.reader(lines)]
+    return (rows + [None] * len(lines))[: len(lines)]
 
 
 DEFECTS: dict[str, tuple[str, object]] = {
-    "runs of one quote": ("_behind", only_next),
-    "runs that are never whole": ("_whole", lone),
-    "quotes that take turns": ("_inside", ignoring_state),
-    "a second opening is lost": ("_inside", first_only),
-    "quotes between commas do nothing": ("_parity", lambda _bits, _every: 0),
-    "parity that goes 64 bytes far": ("_parity", short_parity),
-    "all quotes are spare": ("_kept", lambda *_: 0),
-    "a quote is a character like any other": ("_QUOTE", np.uint8(1)),
+    "quotes read leniently": ("_read_together", leniently),
+    "rows of several lines": ("_read_together", across_lines),
+    "a line that fails takes its block with it": ("_read_alone", lambda *_: None),
+    "lines without quotes are left out": ("_plain_rows", lambda *_: CsvRows(b"", 0, 0)),
+    "lines with quotes are left out": ("_quoted_rows", lambda *_: CsvRows(b"", 0, 0)),
+    "lines end elsewhere": ("_COMMA", ord("x")),
 }
 
 
@@ -102,19 +84,15 @@ DEFECTS: dict[str, tuple[str, object]] = {
 def test_planted_defects_are_noticed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     what, wrong = DEFECTS[name]
     lines = short_lines() + long_lines()
-    assert together(lines) == one_by_one(lines)
-    monkeypatch.setattr(csv_cells, what, wrong)
-    assert together(lines) != one_by_one(lines)
+    some = [*(line for line in lines if '"' not in line), '"x",x,x']  # few quotes: each line is read as what it is
+    assert (together(lines), together(some)) == (one_by_one(lines), one_by_one(some))
+    monkeypatch.setattr(csv_lines, what, wrong)  # a name that is not there would be an error
+    assert (together(lines), together(some)) != (one_by_one(lines), one_by_one(some))
 
 
-def test_bits_are_truths_in_their_order() -> None:
-    for count in (1, 7, 8, 9, 64, 65, 1000):
-        bits = random.Random(count).getrandbits(count)  # noqa: S311
-        seen = csv_cells._truths(bits, count)
-        assert [bool(bits >> i & 1) for i in range(count)] == seen.tolist()
-        assert csv_cells._bits(seen) == bits
-
-
-def test_a_carriage_return_in_a_line_is_a_fault() -> None:
-    """None is there, since it ended the line before; bytes that are left out are deleted as carriage returns."""
-    assert together(["a\r,b,c", '"a\r",b,c', "a,b,c"]) == Counter({None: 2, ("a", "b", "c"): 1})
+def test_lines_that_are_well_formed_are_read_by_one_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Line by line takes several times as long."""
+    monkeypatch.setattr(csv_lines, "_read_alone", pytest.fail)
+    assert together(['"a",b,"c, d"', '"",,', 'a,"b"', '""""""""",,"']) == Counter(
+        {("a", "b", "c, d"): 1, ("", "", ""): 1, None: 2}
+    )

@@ -19,23 +19,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
+from typing import ClassVar
 
 import numpy as np
 
 from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.errors import ArgumentError, InternalError, unreachable
+from discreet.exact.numbers import text
 from discreet.mechanisms._runs import Integers, Node, Part, pieces_of, runs_of
+from discreet.mechanisms.base import Answer, Codes, Guarantee, Mechanism, Noise, NoiseWords
 from discreet.mechanisms.sensitivity import Change, Sensitivity
 from discreet.noise.bits import Bits
-from discreet.privacy import GDP, ZCDP, PureDP
-from discreet.privacy.bounded_range import range_of
 
-__all__ = ["ExponentialQuantiles", "quantiles_change", "quantiles_for", "select"]
+__all__ = ["QUANTILE_CHOICE", "ExponentialQuantiles", "quantiles_change", "quantiles_for"]
 
 _MANY = 1 << 40
 _CHUNK = 1 << 18  # codes that are looked at together
 _LEAST_RANGE, _LARGEST_RANGE = Fraction(1, 10**17), Fraction(10**6)
 """Like noise beyond 1e17 steps, a smaller range tells nothing; a larger one is never needed to find the best candidate."""
+
+
+_WORDS = NoiseWords(
+    name="exponential mechanism",
+    parameter="range",
+    sentence=(
+        "P(c) ∝ exp(−range · loss(c) / (2·max(q, 1 − q))) for every value c of the grid; the loss of c is how many "
+        "records it is off the q-quantile. The middle one of several quantiles is chosen first and parts the records; "
+        "the others are chosen in their part, with their q in it. The sensitivities count choices."
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +65,42 @@ class ExponentialQuantiles:
     cells: int
     at: tuple[Fraction, ...]
     reach: Fraction
+    words: ClassVar[NoiseWords] = _WORDS
+    independent: ClassVar[None] = None
+    everywhere: ClassVar[bool] = False
+    held: ClassVar[None] = None
+    keeps_totals: ClassVar[bool] = False
+
+    def apply(self, values: Integers, bits: Bits) -> Integers:
+        """The chosen codes: int64, shape (cells · quantiles,), those of a cell side by side, ascending.
+
+        Args:
+            values: int64, shape (n, 3), sorted: a cell, a code from 0 and how many records of the cell have it, at least 1.
+            bits: independent uniform bits.
+        """
+        found = np.zeros((self.cells, len(self.at)), dtype=np.int64)
+        once = max(1, _CHUNK // self.size)  # public: what is looked at together does not depend on the records
+        for start in range(0, self.cells, once):
+            stop = min(start + once, self.cells)
+            first, last = np.searchsorted(values[:, 0], [start, stop])
+            owner, code, count = values[first:last].T
+            lowest, highest = np.zeros(stop - start, np.int64), np.full(stop - start, self.size - 1, np.int64)
+            found[start:stop] = _selected(Part(lowest, highest, owner - start, code, count), self, bits)
+        return found.ravel()
+
+    def half_widths(self, _level: Fraction) -> int:
+        """Nothing is added.
+
+        Raises:
+            InternalError: always; its intervals come from another query.
+        """
+        raise InternalError("chosen quantiles have no additive noise")
 
     def variance(self) -> float:
         """About that of the rank, in records: 2 over the square of what one record off costs a median."""
         return 2.0 / float(self.reach) ** 2
 
-    def expected_rank_error(self, level: Fraction) -> float:
+    def rank_error(self, level: Fraction) -> float:
         """With probability `level` the rank of a chosen code is off by no more records than about this.
 
         Where records are spread evenly: a choice is then off by r records with a density proportional to e^(-rate · r), and
@@ -68,22 +110,32 @@ class ExponentialQuantiles:
         away = max(node.end / node.unit for node in _nodes(self))
         return float(_levels(len(self.at)) ** 0.5 * off + away)
 
+    def to_json(self) -> dict[str, str]:
+        """Name, exact range of a choice, and the quantiles."""
+        return {"noise": _WORDS.name, _WORDS.parameter: text(self.reach), "at": ", ".join(map(text, self.at))}
 
-def quantiles_for(
-    sensitivity: Sensitivity, guarantee: PureDP | ZCDP | GDP, size: int, cells: int, at: tuple[Fraction, ...]
-) -> ExponentialQuantiles:
+    def audited(self) -> None:
+        """No noise is added; an audit attacks the choices themselves."""
+
+
+def quantiles_for(sensitivity: Sensitivity, guarantee: Guarantee, asked: Codes) -> ExponentialQuantiles:
     """The choices that together give `guarantee` where they cost `sensitivity`: what a level may cost follows from it.
 
     Raises:
         ArgumentError: a guarantee that leaves next to nothing to choose by.
-        InternalError: a sensitivity of 0.
     """
-    if not sensitivity.l1 > 0:
-        raise InternalError("a query that no row can change needs no noise")
-    reach = range_of(guarantee, sensitivity.l1, sensitivity.l2_squared)
+    reach = guarantee.choice_range(sensitivity.l1, sensitivity.l2_squared)
     if reach < _LEAST_RANGE:
         raise ArgumentError(f"guarantee={guarantee}: leaves a choice by rank less than 1e-17 to go by; spend more")
-    return ExponentialQuantiles(size, cells, at, min(reach, _LARGEST_RANGE))
+    return ExponentialQuantiles(asked.size, asked.cells, asked.at, min(reach, _LARGEST_RANGE))
+
+
+def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
+    if isinstance(answer, Codes):
+        yield quantiles_for(sensitivity, guarantee, answer)
+
+
+QUANTILE_CHOICE = Mechanism((_WORDS,), _candidates)
 
 
 def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: Neighbours) -> Change:
@@ -102,25 +154,6 @@ def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: N
             within, across = Sensitivity(2 * levels, 4 * levels), Sensitivity(2 * levels, 2 * levels)
             return Change(within, across if cells > 1 else nothing, alone if skipped else nothing)
     raise unreachable(neighbours)
-
-
-def select(values: Integers, law: ExponentialQuantiles, bits: Bits) -> Integers:
-    """The chosen codes: int64, shape (cells · quantiles,), those of a cell side by side, ascending.
-
-    Args:
-        values: int64, shape (n, 3), sorted: a cell, a code from 0 and how many records of the cell have it, at least 1.
-        law: what is asked and with which probabilities.
-        bits: independent uniform bits.
-    """
-    found = np.zeros((law.cells, len(law.at)), dtype=np.int64)
-    once = max(1, _CHUNK // law.size)  # public: what is looked at together does not depend on the records
-    for start in range(0, law.cells, once):
-        stop = min(start + once, law.cells)
-        first, last = np.searchsorted(values[:, 0], [start, stop])
-        owner, code, count = values[first:last].T
-        lowest, highest = np.zeros(stop - start, np.int64), np.full(stop - start, law.size - 1, np.int64)
-        found[start:stop] = _selected(Part(lowest, highest, owner - start, code, count), law, bits)
-    return found.ravel()
 
 
 def _selected(everything: Part, law: ExponentialQuantiles, bits: Bits) -> Integers:

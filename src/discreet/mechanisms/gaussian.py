@@ -1,0 +1,84 @@
+"""Rounded Gaussian noise: with σ² = Δ₂²/μ² exactly μ-GDP, and with σ² = Δ₂²/(2ρ) exactly ρ-zCDP.
+
+Rounding N(0, σ²) and adding it to integers is post-processing of the Gaussian mechanism, hence exactly μ-GDP and
+μ²/2-zCDP in every dimension (soundness 15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from discreet.exact.numbers import text
+from discreet.mechanisms.adding import add_noise
+from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
+from discreet.mechanisms.held import where_held
+from discreet.mechanisms.losses import audited_cells, squared_loss
+from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.noise.bits import Bits
+from discreet.noise.single.laws import RoundedGaussian
+
+__all__ = ["GAUSSIAN", "GaussianNoise"]
+
+_WORDS = NoiseWords(
+    name="rounded Gaussian",
+    parameter="variance",
+    sentence="a normal number of variance σ², rounded to the nearest integer; in each group by itself.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianNoise:
+    """round(N(0, sigma2)) in every cell, independently.
+
+    Args:
+        sigma2: an exact rational in (0, 10^34].
+    """
+
+    sigma2: Fraction
+    words: ClassVar[NoiseWords] = _WORDS
+    everywhere: ClassVar[bool] = True
+    held: ClassVar[None] = None
+    keeps_totals: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma2", RoundedGaussian(self.sigma2).sigma2)
+
+    @property
+    def independent(self) -> RoundedGaussian:
+        """The law of every cell."""
+        return RoundedGaussian(self.sigma2)
+
+    def apply(self, values: Integers, bits: Bits) -> Integers:
+        """`values` plus noise for every cell, empty or not."""
+        return add_noise(values, self.independent, bits)
+
+    def half_widths(self, level: Fraction) -> int:
+        """The smallest w with P(|noise of a cell| ≤ w) ≥ level."""
+        return self.independent.half_width(level)
+
+    def rank_error(self, _level: Fraction) -> None:
+        """Nothing is chosen."""
+
+    def variance(self) -> float:
+        """The variance in a cell, rounded up."""
+        return self.independent.variance()
+
+    def to_json(self) -> dict[str, str]:
+        """Name and exact variance before rounding."""
+        return {"noise": _WORDS.name, _WORDS.parameter: text(self.sigma2)}
+
+    def audited(self) -> Audited:
+        """Its loss is linear in the noise, but for rounding."""
+        return audited_cells(self, squared_loss(self.variance()), squared=True, is_gdp=True)
+
+
+def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
+    variance = guarantee.gaussian_variance(sensitivity.l2_squared)
+    if isinstance(answer, Vector) and variance is not None:
+        yield where_held(answer, GaussianNoise(variance))
+
+
+GAUSSIAN = Mechanism((_WORDS,), _candidates)

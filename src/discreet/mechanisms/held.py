@@ -1,0 +1,84 @@
+"""Independent noise where exact totals leave cells that can hold a record: the others are 0 in every table, and stay 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.mechanisms._placing import placed
+from discreet.mechanisms.adding import added
+from discreet.mechanisms.base import Audited, Independent, Integers, Noise, NoiseWords, Vector
+from discreet.mechanisms.losses import copied_positions
+from discreet.noise.bits import Bits
+from discreet.noise.single.laws import Law
+
+__all__ = ["HeldCells", "where_held"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldCells:
+    """Independent noise for the cells `held` of an answer of `cells` integers.
+
+    Args:
+        cells: how many integers the answer has.
+        held: int64, their positions.
+        noise: what they get.
+    """
+
+    cells: int
+    held: NDArray[np.int64]
+    noise: Independent
+    everywhere: ClassVar[bool] = False
+    keeps_totals: ClassVar[bool] = False
+
+    @property
+    def words(self) -> NoiseWords:
+        """Those of the noise."""
+        return self.noise.words
+
+    @property
+    def independent(self) -> Law:
+        """The law of a cell that can hold a record."""
+        return self.noise.independent
+
+    def sample(self, bits: Bits) -> Integers:
+        """One draw for all cells of the request."""
+        return placed(self.cells, self.held, self.independent.sample(len(self.held), bits))
+
+    def apply(self, values: Integers, bits: Bits) -> Integers:
+        """`values` plus noise."""
+        return added(values, self.sample(bits))
+
+    def half_widths(self, level: Fraction) -> NDArray[np.int64]:
+        """For each cell of the request a w with P(|v| ≤ w) ≥ level."""
+        return placed(self.cells, self.held, np.array([self.independent.half_width(level)]))
+
+    def rank_error(self, _level: Fraction) -> None:
+        """Nothing is chosen."""
+
+    def variance(self) -> float:
+        """The variance in a cell that can hold a record, rounded up."""
+        return self.noise.variance()
+
+    def to_json(self) -> dict[str, str]:
+        """That of the noise: which cells can hold a record follows from plan and totals."""
+        return self.noise.to_json()
+
+    def audited(self) -> Audited | None:
+        """That of the noise; copies of cells have copies of those that can hold a record."""
+        inner = self.noise.audited()
+        if inner is None:
+            return None
+        return replace(inner, noisy=int(self.held[0]) if len(self.held) else 0, copied=self._copied)
+
+    def _copied(self, window: NDArray[np.int64], copies: int) -> Noise:
+        return HeldCells(copies * len(window), copied_positions(self.held, window, copies), self.noise)
+
+
+def where_held(answer: Vector, noise: Independent) -> Noise:
+    """The noise, only where a cell can hold a record."""
+    return noise if answer.held is None else HeldCells(answer.size, answer.held, noise)

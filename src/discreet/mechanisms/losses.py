@@ -1,0 +1,136 @@
+"""What an audit knows of a noise: the loss of a move, and the same noise for many copies of some cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import unreachable
+from discreet.mechanisms.base import Audited, CellLaw, Floats, Noise
+from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
+
+__all__ = [
+    "absolute_loss",
+    "audited_cells",
+    "audited_lattice",
+    "copied_blocks",
+    "copied_positions",
+    "copied_structure",
+    "copied_tables",
+    "squared_loss",
+]
+
+_MANY = 1 << 62
+_MOST_TABLES = 20_000
+"""Tables are Python objects."""
+
+Positions = NDArray[np.int64]
+Loss = Callable[[Floats, Floats], Floats]
+
+
+def absolute_loss(scale: Fraction) -> Loss:
+    """The loss of noise with P(v) ∝ exp(-‖v‖₁/scale): Σ (|v − move| − |v|)/scale."""
+    rate = float(1 / scale)
+
+    def loss(noise: Floats, move: Floats) -> Floats:
+        return np.asarray((np.abs(noise - move) - np.abs(noise)).sum(axis=1) * rate)
+
+    return loss
+
+
+def squared_loss(variance: float) -> Loss:
+    """The loss of noise with P(v) ∝ exp(-|v|²/(2 variance)) but for a constant: -⟨v, move⟩/variance."""
+    rate = 1 / max(variance, 1e-300)
+
+    def loss(noise: Floats, move: Floats) -> Floats:
+        return np.asarray(-(noise @ (move * rate)))
+
+    return loss
+
+
+def audited_cells(noise: Noise, loss: Loss, *, squared: bool, is_gdp: bool) -> Audited:
+    """An independent noise of all cells: whatever their number, it is the same noise."""
+    return Audited(
+        squared=squared,
+        is_gdp=is_gdp,
+        loss=loss,
+        ties=None,
+        noisy=0,
+        cell=None,
+        copied=lambda _window, _copies: noise,
+        most_copies=_MANY,
+    )
+
+
+def audited_lattice(
+    structure: Structure,
+    loss: Loss | None,
+    copied: Callable[[Positions, int], Noise | None],
+    *,
+    squared: bool,
+    cell: Callable[[], CellLaw] | None = None,
+) -> Audited:
+    """A noise on a lattice."""
+    most = _MOST_TABLES if isinstance(structure, Tables) else _MANY
+    return Audited(
+        squared=squared,
+        is_gdp=False,
+        loss=loss,
+        ties=structure,
+        noisy=_first(structure),
+        cell=cell,
+        copied=copied,
+        most_copies=most,
+    )
+
+
+def copied_positions(positions: Positions, window: Positions, copies: int) -> Positions:
+    """Where the positions that are in a window are in so many copies of it, side by side."""
+    places = _found(positions, window)
+    return np.asarray((np.arange(copies, dtype=np.int64)[:, None] * len(window) + places).ravel())
+
+
+def _first(structure: Structure) -> int:
+    match structure:
+        case Blocks(order=order) | Kernel(order=order):
+            return int(order[0]) if len(order) else 0
+        case Tables(tables=tables):
+            return int(tables[0].order.flat[0]) if tables else 0
+    raise unreachable(structure)
+
+
+def copied_structure(structure: Structure, window: Positions, copies: int) -> Structure | None:
+    """The lattice of so many copies of the window; None for general equations."""
+    match structure:
+        case Blocks():
+            return copied_blocks(structure, window, copies)
+        case Tables():
+            return copied_tables(structure, window, copies)
+        case Kernel():
+            return None
+    raise unreachable(structure)
+
+
+def copied_blocks(blocks: Blocks, window: Positions, copies: int) -> Blocks:
+    """The blocks of so many copies of the window."""
+    block = np.repeat(np.arange(len(blocks.sizes)), blocks.sizes)
+    kept = np.unique(block[np.isin(blocks.order, window)])  # a window holds all of a block or nothing of it
+    order = copied_positions(blocks.order, window, copies)
+    return Blocks(copies * len(window), order, np.tile(blocks.sizes[kept], copies), None)
+
+
+def copied_tables(tables: Tables, window: Positions, copies: int) -> Tables:
+    """The tables of so many copies of the window."""
+    kept = [table.order for table in tables.tables if np.isin(table.order, window).all()]
+    width = len(window)
+    places = [np.searchsorted(window, order) for order in kept]
+    copied = tuple(Table(place + copy * width, None) for copy in range(copies) for place in places)
+    return Tables(copies * width, copied)
+
+
+def _found(positions: Positions, window: Positions) -> Positions:
+    """Where in the window those of the positions are that are in it."""
+    return np.asarray(np.searchsorted(window, positions[np.isin(positions, window)]), dtype=np.int64)
