@@ -57,8 +57,8 @@ TESTS = (
     "tests/unit",
     "tests/laws",
     "tests/golden",
-    "tests/hostile/test_ledger_faults.py",
-    "tests/hostile/test_release_faults.py",
+    *(f"tests/hostile/test_ledger_{what}.py" for what in ("damage", "disks", "faults", "kills", "races")),
+    *(f"tests/hostile/test_release_{what}.py" for what in ("disks", "faults", "processes")),
 )
 WORDING = {"__str__", "_rank_text", "_totals_text", "_choice_text"}
 """Functions of quotes/quote.py that decide nothing."""

@@ -6,12 +6,14 @@ Each time: one sentence, exit code 2, no traceback, nothing waited for, nothing 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -28,7 +30,10 @@ from discreet.ledger import Identity, Ledger, Reservation
 from discreet.pages.report import write_report
 from discreet.planfile.read import load_plan
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs pipes, devices and links")
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="needs pipes, devices and links"),
+    pytest.mark.usefixtures("one_artist"),
+]
 
 PLAN = """
 [data]
@@ -102,8 +107,17 @@ CASES = [
 CASES = [case for case in CASES if case[2] != "release --spill-empty folder"]
 
 
+@pytest.fixture(scope="module")
+def other_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with one charge."""
+    path = tmp_path_factory.mktemp("other") / "other.db"
+    with Ledger.open(path) as ledger:
+        ledger.reserve(Identity("e", "{}", "pure-dp", (Fraction(1),)), [Reservation("r", (Fraction(1),), "p", b"s")])
+    return path
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other_ledger: Path) -> Iterator[Path]:
     """A folder that commands run in: a plan, and one of each thing that is no file. Nothing in it may be waited for."""
     monkeypatch.chdir(tmp_path)
     Path("plan.toml").write_text(PLAN, encoding="utf-8")
@@ -112,8 +126,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     os.mkfifo("pipe")
     bound = socket.socket(socket.AF_UNIX)
     bound.bind("socket")
-    with Ledger.open("other.db") as ledger:
-        ledger.reserve(Identity("e", "{}", "pure-dp", (Fraction(1),)), [Reservation("r", (Fraction(1),), "p", b"s")])
+    shutil.copy(other_ledger, "other.db")
 
     def waited(number: int, frame: FrameType | None) -> None:
         raise AssertionError("it waits")
@@ -198,6 +211,7 @@ def session(**other: Any) -> dp.Session:
     )
 
 
+@cache
 def release() -> dp.Release:
     with session() as opened:
         return opened.release(opened.table.group_by("gender").agg(dp.count()), spend="0.1", name="r")

@@ -29,7 +29,10 @@ from discreet.ledger import Ledger
 from discreet.ledger.store import Store
 from discreet.session.session import Session
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL and links")
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL and links"),
+    pytest.mark.usefixtures("one_artist"),
+]
 
 PLAN = """
 [data]

@@ -8,8 +8,8 @@ totals is held against the maximum over all tables with these totals.
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
-from itertools import combinations_with_replacement, product
+from collections import defaultdict
+from itertools import product
 
 import numpy as np
 import pytest
@@ -17,78 +17,10 @@ import pytest
 import discreet as dp
 from discreet.invariants import Impossible, Invariants, LinearInvariant, Margins, Occupied, Totals
 from discreet.totals.adjacency import semi_adjacency
-from discreet.totals.cells import cell_at, domain_size, levels
-from discreet.totals.enumerate import differences, largest_norms
+from discreet.totals.cells import domain_size, levels
 from discreet.totals.published import totals_of_counts
-from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart
 
-# The null level is a level like any other, so a category of one value has two levels: x0 and null.
-SCHEMA = dp.Schema(
-    {f"{name}{size}": dp.Category([f"x{i}" for i in range(size - 1)]) for name in "abcd" for size in (2, 3, 4)}
-)
-
-
-def x(*codes):
-    """Labels of the levels 0, 1, …; -1 is null."""
-    return tuple(None if code < 0 else f"x{code}" for code in codes)
-
-
-def published(invariants, cells):
-    """What the invariants say about rows in these cells, read off their definition; None where one is impossible."""
-    columns = invariants.columns
-    said = []
-    for part in invariants.parts:
-        seen = Counter(tuple(cell[columns.index(name)] for name in part.columns) for cell in cells)
-        match part:
-            case TotalsPart(only=only):
-                said.append(frozenset((cell, k) for cell, k in seen.items() if only is None or cell in only))
-            case OccupiedPart(only=only):
-                said.append(frozenset(cell for cell in seen if only is None or cell in only))
-            case ImpossiblePart(cells=never):
-                if any(cell in seen for cell in never):
-                    return None
-            case LinearPart(rows=rows):
-                said.append(tuple(sum(dict(row).get(cell, 0) * k for cell, k in seen.items()) for row in rows))
-    return tuple(said)
-
-
-def domain(invariants):
-    columns = invariants.columns
-    return [cell_at(index, columns, SCHEMA) for index in range(domain_size(columns, SCHEMA))]
-
-
-def fibres(invariants, n):
-    """The histograms of all tables of n rows, grouped by what is published of them."""
-    cells = domain(invariants)
-    found = defaultdict(list)
-    for chosen in combinations_with_replacement(range(len(cells)), n):
-        said = published(invariants, [cells[c] for c in chosen])
-        if said is not None:
-            found[said].append(np.bincount(chosen, minlength=len(cells)))
-    return [np.array(fibre) for fibre in found.values()]
-
-
-def costs(fibre):
-    """c(h, x, x') of Lemma 0 for all histograms h of the fibre; 0 where x' = x, or one of the two is not to be had."""
-    there = fibre > 0
-    found = np.zeros((len(fibre), fibre.shape[1], fibre.shape[1]), dtype=np.int64)
-    for number, h in enumerate(fibre):
-        moved = fibre - h
-        base = np.abs(moved).sum(axis=1)[:, None, None]
-        leave = np.where(moved < 0, -1, 1)[:, :, None]
-        enter = np.where(moved > 0, -1, 1)[:, None, :]
-        cost = 1 + (base + leave + enter) // 2
-        cost = np.where(there[:, None, :], cost, 10**6).min(axis=0)
-        cost[~there[number], :] = 0
-        cost[:, ~there.any(axis=0)] = 0
-        np.fill_diagonal(cost, 0)
-        found[number] = cost
-    return found
-
-
-def largest_cost(fibre):
-    """a(t) with a free attribute: at least 1."""
-    return max(1, int(costs(fibre).max()))
+from .fibres import SCHEMA, computed, costs, fibres, largest_cost, moves, norms, x
 
 
 def literal(tables):
@@ -103,35 +35,6 @@ def literal(tables):
                 worst = max(worst, int(distance[number][tables[:, i] == other].min()))
         found.append(worst)
     return found
-
-
-def moves(fibre, a):
-    """S(t) at distance a as a set of vectors."""
-    found = set()
-    for h in fibre:
-        for moved in fibre - h:
-            if np.abs(moved).sum() <= 2 * a:
-                found.add(tuple(moved.tolist()))
-    return found
-
-
-def norms(vectors):
-    """The size of S, its largest ℓ₁, ℓ₂² and ℓ∞ norms and its rank."""
-    array = np.array(list(vectors))
-    size = np.abs(array)
-    return (
-        len(array),
-        int(size.sum(1).max()),
-        int((size**2).sum(1).max()),
-        int(size.max()),
-        int(np.linalg.matrix_rank(array)),
-    )
-
-
-def computed(invariants, fibre):
-    """What the library says from the published totals of a table of the fibre."""
-    totals = totals_of_counts(invariants, SCHEMA, fibre[0])
-    return semi_adjacency(invariants, SCHEMA, totals, int(fibre[0].sum()))
 
 
 def checked(invariants, sizes):
@@ -149,9 +52,6 @@ def checked(invariants, sizes):
     return count, exact, above
 
 
-# Whole fibres of ordered tables --------------------------------------------------------------------------------------
-
-
 def ordered(labels, n):
     """All ordered tables of n cells, by the sorted tuples of their labels: one tuple of labels for each margin."""
     found = defaultdict(list)
@@ -166,9 +66,17 @@ def margins_of(labels, *counts):
 
 
 PARTITION = [(g,) for g in (0, 1) for _ in range(2)]
+
+
 THREE = [(g,) for g in (0, 1, 2) for _ in range(2)]
+
+
 NESTED = [(state, county) for state, county in ((0, 0), (0, 1), (1, 2)) for _ in range(2)]
+
+
 TWO = list(product(range(2), range(2)))
+
+
 CASES = [
     # labels of the cells, n, margins, a(X) for the tables of the fibre, tables, histograms, norms at a(t)
     (PARTITION, 3, [(0, 3)], {1}, None, None, (3, 2, 2, 1, 1)),
@@ -234,9 +142,6 @@ def test_weights_can_make_every_row_change():
     assert largest_cost(fibre) == computed(invariants, fibre).a == 5
 
 
-# What is published, not the table, decides --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("invariants", "tables", "of_each", "a"),
     [
@@ -256,8 +161,6 @@ def test_a_number_computed_from_the_table_would_tell_about_it(invariants, tables
         assert semi_adjacency(invariants, SCHEMA, totals, totals.rows).a == a
 
 
-# Closed forms and bounds against the maximum over the fibre ----------------------------------------------------------
-
 ONE_PARTITION = [
     Totals("a3"),
     Totals("a2", "b2"),
@@ -271,6 +174,8 @@ ONE_PARTITION = [
     Totals("a3") + Impossible("a3", "b2", cells=[x(0, 0), x(-1, -1)]),
     Impossible("a3", cells=x(0)),
 ]
+
+
 EXISTENCE = [
     Occupied("a3"),
     Occupied("a2", "b2"),
@@ -284,6 +189,8 @@ EXISTENCE = [
     Totals("a2", "b2") + Occupied("a2"),
     Margins("a2", "b2") + Occupied("a2", "b2"),
 ]
+
+
 DISJOINT = [
     Margins("a2", "b2"),
     Margins("a2", "b3"),
@@ -294,6 +201,8 @@ DISJOINT = [
     Totals("a2") + Totals("a2", "b2", only=[x(0, 0)]) + Totals("c2"),
     Totals("a2") + LinearInvariant("b3", {"u": {"x0": 2}}),
 ]
+
+
 BOUNDS = [
     Margins(["a2", "b2"], ["b2", "c2"]),
     Margins(["a2", "b2"], ["b2", "c2"], ["c2", "d2"]),
@@ -422,151 +331,3 @@ def test_an_oracle_that_uses_the_table_itself_would_be_caught():
         below += int(cost[0].max()) < int(cost.max())
     assert below > 0
     assert any(largest_cost(fibre) > 2 for fibre in fibres(Margins("a2", "b2"), 4))
-
-
-# Sensitivity spaces ---------------------------------------------------------------------------------------------------
-
-
-def two_way(rows, columns, n):
-    """The fibres of n records under the margins of a table, as histograms."""
-    invariants = Margins(f"a{rows}", f"b{columns}")
-    return fibres(invariants, n)
-
-
-def check_two_way(rows, columns, n):
-    """(iii): a, ℓ₁, ℓ₂², ℓ∞ and rank from the numbers of non-empty rows and columns."""
-    for fibre in two_way(rows, columns, n):
-        table = fibre[0].reshape(rows, columns)
-        r, c = (table.sum(1) > 0).sum(), (table.sum(0) > 0).sum()
-        threshold = min(k for k in table.sum(1) if k) + min(k for k in table.sum(0) if k) <= n - 1
-        a = int(costs(fibre).max())
-        assert a == (0 if r == c == 1 else 2 if 1 in (r, c) else 3 if threshold else 2)
-        if 1 in (r, c):
-            expected = (0, 0, 0, 0)
-        else:
-            hexagons = a == 3 and min(r, c) >= 3
-            expected = (6 if hexagons else 4, 6 if hexagons else 4, 1, (r - 1) * (c - 1))
-        assert norms(moves(fibre, a))[1:] == expected
-
-
-def test_the_space_of_two_margins():
-    for rows, columns, most in [(2, 2, 5), (2, 3, 4), (3, 3, 3)]:
-        for n in range(1, most + 1):
-            check_two_way(rows, columns, n)
-
-
-@pytest.mark.slow
-def test_the_space_of_two_margins_on_larger_tables():
-    for rows, columns, most in [(2, 2, 9), (2, 3, 6), (2, 4, 5), (3, 3, 5), (3, 4, 4)]:
-        for n in range(1, most + 1):
-            check_two_way(rows, columns, n)
-
-
-def equations(shape, sets):
-    """The rows of the margins of these axes on the cells of a table of that shape."""
-    cells = list(product(*map(range, shape)))
-    rows = [[tuple(cell[axis] for axis in axes) == key for cell in cells] for axes in sets for key in keys_of(shape, axes)]
-    return np.array(rows, dtype=np.int64)
-
-
-def keys_of(shape, axes):
-    return product(*(range(shape[axis]) for axis in axes))
-
-
-@pytest.mark.parametrize(
-    ("shape", "a", "expected"),
-    [
-        ((2, 2), 3, (3, 4, 4, 1, 1)),
-        ((2, 3), 3, (7, 4, 4, 1, 2)),
-        ((3, 3), 2, (19, 4, 4, 1, 4)),
-        ((3, 3), 3, (31, 6, 6, 1, 4)),
-        ((3, 4), 3, (1 + 36 + 48, 6, 6, 1, 6)),
-        ((4, 4), 3, (1 + 72 + 192, 6, 6, 1, 9)),
-        ((2, 2, 2), 4, (169, 8, 16, 2, 4)),
-        pytest.param((3, 3, 3), 3, (7795, 6, 8, 2, 20), marks=pytest.mark.slow),
-    ],
-)
-def test_the_space_of_one_way_margins(shape, a, expected):
-    sums = equations(shape, [(axis,) for axis in range(len(shape))])
-    found = differences(sums, a)
-    assert norms(found) == expected
-    assert largest_norms(sums, a) == expected[1:3]
-    assert not (sums @ found.T).any()
-    assert (np.abs(found).sum(axis=1) <= 2 * a).all()
-    # The bound without enumeration: entries are at most u, so the norm is at most that of q entries u and one of r.
-    u = a * (len(shape) - 1) // len(shape)
-    q, r = divmod(a, u)
-    assert expected[3] <= u
-    assert expected[2] <= 2 * (q * u * u + r * r)
-
-
-def test_the_space_of_overlapping_margins():
-    assert largest_norms(equations((2, 2, 2), [(0, 1), (1, 2), (0, 2)]), 5) == (8, 8)
-    assert largest_norms(equations((2, 2, 2, 2), [(0, 1), (1, 2), (2, 3)]), 4) == (8, 16)
-    assert largest_norms(equations((2, 2, 2), [(0, 1), (1, 2)]), 3) == (4, 4)
-
-
-def test_the_space_of_a_table_is_inside_that_of_all_tables():
-    everything = set(map(tuple, differences(equations((3, 3), [(0,), (1,)]), 3).tolist()))
-    for fibre in two_way(3, 3, 3):
-        assert moves(fibre, 3) <= everything
-
-
-def test_two_cells_that_the_totals_do_not_tell_apart_make_group_privacy_tight():
-    sums = np.repeat(equations((2, 2), [(0,), (1,)]), 2, axis=1)
-    assert largest_norms(sums, 3) == (6, 18)
-    found = differences(sums, 3)
-    assert int((found**2).sum(axis=1).max()) == 18
-
-
-def test_a_space_that_is_too_large_is_not_listed():
-    sums = equations((4, 4, 4), [(0,), (1,), (2,)])
-    assert differences(sums, 5) is None
-    assert largest_norms(sums, 5) is None
-
-
-# Structural zeros and existence ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("k", [3, 4, 5])
-def test_a_cycle_of_possible_cells_moves_every_row(k):
-    """Cells (p, p) and (p, p + 1), margins 1: two tables, a = k; with an isolated cell a = k + 1, and Lemma 2 is tight."""
-    cells = [(p, p) for p in range(k)] + [(p, (p + 1) % k) for p in range(k)]
-    fibre = np.array([[1] * k + [0] * k, [0] * k + [1] * k])
-    assert int(costs(fibre).max()) == k
-    assert norms(moves(fibre, k)) == (3, 2 * k, 2 * k, 1, 1)
-    isolated = np.hstack([fibre, [[1], [1]]])
-    assert int(costs(isolated).max()) == k + 1
-    schema = dp.Schema(r=dp.Category([str(p) for p in range(k + 1)]), c=dp.Category([str(p) for p in range(k + 1)]))
-    shown = {(str(p), str(q)) for p, q in [*cells, (k, k)]}
-    zeros = [cell for cell in product(levels(schema["r"]), levels(schema["c"])) if cell not in shown]
-    invariants = Margins("r", "c") + Impossible("r", "c", cells=zeros)
-    ones = {str(p): 1 for p in range(k + 1)}
-    assert invariants.semi_adjacency(schema, {"r": ones, "c": ones}) == k + 1
-
-
-def test_existence_beside_crossing_margins_costs_more_than_three_and_is_refused():
-    """3 x 3 margins and "is cell (0, 0) occupied?": a(t) = 4, ℓ₁ 8, ℓ₂² 10; no closed form is offered."""
-    invariants = Margins("a3", "b3") + Occupied("a3", "b3", only=[x(0, 0)])
-    found = [(largest_cost(fibre), fibre) for fibre in fibres(invariants, 5)]
-    assert max(a for a, _ in found) == 4
-    assert max(norms(moves(fibre, a))[1:3] for a, fibre in found) == (8, 10)
-    with pytest.raises(
-        dp.PlanError, match=r'publish the occupied cells of all these columns together: Occupied\("a3", "b3"\)'
-    ):
-        semi_adjacency(invariants, SCHEMA)
-
-
-@pytest.mark.parametrize(
-    ("n", "occupied", "values", "size", "l2_squared"),
-    [(3, 2, {2}, 3, 2), (4, 2, {1, 2}, 5, 8), (5, 3, {1, 2}, 19, 8), (4, 3, {2}, 7, 2), (3, 3, {2}, 1, 0)],
-)
-def test_published_keys(n, occupied, values, size, l2_squared):
-    """(v-a): a(X) varies within the fibre, a(t) = 2."""
-    invariants = Occupied("a3")
-    fibre = next(one for one in fibres(invariants, n) if (one[0] > 0).sum() == occupied)
-    found = {int(cost.max()) for cost in costs(fibre)}
-    assert max(found) == computed(invariants, fibre).a == 2
-    assert found <= values
-    space = norms(moves(fibre, 2))
-    assert (space[0], space[2]) == (size, l2_squared)

@@ -1,4 +1,4 @@
-"""The tests are laid out like the source, so that whoever changes a module knows where its tests are."""
+"""The tests are laid out like the source, in files that can be read: whoever changes a module finds its tests."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ def strangers(unit: Path, package: Path) -> list[str]:
 
 def test_unit_tests_are_in_the_rooms_of_the_source() -> None:
     assert strangers(UNIT, PACKAGE) == []
+
+
+def test_no_file_of_tests_is_longer_than_five_hundred_lines() -> None:
+    lengths = {str(path): len(path.read_text("utf-8").splitlines()) for path in (ROOT / "tests").rglob("*.py")}
+    assert {path: length for path, length in lengths.items() if length > 500} == {}
 
 
 def test_a_test_in_no_room_would_be_noticed(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from discreet.errors import ArgumentError
 from discreet.plan.plan import plan_json
 from discreet.releases.document import make_release
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 EVIL = "<script>alert(1)</script>"
 ATTACK = "\"'><img src=x onerror=alert(1)>&amp;\u202e"
 ALLOWED = {"div", "p", "strong", "table", "tr", "th", "td"}

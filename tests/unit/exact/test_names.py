@@ -20,6 +20,8 @@ from discreet.exact.names import one_form, spellings
 from discreet.ledger import Identity, Ledger, Reservation
 from discreet.session.orders import Order
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 ONE = "l\u00f6hne"  # ö as one character
 TWO = "lo\u0308hne"  # o and the dots above it
 FRAME = pl.DataFrame({"g": ["a", "b", "a"]})

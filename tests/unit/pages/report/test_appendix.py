@@ -7,6 +7,8 @@ import pytest
 import discreet as dp
 from discreet.pages.report import render
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 SCHEMA = dp.Schema(
     state=dp.Category(["A", "B", "C"]),
     sex=dp.Category(["f", "m", "x"]),

@@ -7,6 +7,8 @@ from discreet.errors import ArgumentError
 from discreet.exact.numbers import decimal_up
 from discreet.pages.report import render, totals
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 SCHEMA = dp.Schema(
     state=dp.Category(["A", "B", "C"]),
     sex=dp.Category(["f", "m"]),

@@ -6,6 +6,8 @@ from discreet.errors import ArgumentError
 from discreet.pages.report import render
 from discreet.releases.document import column_json
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 BINS = column_json("age", ["[0, 18)", "[18, 65)", None])
 COUNTS = [column_json("count", [5, -1, 2]), column_json("count_low", [2, -4, -1]), column_json("count_high", [8, 2, 5])]
 

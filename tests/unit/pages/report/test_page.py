@@ -9,6 +9,8 @@ import discreet as dp
 from discreet.errors import ArgumentError
 from discreet.pages.report import files, render, tables, write_report
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',

@@ -1,0 +1,57 @@
+"""Every engine is compared with the reference by tests that are named here."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+from discreet import engines
+from discreet.cube.cube import Cube
+from discreet.engines.base import ColumnType
+from discreet.engines.progress import Telling
+from discreet.engines.reference import ReferenceEngine
+
+from .test_every_member import ASKED
+
+CONFORMS = {
+    "ReferenceEngine": "tests/laws/test_plan_is_row_level.py",
+    "_FrameEngine": "tests/unit/engines/test_conformance.py",
+    "_RelationEngine": "tests/unit/engines/test_conformance.py",
+    "_DuckdbFileEngine": "tests/unit/engines/test_databases.py",
+    "_CsvEngine": "tests/unit/engines/test_conformance.py",
+    "_ParquetEngine": "tests/unit/engines/test_conformance.py",
+    "_SqliteEngine": "tests/unit/engines/test_databases.py",
+    "_StreamEngine": "tests/unit/engines/duckdb/test_streams.py",
+    "SparkEngine": "tests/spark/test_conformance.py",
+    "Telling": "tests/laws/test_every_engine.py",
+}
+"""Where each engine meets the rows that the reference meets; `Telling` passes on what another one says."""
+
+
+def test_every_engine_is_named_with_the_tests_that_compare_it() -> None:
+    folder = Path(engines.__file__).parent
+    found = set()
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and node.name != "Engine":
+                methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+                found |= {node.name} if "aggregate" in methods else set()
+    assert found == set(CONFORMS)
+    for name, place in CONFORMS.items():
+        compared = (Path(__file__).parents[2] / place).read_text("utf-8")
+        assert name in compared or "check_engine(" in compared
+
+
+def test_an_engine_that_tells_of_its_progress_answers_what_the_other_one_answers() -> None:
+    header = {"g": ColumnType("text", "text"), "v": ColumnType("integer", "BIGINT")}
+    engine = ReferenceEngine(header, [("x", 1), ("y", None), (None, 3)])
+    (part,) = ASKED.plan.layout.parts
+    stages: list[str] = []
+    told = Telling(engine, stages.append).aggregate(part.axes, part.moments)
+    assert all((getattr(told, name) == one).all() for name, one in vars_of(engine.aggregate(part.axes, part.moments)))
+    assert stages
+
+
+def vars_of(cube: Cube) -> list[tuple[str, Any]]:
+    return [(name, getattr(cube, name)) for name in ("keys", "rows", "nonnull", "sums")]

@@ -1,0 +1,158 @@
+"""The space of differences of two tables with the same totals, against all pairs of tables."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.invariants import Impossible, Margins, Occupied
+from discreet.totals.adjacency import semi_adjacency
+from discreet.totals.cells import levels
+from discreet.totals.enumerate import differences, largest_norms
+
+from .fibres import SCHEMA, computed, costs, fibres, largest_cost, moves, norms, x
+
+
+def two_way(rows, columns, n):
+    """The fibres of n records under the margins of a table, as histograms."""
+    invariants = Margins(f"a{rows}", f"b{columns}")
+    return fibres(invariants, n)
+
+
+def check_two_way(rows, columns, n):
+    """(iii): a, ℓ₁, ℓ₂², ℓ∞ and rank from the numbers of non-empty rows and columns."""
+    for fibre in two_way(rows, columns, n):
+        table = fibre[0].reshape(rows, columns)
+        r, c = (table.sum(1) > 0).sum(), (table.sum(0) > 0).sum()
+        threshold = min(k for k in table.sum(1) if k) + min(k for k in table.sum(0) if k) <= n - 1
+        a = int(costs(fibre).max())
+        assert a == (0 if r == c == 1 else 2 if 1 in (r, c) else 3 if threshold else 2)
+        if 1 in (r, c):
+            expected = (0, 0, 0, 0)
+        else:
+            hexagons = a == 3 and min(r, c) >= 3
+            expected = (6 if hexagons else 4, 6 if hexagons else 4, 1, (r - 1) * (c - 1))
+        assert norms(moves(fibre, a))[1:] == expected
+
+
+def test_the_space_of_two_margins():
+    for rows, columns, most in [(2, 2, 5), (2, 3, 4), (3, 3, 3)]:
+        for n in range(1, most + 1):
+            check_two_way(rows, columns, n)
+
+
+@pytest.mark.slow
+def test_the_space_of_two_margins_on_larger_tables():
+    for rows, columns, most in [(2, 2, 9), (2, 3, 6), (2, 4, 5), (3, 3, 5), (3, 4, 4)]:
+        for n in range(1, most + 1):
+            check_two_way(rows, columns, n)
+
+
+def equations(shape, sets):
+    """The rows of the margins of these axes on the cells of a table of that shape."""
+    cells = list(product(*map(range, shape)))
+    rows = [[tuple(cell[axis] for axis in axes) == key for cell in cells] for axes in sets for key in keys_of(shape, axes)]
+    return np.array(rows, dtype=np.int64)
+
+
+def keys_of(shape, axes):
+    return product(*(range(shape[axis]) for axis in axes))
+
+
+@pytest.mark.parametrize(
+    ("shape", "a", "expected"),
+    [
+        ((2, 2), 3, (3, 4, 4, 1, 1)),
+        ((2, 3), 3, (7, 4, 4, 1, 2)),
+        ((3, 3), 2, (19, 4, 4, 1, 4)),
+        ((3, 3), 3, (31, 6, 6, 1, 4)),
+        ((3, 4), 3, (1 + 36 + 48, 6, 6, 1, 6)),
+        ((4, 4), 3, (1 + 72 + 192, 6, 6, 1, 9)),
+        ((2, 2, 2), 4, (169, 8, 16, 2, 4)),
+        pytest.param((3, 3, 3), 3, (7795, 6, 8, 2, 20), marks=pytest.mark.slow),
+    ],
+)
+def test_the_space_of_one_way_margins(shape, a, expected):
+    sums = equations(shape, [(axis,) for axis in range(len(shape))])
+    found = differences(sums, a)
+    assert norms(found) == expected
+    assert largest_norms(sums, a) == expected[1:3]
+    assert not (sums @ found.T).any()
+    assert (np.abs(found).sum(axis=1) <= 2 * a).all()
+    # The bound without enumeration: entries are at most u, so the norm is at most that of q entries u and one of r.
+    u = a * (len(shape) - 1) // len(shape)
+    q, r = divmod(a, u)
+    assert expected[3] <= u
+    assert expected[2] <= 2 * (q * u * u + r * r)
+
+
+def test_the_space_of_overlapping_margins():
+    assert largest_norms(equations((2, 2, 2), [(0, 1), (1, 2), (0, 2)]), 5) == (8, 8)
+    assert largest_norms(equations((2, 2, 2, 2), [(0, 1), (1, 2), (2, 3)]), 4) == (8, 16)
+    assert largest_norms(equations((2, 2, 2), [(0, 1), (1, 2)]), 3) == (4, 4)
+
+
+def test_the_space_of_a_table_is_inside_that_of_all_tables():
+    everything = set(map(tuple, differences(equations((3, 3), [(0,), (1,)]), 3).tolist()))
+    for fibre in two_way(3, 3, 3):
+        assert moves(fibre, 3) <= everything
+
+
+def test_two_cells_that_the_totals_do_not_tell_apart_make_group_privacy_tight():
+    sums = np.repeat(equations((2, 2), [(0,), (1,)]), 2, axis=1)
+    assert largest_norms(sums, 3) == (6, 18)
+    found = differences(sums, 3)
+    assert int((found**2).sum(axis=1).max()) == 18
+
+
+def test_a_space_that_is_too_large_is_not_listed():
+    sums = equations((4, 4, 4), [(0,), (1,), (2,)])
+    assert differences(sums, 5) is None
+    assert largest_norms(sums, 5) is None
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_a_cycle_of_possible_cells_moves_every_row(k):
+    """Cells (p, p) and (p, p + 1), margins 1: two tables, a = k; with an isolated cell a = k + 1, and Lemma 2 is tight."""
+    cells = [(p, p) for p in range(k)] + [(p, (p + 1) % k) for p in range(k)]
+    fibre = np.array([[1] * k + [0] * k, [0] * k + [1] * k])
+    assert int(costs(fibre).max()) == k
+    assert norms(moves(fibre, k)) == (3, 2 * k, 2 * k, 1, 1)
+    isolated = np.hstack([fibre, [[1], [1]]])
+    assert int(costs(isolated).max()) == k + 1
+    schema = dp.Schema(r=dp.Category([str(p) for p in range(k + 1)]), c=dp.Category([str(p) for p in range(k + 1)]))
+    shown = {(str(p), str(q)) for p, q in [*cells, (k, k)]}
+    zeros = [cell for cell in product(levels(schema["r"]), levels(schema["c"])) if cell not in shown]
+    invariants = Margins("r", "c") + Impossible("r", "c", cells=zeros)
+    ones = {str(p): 1 for p in range(k + 1)}
+    assert invariants.semi_adjacency(schema, {"r": ones, "c": ones}) == k + 1
+
+
+def test_existence_beside_crossing_margins_costs_more_than_three_and_is_refused():
+    """3 x 3 margins and "is cell (0, 0) occupied?": a(t) = 4, ℓ₁ 8, ℓ₂² 10; no closed form is offered."""
+    invariants = Margins("a3", "b3") + Occupied("a3", "b3", only=[x(0, 0)])
+    found = [(largest_cost(fibre), fibre) for fibre in fibres(invariants, 5)]
+    assert max(a for a, _ in found) == 4
+    assert max(norms(moves(fibre, a))[1:3] for a, fibre in found) == (8, 10)
+    with pytest.raises(
+        dp.PlanError, match=r'publish the occupied cells of all these columns together: Occupied\("a3", "b3"\)'
+    ):
+        semi_adjacency(invariants, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("n", "occupied", "values", "size", "l2_squared"),
+    [(3, 2, {2}, 3, 2), (4, 2, {1, 2}, 5, 8), (5, 3, {1, 2}, 19, 8), (4, 3, {2}, 7, 2), (3, 3, {2}, 1, 0)],
+)
+def test_published_keys(n, occupied, values, size, l2_squared):
+    """(v-a): a(X) varies within the fibre, a(t) = 2."""
+    invariants = Occupied("a3")
+    fibre = next(one for one in fibres(invariants, n) if (one[0] > 0).sum() == occupied)
+    found = {int(cost.max()) for cost in costs(fibre)}
+    assert max(found) == computed(invariants, fibre).a == 2
+    assert found <= values
+    space = norms(moves(fibre, 2))
+    assert (space[0], space[2]) == (size, l2_squared)

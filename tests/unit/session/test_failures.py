@@ -1,0 +1,115 @@
+"""Whatever breaks after the reservation is one failure with one text; what can be refused is refused before it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+import discreet as dp
+
+from .sessions import FRAME, means, session
+
+
+def test_a_wrong_number_of_rows_fails_with_one_text_and_the_charge_stands(tmp_path):
+    with session(neighbours=dp.ReplaceOne(rows=99)) as one:
+        with pytest.raises(dp.ReleaseFailed) as failed:
+            one.release(means(one), spend="0.1", name="r")
+        assert str(failed.value) == dp.ReleaseFailed.TEXT
+        assert "100" not in str(failed.value)
+        assert failed.value.__cause__ is None
+        assert failed.value.__context__ is None
+        assert one.spent == dp.ZCDP("0.1")
+        with pytest.raises(dp.LedgerError):
+            one.release(means(one), spend="0.1", name="r")
+
+
+def test_a_source_that_changes_while_it_is_read_has_no_release(monkeypatch):
+    with session() as one:
+        snapshots = iter(["before", "after", "after", "after"])
+        monkeypatch.setattr(one._engine, "snapshot", lambda: next(snapshots))
+        with pytest.raises(dp.ReleaseFailed):
+            one.release(means(one), spend="0.1", name="r")
+        assert one.spent == dp.ZCDP("0.1")
+
+
+@pytest.mark.parametrize("broken", ["_engine", "_bits"])
+def test_whatever_breaks_after_the_reservation_is_one_failure(broken, monkeypatch):
+    def fail(*_):
+        raise ValueError("secret 42")
+
+    with session() as one:
+        if broken == "_engine":
+            monkeypatch.setattr(one._engine, "aggregate", fail)
+        else:
+            monkeypatch.setattr(one, "_bits", fail)
+        with pytest.raises(dp.ReleaseFailed) as failed:
+            one.release(means(one), spend="0.1", name="r")
+        assert "secret" not in repr(failed.value)
+        assert failed.value.__context__ is None
+        assert one.spent == dp.ZCDP("0.1")
+
+
+@pytest.mark.parametrize("error", [ValueError, dp.LedgerError, OSError, MemoryError])
+def test_a_ledger_that_cannot_note_the_failure_does_not_change_the_answer(error, monkeypatch):
+    def fail(*_):
+        raise error("secret 42")
+
+    with session() as one:
+        monkeypatch.setattr(one._engine, "aggregate", fail)
+        monkeypatch.setattr(type(one._ledger), "fail", fail)
+        with pytest.raises(dp.ReleaseFailed) as failed:
+            one.release(means(one), spend="0.1", name="r")
+        assert str(failed.value) == dp.ReleaseFailed.TEXT
+        assert failed.value.__context__ is None
+        assert one.spent == dp.ZCDP("0.1")
+
+
+def removed(path, monkeypatch):
+    path.unlink()
+
+
+def made_a_folder(path, monkeypatch):
+    path.unlink()
+    path.mkdir()
+
+
+def with_its_folder_moved(path, monkeypatch):
+    path.parent.rename(path.parent.with_name("elsewhere"))
+
+
+def forbidden(path, monkeypatch):
+    path.chmod(0)
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)  # as it is for anybody but root
+
+
+@pytest.mark.parametrize("lost", [removed, made_a_folder, with_its_folder_moved, forbidden])
+@pytest.mark.parametrize("source", ["a.csv", "*.csv", "a.parquet", "*.parquet"])
+def test_a_source_that_is_gone_is_refused_before_anything_is_spent(source, lost, tmp_path, monkeypatch):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    FRAME.write_csv(folder / "a.csv")
+    FRAME.write_parquet(folder / "a.parquet")
+    with session(str(folder / source)) as one:
+        lost(folder / f"a.{source.split('.')[-1]}", monkeypatch)
+        with pytest.raises(dp.SourceError, match=r"cannot be opened|cannot be read|is a directory"):
+            one.release(means(one), spend="0.1", name="r")
+        assert one.spent == dp.ZCDP(0)
+        monkeypatch.undo()
+
+
+def test_a_panic_of_a_driver_is_a_failure_and_an_interrupt_passes(monkeypatch):
+    class Panic(BaseException):
+        """As native extensions raise it."""
+
+    for raised, seen in [(Panic, dp.ReleaseFailed), (KeyboardInterrupt, KeyboardInterrupt)]:
+
+        def fail(*_, raised=raised):
+            raise raised("secret 42")
+
+        with session() as one:
+            monkeypatch.setattr(one._engine, "aggregate", fail)
+            with pytest.raises(seen) as failed:
+                one.release(means(one), spend="0.1", name="r")
+            assert seen is KeyboardInterrupt or "secret" not in repr(failed.value)
+            assert one.spent == dp.ZCDP("0.1")
