@@ -1,7 +1,7 @@
 """Where rows are met: one exact GROUP BY over public codes, and nothing else.
 
-`reference` is the meaning of a plan in plain Python, `duckdb` the default engine, `conformance` the suite that compares
-an engine with the reference. An engine is loaded when a source asks for it.
+`reference` is the meaning of a plan in plain Python, `duckdb` the default engine, `spark` that of data on many machines,
+`conformance` the suite that compares an engine with the reference. An engine is loaded when a source asks for it.
 
 * `base`: What an engine is: it scans a header, tells whether its source changed, and answers one GROUP BY over public
   codes
