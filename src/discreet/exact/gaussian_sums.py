@@ -16,7 +16,7 @@ from discreet.exact.precision import working_bits
 __all__ = ["gaussian_sum", "gaussian_tail_sum"]
 
 _FEW = 64  # terms, whose sum is as fast as any formula
-_SMALL = 100  # up to this s the sums have few terms
+_SMALL = 100  # below this s the sums have few terms
 
 
 def gaussian_sum(s: Fraction, power: int = 0) -> Ball:
@@ -47,8 +47,8 @@ def _falls_fast(s: Fraction, start: int) -> bool:
 
     That of Euler and Maclaurin errs by about exp(-2π²s), which is 28·s bits below 1.
     """
-    bits = working_bits()
-    return s <= _SMALL or bits > 20 * s or isqrt(start * start + int(2 * s * bits)) - start <= _FEW
+    bits, whole = working_bits(), int(s)
+    return whole < _SMALL or bits > 20 * whole or isqrt(start * start + 2 * whole * bits) - start <= _FEW
 
 
 def _direct(s: Fraction, start: int, power: int) -> Ball:
