@@ -271,7 +271,7 @@ def _counts(kernel: Kernel, quoted: Quote, audited: Quote, runs: int, bits: Bits
 
 
 def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
-    """The quote for the queries with noise that an audit knows how to draw; what is left out in words.
+    """The quote for the queries to which noise is added; what is left out in words.
 
     Args:
         quoted: the quote.

@@ -87,7 +87,6 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
         ArgumentError: there is such a file already, or it cannot be written.
     """
     given_path(source, "SOURCE")
-    given_path(out, "--out")
     if stands(out, "--out") or out.is_symlink():
         raise ArgumentError(f"--out={out}: is there already; choose another name, or edit it")
     if not stands(out.parent, "--out"):
