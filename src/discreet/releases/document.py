@@ -25,6 +25,7 @@ from discreet.exact.files import made, replaced
 from discreet.exact.given_paths import content_of, given_path, reason, shown_path
 from discreet.exact.numbers import decimal_up, exact, text
 from discreet.privacy.coordinates import Budget, from_json, to_json
+from discreet.privacy.measures import is_budget
 from discreet.releases.files import TABLE, Part, collected, copied, paths_of, problem_of, table_of
 from discreet.releases.frames import all_frames, checked_formulas, for_csv, frame_of, named_files
 
@@ -364,7 +365,7 @@ def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
         raise TypeError
     return Guarantee(
         _budget(stated["measure"]),
-        str(stated["relation"]),
+        relation_named(stated["relation"]).word,
         stated["rows_per_person"],
         exact(stated["report_delta"], "report_delta"),
         stated["epsilon"],
@@ -375,8 +376,7 @@ def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
 
 def _budget(stated: Mapping[str, Any]) -> Budget:
     """A measure of the document in which releases are charged."""
-    measure = from_json(stated)
-    if not isinstance(measure, Budget):
+    if not is_budget(measure := from_json(stated)):
         raise TypeError
     return measure
 
