@@ -18,6 +18,7 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -282,27 +283,7 @@ def test_a_disk_that_is_full_while_spilling(tmp_path: Path, capfd: pytest.Captur
 
 # No partial output -----------------------------------------------------------------------------------------------------
 
-PLAN = """
-[data]
-dataset = "d"
-source = "a.parquet"
-ledger = "ledger.db"
-neighbours = "add-remove"
-
-[columns]
-g = { type = "category", categories = ["x", "y"] }
-v = { type = "number", lower = 0, upper = 100 }
-
-[budget]
-measure = "pure-dp"
-epsilon = 10
-
-[[release]]
-name = "r"
-spend = 1
-group_by = ["g"]
-statistics = ["count", { sum = "v", nulls = "skip" }]
-"""
+PLAN = plan_text("failing-source")
 
 
 def test_a_failed_release_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

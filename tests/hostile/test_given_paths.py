@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -35,24 +36,7 @@ pytestmark = [
     pytest.mark.usefixtures("one_artist"),
 ]
 
-PLAN = """
-[data]
-dataset = "d"
-source = "example:acs12"
-neighbours = "add-remove"
-ledger = "budget.db"
-[budget]
-measure = "pure-dp"
-epsilon = "1"
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-[[release]]
-name = "r"
-group_by = ["gender"]
-statistics = ["count"]
-spend = "0.1"
-"""
+PLAN = plan_text("gender")
 SCHEMA = dp.Schema(gender=dp.Category(["female", "male"]))
 LONG = "x" * 300
 TOO_LONG = {"long name": LONG, "long name below": f"a/{LONG}/b", "long path": "/".join(["y" * 200] * 30)}

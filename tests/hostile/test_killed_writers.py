@@ -20,6 +20,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -34,24 +35,7 @@ pytestmark = [
     pytest.mark.usefixtures("one_artist"),
 ]
 
-PLAN = """
-[data]
-dataset = "d"
-source = "example:acs12"
-neighbours = "add-remove"
-ledger = "budget.db"
-[budget]
-measure = "pure-dp"
-epsilon = "1"
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-[[release]]
-name = "r"
-group_by = ["gender"]
-statistics = ["count"]
-spend = "0.1"
-"""
+PLAN = plan_text("gender")
 # Kills its own process at the nth call that puts content or a name on disk, after it is done or before.
 DIES = (
     "import itertools, os, sys\n"

@@ -17,44 +17,13 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.builders import plan_text
 
 from discreet.errors import PlanError
 from discreet.planfile.read import load_plan
 from discreet.statistics.kinds import outputs
 
-PLAN = """\
-[data]
-dataset = "d"
-source = "s.csv"
-neighbours = "replace-one"
-rows = 100
-ledger = "l.db"
-[columns.sex]
-type = "category"
-categories = ["F", "M"]
-impute = { distribution = "weights", weights = { F = 1, M = 1 } }
-[columns.age]
-type = "number"
-lower = 0
-upper = 100
-clamp = [0, 90]
-impute = { distribution = "normal", mean = 40, sd = 15 }
-[columns.day]
-type = "date"
-first = 2020-01-01
-last = 2020-12-31
-[budget]
-measure = "approx-dp"
-epsilon = 1
-delta = 1e-9
-[[release]]
-name = "r"
-group_by = ["sex", { bins = "age", edges = [0, 50] }]
-statistics = ["count", { mean = "age", weight = 2, as = "m" }, { quantiles = "age", at = [0, "0.9"] }]
-where = { age = [18, 65] }
-spend = { epsilon = 0.5, delta = 1e-10 }
-resize = { rows = 100, proportion = 0.9 }
-"""
+PLAN = plan_text("every-kind")
 SECONDS = 30.0
 
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 
 import discreet as dp
 
@@ -98,28 +99,7 @@ def test_commands_load_what_they_need_and_no_more(tmp_path):
     assert in_a_new_process(code).splitlines()[-1] == "[]"
 
 
-QUOTED = """\
-[data]
-dataset = "acs12"
-source = "example:acs12"
-neighbours = "replace-one"
-rows = 2000
-ledger = "budget.db"
-
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-
-[budget]
-measure = "zcdp"
-rho = 0.5
-
-[[release]]
-name = "by gender"
-group_by = ["gender"]
-statistics = ["count"]
-spend = 0.1
-"""
+QUOTED = plan_text("quoted")
 
 
 def test_import_discreet_is_light():

@@ -12,6 +12,7 @@ from discreet.domain.neighbours import ReplaceOne
 from discreet.domain.schema import Category
 from discreet.domain.steps import NumberFacts, step_json
 from discreet.domain.words import column_text, neighbours_text, step_text
+from discreet.exact.figures import plural
 from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, plan_json
 from discreet.plan.sizes import is_large
@@ -60,7 +61,7 @@ def release_lines(name: str, quote: Quote) -> list[str]:
     cells = plan.layout.cells
     groups = " by " + ", ".join(group.column for group in plan.group_by) if plan.group_by else ""
     facts = [
-        ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} row{'s'[: cells != 1]}"),
+        ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} {plural('row', cells)}"),
         ("reading", str(plan.layout)),
         *((str(step["step"]), step_text(step)) for step in (step_json(step, plan.schema) for step in plan.steps)),
     ]
@@ -99,7 +100,11 @@ def left_out(plan: Plan) -> Iterator[str]:
         if not isinstance(known, NumberFacts) or group.column in facts.filtered:
             continue
         first, last = group.labels[0].split(",")[0][1:], group.labels[-1].split(",")[1][1:-1]
-        outside = [f"below {first}"] * (known.low < group.edges[0]) + [f"from {last} on"] * (known.high >= group.edges[-1])
+        outside = []
+        if known.low < group.edges[0]:
+            outside.append(f"below {first}")
+        if known.high >= group.edges[-1]:
+            outside.append(f"from {last} on")
         if outside:
             yield f"rows with {group.column} {' or '.join(outside)} are in no bin and count nowhere, also not as null"
 

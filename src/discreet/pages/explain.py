@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.domain.neighbours import AddRemove
+from discreet.exact.figures import plural
 from discreet.exact.numbers import Amount, decimal_text, sqrt_up, text
 from discreet.mechanisms import Change, Sensitivity
 from discreet.pages.report.appendix import Noise, laws_of, noises_of, ordinary_words, start_words
@@ -118,7 +119,7 @@ def _steps(told: _Told) -> Iterator[str]:
         yield step_words(step)
         yield from _resized(told) if step["step"] == "resize" else (f"  {_ROW_WISE[step['step']]}",)
     group = told.quote.group
-    yield f"So tables that are compared differ in at most {group} row{'s' if group != 1 else ''} of the table that is asked."
+    yield f"So tables that are compared differ in at most {group} {plural('row', group)} of the table that is asked."
 
 
 _ROW_WISE = {
@@ -167,21 +168,16 @@ def _inner(quote: Quote) -> Target:
 def _changed(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
     quote, cells = told.quote, told.quote.plan.layout.cells
     appears = isinstance(quote.plan.neighbours, AddRemove) and told.sampled is None
-    yield (
-        (f"The answers of all {cells} groups are one vector. " if cells != 1 else "There is one group. ")
-        + (
-            "A row appears or disappears."
-            if appears
-            else "A row stays in its group, moves to another one, or counts nowhere."
-        )
-    )
+    groups = "There is one group." if cells == 1 else f"The answers of all {cells} groups are one vector."
+    moves = "A row stays in its group, moves to another one, or counts nowhere."
+    yield f"{groups} {'A row appears or disappears.' if appears else moves}"
     for one, change in zip(quote.measured, changes, strict=True):
         yield f"{one.query.words()}: {one.query.contribution()}"
         if appears:
             yield f"  it appears: {_norms(change.within)}"
         else:
-            moves = (("stays", change.within), ("moves", change.across), ("leaves or enters", change.leaves))
-            yield "  " + "; ".join(f"{word}: {_norms(move)}" for word, move in moves)
+            sizes = (("stays", change.within), ("moves", change.across), ("leaves or enters", change.leaves))
+            yield "  " + "; ".join(f"{word}: {_norms(size)}" for word, size in sizes)
         if one.sensitivity != one.ordinary:
             yield f"  one row: at most {_norms(one.ordinary)}; all rows that differ beside the exact totals, together:"
         yield f"  so {_norms(one.sensitivity, sign='=')}"

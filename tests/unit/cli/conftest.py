@@ -5,42 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 
-PLAN = """\
-[data]
-dataset = "acs12"
-source = "example:acs12"
-neighbours = "replace-one"
-rows = 2000
-ledger = "budget.db"
-
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-
-[columns.age]
-type = "number"
-lower = 0
-upper = 100
-
-[columns.hrs_work]
-type = "number"
-lower = 0
-upper = 100
-clamp = [0, 80]
-impute = { distribution = "uniform" }
-
-[budget]
-measure = "zcdp"
-rho = 0.5
-
-[[release]]
-name = "Hours by gender"
-group_by = ["gender"]
-statistics = ["count", { mean = "hrs_work", as = "hours" }]
-where = { age = [16, 100] }
-spend = 0.1
-"""
+PLAN = plan_text("hours")
 
 
 @pytest.fixture

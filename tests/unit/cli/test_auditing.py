@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner, Result
 
 from discreet.cli import app
@@ -13,33 +14,7 @@ from discreet.cli.auditing import REFUTED
 from discreet.mechanisms import Sensitivity, worst
 from discreet.quotes import allocate
 
-PLAN = """\
-[data]
-dataset = "people"
-source = "not-there.csv"
-neighbours = "replace-one"
-rows = 2000
-ledger = "budget.db"
-
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-
-[columns.hours]
-type = "number"
-lower = 0
-upper = 80
-
-[budget]
-measure = "pure-dp"
-epsilon = 2
-
-[[release]]
-name = "hours by gender"
-group_by = ["gender"]
-statistics = [{ mean = "hours", nulls = "skip" }]
-spend = 1
-"""
+PLAN = plan_text("audited")
 SECOND = """
 [[release]]
 name = "persons [counted]"

@@ -6,35 +6,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 import discreet as dp
 from discreet.cli import app
 from discreet.domain.groups import BinGroup
 
-PLAN = """\
-[data]
-dataset = "delays"
-source = "delays.csv"
-neighbours = "replace-one"
-rows = 6
-ledger = "budget.db"
-
-[columns.delay]
-type = "number"
-lower = -60
-upper = 600
-
-[budget]
-measure = "zcdp"
-rho = 10000
-
-[[release]]
-name = "delays"
-group_by = [{ bins = "delay", edges = [0, 30, 60] }]
-statistics = ["count"]
-spend = 1000
-"""
+PLAN = plan_text("notes")
 
 
 @pytest.fixture

@@ -8,45 +8,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 import discreet as dp
 from discreet.cli import app
 from discreet.ledger import Ledger
 
-PLAN = """\
-[data]
-dataset = "d"
-source = "d.csv"
-neighbours = "replace-one"
-rows = 20
-ledger = "budget.db"
-
-[columns.state]
-type = "category"
-categories = ["A", "B"]
-
-[columns.sex]
-type = "category"
-categories = ["f", "m"]
-
-[columns.age]
-type = "number"
-lower = 0
-upper = 9
-
-[invariants]
-totals = [["state"]]
-
-[budget]
-measure = "zcdp"
-rho = "0.852"
-
-[[release]]
-name = "r"
-group_by = ["state", "sex"]
-statistics = ["count"]
-"""
+PLAN = plan_text("totals")
 FRAME = pl.DataFrame({"state": ["A"] * 12 + ["B"] * 7 + [None], "sex": ["f", "m", None, "f"] * 5, "age": [*range(10)] * 2})
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -163,27 +164,7 @@ def test_invisible_characters_are_in_no_name(tmp_path: Path, name: str) -> None:
         pass
 
 
-PLAN = """\
-[data]
-dataset = "{dataset}"
-source = "d.csv"
-neighbours = "add-remove"
-ledger = "budget.db"
-
-[columns.g]
-type = "category"
-categories = ["a", "b"]
-
-[budget]
-measure = "zcdp"
-rho = 1
-
-[[release]]
-name = "{name}"
-group_by = ["g"]
-statistics = ["count"]
-spend = 0.1
-"""
+PLAN = plan_text("names")
 
 
 def test_commands_find_an_older_data_set_and_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from math import exp, log
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -21,35 +22,7 @@ from discreet.totals.beside import beside
 SCHEMA = dp.Schema(sex=dp.Category(["F", "M"]), place=dp.Category(["a", "b"]), wage=dp.Number(0, 2000, 10))
 ASK = (dp.count(), dp.mean("wage"))
 BUDGETS = (dp.PureDP(1), dp.ApproxDP(1, "1e-6"), dp.ZCDP("0.5"), dp.GDP(1))
-PLAN = """
-[data]
-dataset = "acs12"
-source = "example:acs12"
-neighbours = "replace-one"
-rows = 2000
-ledger = "budget.db"
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-[columns.hrs_work]
-type = "number"
-lower = 0
-upper = 100
-clamp = [0, 80]
-[budget]
-measure = "zcdp"
-rho = 0.5
-[[release]]
-name = "hours by gender"
-group_by = ["gender"]
-statistics = [{ mean = "hrs_work", nulls = "skip" }]
-spend = 0.1
-[[release]]
-name = "persons"
-group_by = ["gender"]
-statistics = ["count"]
-spend = 0.1
-"""
+PLAN = plan_text("explained")
 
 
 def quoted(spend, *, neighbours=None, resize=None, totals=None, ask=ASK):

@@ -3,56 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet.planfile.read import load_plan
 
-PLAN = """\
-[data]
-dataset = "d"
-source = "d.csv"
-neighbours = "replace-one"
-rows = 20
-ledger = "budget.db"
-
-[columns.state]
-type = "category"
-categories = ["A", "B"]
-
-[columns.sex]
-type = "category"
-categories = ["f", "m"]
-
-[columns.veteran]
-type = "category"
-categories = [false, true]
-
-[columns.born]
-type = "date"
-first = 2020-01-01
-last = 2020-01-31
-
-[columns.age]
-type = "number"
-lower = 0
-upper = 110
-
-[columns.wage]
-type = "number"
-lower = 0
-upper = 2
-step = "0.5"
-
-[budget]
-measure = "zcdp"
-rho = 1
-
-[[release]]
-name = "r"
-statistics = [{ count = "sex" }]
-
-[invariants]
-"""
+PLAN = plan_text("invariants")
 LINE = PLAN.count("\n")  # of [invariants]
 
 

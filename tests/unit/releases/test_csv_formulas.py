@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -92,27 +93,7 @@ def test_names_that_meet_after_escaping_stay_apart() -> None:
     assert for_csv(frame, "escape").columns == ["'=a", "''=a"]
 
 
-PLAN = """\
-[data]
-dataset = "d"
-source = "d.csv"
-neighbours = "add-remove"
-ledger = "budget.db"
-
-[columns.c]
-type = "category"
-categories = ["=1+1", "b"]
-
-[budget]
-measure = "zcdp"
-rho = 1
-
-[[release]]
-name = "r"
-group_by = ["c"]
-statistics = ["count"]
-spend = 0.1
-"""
+PLAN = plan_text("formulas")
 
 
 def test_commands_escape_and_keep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -26,46 +27,7 @@ HOSTILE = [
     "\u202egpj",
     "a\u200bb",
 ]
-PLAN = """
-[data]
-dataset = "wages </title><b>2025"
-source = "source.csv"
-neighbours = "replace-one"
-rows = 40
-ledger = "budget.db"
-
-[columns.sex]
-type = "category"
-categories = CATEGORIES
-[columns."<i>place"]
-type = "category"
-categories = ["here", "there"]
-[columns.wage]
-type = "number"
-lower = 0
-upper = 2000
-step = "10"
-impute = { distribution = "uniform" }
-
-[invariants]
-totals = [["sex"], ["<i>place"]]
-
-[budget]
-measure = "zcdp"
-rho = 0.5          # a comment
-
-[[release]]
-name = "</script><script>alert(2)</script>"
-group_by = ["sex"]
-statistics = ["count", { mean = "wage", as = "<b>m</b>" }]
-spend = "1/10"
-
-[[release]]
-name = "resized"
-statistics = [{ mean = "wage" }, { histogram = "wage", edges = [0, 500, 2000] }]
-error = { mean_wage = 60 }
-resize = { rows = 30, proportion = "0.5" }
-"""
+PLAN = plan_text("planner")
 
 
 @pytest.fixture

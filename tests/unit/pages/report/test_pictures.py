@@ -8,6 +8,7 @@ from fractions import Fraction
 from xml.etree import ElementTree as ET
 
 import pytest
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet.ledger import Ledger
@@ -155,28 +156,7 @@ from discreet.cli import main
 sys.argv = ["discreet", "release", "plan.toml", "--out", "out"]
 main()
 """
-PLAN = """\
-[data]
-dataset = "acs12"
-source = "example:acs12"
-neighbours = "replace-one"
-rows = 2000
-ledger = "budget.db"
-
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-
-[budget]
-measure = "zcdp"
-rho = 0.5
-
-[[release]]
-name = "by gender"
-group_by = ["gender"]
-statistics = ["count"]
-spend = 0.1
-"""
+PLAN = plan_text("quoted")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not limit address space")
