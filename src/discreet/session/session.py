@@ -39,7 +39,7 @@ from discreet.session.folders import check_folders, drafts_for, given_back, put_
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
 from discreet.session.orders import Errors, Order, charge_of, check_names, checked_name, checked_order, declaration_json
-from discreet.statistics.kinds import count
+from discreet.statistics.counts import count
 from discreet.totals.checking import checked_invariants
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Session:
             set. Needs ReplaceOne with one row a person.
         report_delta: the δ at which ε is reported under ZCDP and GDP.
         limits: what the driver may take of the machine. Not for a relation, which follows its own connection.
-        progress: called with "fingerprint", "count" or "draw" as each begins; never with anything about rows.
+        progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.
 
     Raises:
         SourceError: the source does not fit the schema.
