@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.engines import open_source
@@ -91,7 +92,7 @@ def switching_often() -> Iterator[None]:
 
 def opened(source: Any, dataset: str = "d") -> dp.Session:
     budget = dp.PureDP(10**9)
-    return dp.Session(source, SCHEMA, dataset=dataset, ledger=":memory:", budget=budget, neighbours=dp.AddRemove())
+    return session_over(source, SCHEMA, dataset=dataset, budget=budget)
 
 
 @pytest.mark.parametrize("kind", SOURCES)

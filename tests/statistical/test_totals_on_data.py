@@ -14,6 +14,7 @@ from math import sqrt
 import numpy as np
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet import datasets
@@ -35,15 +36,7 @@ MILITARY = dp.Schema(
 
 
 def opened(source, schema, invariants, budget, rows):
-    return dp.Session(
-        source,
-        schema,
-        dataset="d",
-        ledger=":memory:",
-        budget=budget,
-        neighbours=dp.ReplaceOne(rows=rows),
-        invariants=invariants,
-    )
+    return session_over(source, schema, budget=budget, neighbours=dp.ReplaceOne(rows=rows), invariants=invariants)
 
 
 def persons(table, weight):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.builders import session_over
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -225,14 +226,7 @@ def test_a_file_whose_rows_cannot_be_read_is_as_good(source):
     whole = Path("plan.toml").read_text(encoding="utf-8")
     destroyed(source)
     with (
-        dp.Session(
-            str(source),
-            dp.Schema(age=dp.Number(0, 110)),
-            dataset="d",
-            ledger=":memory:",
-            budget=dp.ZCDP(1),
-            neighbours=dp.AddRemove(),
-        ) as session,
+        session_over(str(source), dp.Schema(age=dp.Number(0, 110)), budget=dp.ZCDP(1)) as session,
         pytest.raises(ReleaseFailed),
     ):
         session.release(session.table.agg(dp.sum("age", nulls="skip")), name="r")

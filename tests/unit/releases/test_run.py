@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.cube.cube import Cube
@@ -252,14 +253,7 @@ def test_the_bound_is_a_function_of_the_plan(tmp_path: Path) -> None:
     assert limits.MOST_WHOLE_CELLS == 500 * 500
     for size, parts in ((499, 0), (500, 1)):
         schema = dp.Schema(g=dp.Category(range(size)), h=dp.Category(range(499)))
-        with dp.Session(
-            pl.DataFrame({"g": [1], "h": [2]}),
-            schema,
-            dataset="d",
-            ledger=":memory:",
-            budget=dp.PureDP(1),
-            neighbours=dp.AddRemove(),
-        ) as session:
+        with session_over(pl.DataFrame({"g": [1], "h": [2]}), schema) as session:
             request = session.table.group_by("g", "h").agg(dp.count())
             release = session.release(request, name="r", to=tmp_path / "out" if parts else None)
             assert len(release.parts) == parts

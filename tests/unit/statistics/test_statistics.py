@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.cube.queries import QuantileCodes
@@ -55,14 +56,7 @@ EVERY = [
 
 
 def session(frame=FRAME, *, schema=SCHEMA, neighbours=None, budget=None):
-    return dp.Session(
-        frame,
-        schema,
-        dataset="d",
-        ledger=":memory:",
-        budget=budget or dp.PureDP(10**6),
-        neighbours=neighbours or dp.AddRemove(),
-    )
+    return session_over(frame, schema, budget=budget or dp.PureDP(10**6), neighbours=neighbours or dp.AddRemove())
 
 
 def released(*statistics, by=(), frame=FRAME, schema=SCHEMA, spend=None, impute=None, neighbours=None):

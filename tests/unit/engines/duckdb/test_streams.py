@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.builders import session_over
 from tests.unit.engines.conftest import arrow_table
 
 import discreet as dp
@@ -236,14 +237,7 @@ def test_types_that_follow_rows_are_refused(tmp_path: Path) -> None:
 
 def test_a_release_from_a_database_that_is_lost() -> None:
     database = Database(persons(), lost_after=1, lost_from=1)
-    session = dp.Session(
-        DatabaseTable(database.connect, "t"),
-        SCHEMA,
-        dataset="d",
-        ledger=":memory:",
-        budget=dp.PureDP(1),
-        neighbours=dp.AddRemove(),
-    )
+    session = session_over(DatabaseTable(database.connect, "t"), SCHEMA)
     request = session.table.group_by("word").agg(dp.count())
     with pytest.raises(dp.ReleaseFailed) as failed:
         session.release(request, spend="0.5", name="r")
