@@ -1,7 +1,8 @@
-"""Accuracy against budget: what a quote promises, and what releases on real data then do.
+"""Accuracy against budget: the errors that a quote promises, and the errors of releases on real data.
 
-The error of a release should be what its quote said, 95 times in 100, and halve when ρ is four times as large. The truth is
-taken from the file, which only works for data that are public anyway: here 2,000 persons of the American Community Survey.
+The error of a release should be at most the error of its quote, 95 times in 100, and halve when ρ is four times as large.
+The truth comes from the file, which is possible only for data that are public anyway: here 2,000 persons of the American
+Community Survey.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""What the ρ = 0.213 of the 2020 census means beside the exact populations of the states, of DC and of Puerto Rico.
+"""What the ρ = 0.213 of the 2020 census means alongside the exact populations of the states, of DC and of Puerto Rico.
 
-No data are read. Beside exact totals a person cannot move to another state alone: somebody has to move the other way. So
-tables that differ in two rows are compared, and noise that was made for one row protects them less.
+No data are read. With exact totals a person cannot move to another state alone: somebody has to move the other way. So
+the guarantee compares tables that differ in two rows, and noise that was made for one row protects them less.
 """
 
 import polars as pl
@@ -24,12 +24,12 @@ declared = {
 }
 print(f"advertised: ρ = 0.213, ε = {ADVERTISED.epsilon_at(DELTA):.4f} at δ = {DELTA}")
 for name, totals in declared.items():
-    # Whatever the totals are in the end: a is at most this. It depends on the schema alone.
+    # Whatever the totals turn out to be, a is at most this number. It depends on the schema alone.
     a = totals.semi_adjacency(schema)
     effective = ADVERTISED.group(a)
     print(f"{name:26} a = {a}  effective ρ = {float(effective.rho):.3f}, ε = {effective.epsilon_at(DELTA):.4f}")
 
-# What the same promise costs when the totals are counted: a session takes every spend as the effective one.
+# The cost of the same promise when the totals are counted: a session takes every spend as the effective amount.
 with dp.Session(
     pl.DataFrame({"state": ["AL"], "age": ["below 18"], "sex": ["F"]}),
     schema,

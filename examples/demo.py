@@ -1,11 +1,11 @@
 """Two releases from tables of real persons: `make demo`. Writes demo-out/ with numbers, error bars, guarantees and reports.
 
-(a) Mean income and hours by gender and employment, from 2,000 persons of the American Community Survey of 2012. How many
-    persons are in the table is confidential (AddRemove), so it is estimated first, and the table resized to that number.
-(b) The personnel table of the US armed forces, 1,414,593 persons, by branch, grade, race and gender. How many persons
-    there are was published by the Department of Defense (ReplaceOne).
+(a) Mean income and hours by gender and employment, from 2,000 persons of the American Community Survey of 2012. The number
+    of persons is confidential (AddRemove), so it is estimated first, and the table is resized to the estimate.
+(b) The personnel table of the US armed forces, 1,414,593 persons, by branch, grade, race and gender. The Department of
+    Defense has published the number of persons (ReplaceOne).
 
-A second run finds both releases in the ledger and gives the stored ones back, at no charge. `make clean` removes demo-out
+A second run finds both releases in the ledger and returns the stored ones, at no charge. `make clean` removes demo-out
 with its ledger; with confidential data that would be wrong, because the numbers stay published.
 """
 
@@ -25,8 +25,8 @@ OUT = Path(sys.argv[1] if len(sys.argv) > 1 else "demo-out")
 
 def incomes() -> None:
     """(a) acs12: clamp, impute and resize under pure differential privacy."""
-    # All bounds are public: the questionnaire has two boxes for hours a week, and nobody is older than 110. That incomes
-    # count up to 150,000 is a choice, made without looking: it caps what a single person can add to a sum. Higher incomes
+    # All bounds are public: the questionnaire has two boxes for hours a week, and nobody is older than 110. The cap of
+    # 150,000 for incomes is a choice, made without looking: it limits what a single person can add to a sum. Higher incomes
     # count as 150,000, so the means are a little low; with a higher bound the noise would grow in proportion.
     schema = dp.Schema(
         gender=dp.Category(["female", "male"]),
@@ -47,9 +47,9 @@ def incomes() -> None:
         size = session.estimate_rows(spend="0.1")
         print(f"The table has about {size.rows} rows ({size.low} to {size.high}); this number is now public and may be n.\n")
 
-        # Income and employment are null for children only, whom `where` leaves out; their laws serve the few rows that
-        # fill the table when the estimate is above the true number. Hours are null for whoever has not worked in the
-        # year, also among adults: here a null means 0 hours, so that is what it becomes.
+        # Income and employment are null only for children, whom `where` leaves out; their laws are for the few rows
+        # that fill the table when the estimate is above the true number. Hours are null for everybody who has not worked in
+        # the year, adults included: here a null means 0 hours, so it becomes 0.
         table = (
             session.table.clamp({"income": (0, 150_000)})
             .impute(
@@ -85,7 +85,7 @@ def personnel() -> None:
         neighbours=dp.ReplaceOne(rows=1_414_593),
     ) as session:
         heading("(b) military: personnel by branch, grade, race and gender", session)
-        # Without imputation each column could be null as far as anybody may know, and the table would have a group
+        # Without imputation each column could be null for all that is public, and the table would have a group
         # "not known" in every column, nearly all of it noise around 0.
         table = session.table.impute({name: dp.Weights(dict.fromkeys(values, 1)) for name, values in categories.items()})
         request = table.group_by(*categories).agg(dp.count())
@@ -98,7 +98,7 @@ def heading(title: str, session: dp.Session) -> None:
 
 
 def publish(session: dp.Session, request: Plan, spend: str, name: str, folder: str) -> None:
-    """Quote, release, save, and say what happened."""
+    """Quote, release, save, and print what happened."""
     before = session.remaining
     release = session.release(request, spend=spend, name=name)
     if session.remaining == before:
@@ -125,7 +125,7 @@ def amount(budget: object) -> str:
 
 
 def print_ledger() -> None:
-    """Every entry of the ledger: each charge stands before the data were opened."""
+    """Every entry of the ledger: each charge was written before the data were opened."""
     print("\nThe ledger\n==========")
     with Ledger.open(OUT / "ledger.db") as ledger:
         for entry in (entry for dataset in ledger.datasets() for entry in ledger.entries(dataset)):

@@ -1,9 +1,9 @@
 """Error curves of contingency tables whose margins are published exactly: noise on the lattice against naive noise.
 
-Two questions, both of whose margins are known to everybody: tables with the same margins differ in a = 2 or 3 rows. Naive
-noise is drawn cell by cell and made a times as strong a promise, so that a rows are covered. Noise that lives on the tables
-with these margins has the same guarantee, keeps the margins exactly, and is smaller in every cell. Nothing is simulated:
-these are the laws of the quotes.
+The tables have two questions, and everybody knows the margins of both: tables with the same margins differ in a = 2 or 3
+rows. Naive noise is drawn cell by cell for a promise that is a times as strong, so that it covers a rows. Noise on the
+tables whose margins are 0 has the same guarantee, keeps the margins exactly, and is smaller in every cell. Nothing is
+simulated: these are the laws of the quotes.
 """
 
 from collections.abc import Iterator
@@ -33,9 +33,9 @@ def opened(rows: int, columns: int, invariants: dp.Invariants | None) -> dp.Sess
 
 
 def curve(rows: int, columns: int) -> Iterator[tuple[float, float]]:
-    """For each ρ the standard deviation in a cell: of the noise that is chosen, and of the naive one."""
+    """For each ρ the standard deviation in a cell: of the chosen noise, and of the naive noise."""
     with opened(rows, columns, dp.Margins(["first"], ["second"])) as beside, opened(rows, columns, None) as alone:
-        beside.publish_totals()  # free of charge; they also tell that no answer is missing
+        beside.publish_totals()  # free of charge; they also show that no answer is missing
         request = beside.table.group_by("first", "second").agg(dp.count())
         for rho in LADDER:
             chosen = beside.quote(request, spend=rho)

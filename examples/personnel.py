@@ -1,7 +1,7 @@
-"""US military personnel by branch, grade, race and gender, beside the exact strength of each branch.
+"""US military personnel by branch, grade, race and gender, alongside the exact strength of each branch.
 
-The noise of the table adds up to 0 in each branch, so that the published table has the published totals, exactly. Noise that
-was made for two rows instead (the naive way to the same guarantee) has a larger error and other totals.
+The noise of the table adds up to 0 in each branch, so the published table has exactly the published totals. Independent
+noise for two rows (the naive way to the same guarantee) has a larger error and other totals.
 """
 
 import polars as pl
@@ -15,7 +15,7 @@ schema = dp.Schema(
     race=dp.Category(["ami/aln", "asian", "black", "multi", "p/i", "unk", "white"]),
     gender=dp.Category(["female", "male"]),
 )
-# Nothing in these data is confidential any more, so that errors may be shown.
+# Nothing in these data is confidential any more, so errors may be shown.
 truth = pl.read_parquet(datasets.path("military"))
 
 

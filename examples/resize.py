@@ -1,6 +1,6 @@
 """The three examples of the resize notes (seed 001, section 4.5) on a table of 100 rows: what they cost and what they do.
 
-The intervals are those of the resized table: what copying, sampling and filling change is not in them.
+The intervals are for the resized table. They do not cover what copying, sampling and filling change.
 """
 
 from fractions import Fraction
@@ -13,7 +13,7 @@ wages = pl.DataFrame({"wage": [100 * (1 + k % 20) for k in range(100)]})
 schema = dp.Schema(wage=dp.Number(0, 2000, step=100))
 CASES = [
     (150, "1", "all 100 records and 50 imputed ones; the noise is what it would be without resize"),
-    (100, "0.75", "75 random records and 25 imputed ones; nobody is surely in it, so the noise is smaller"),
+    (100, "0.75", "75 random records and 25 imputed ones; nobody is certain to be in it, so the noise is smaller"),
     (90, "1.5", "90 of two copies of each record; a person can be in it twice, so the noise is larger"),
 ]
 

@@ -85,6 +85,11 @@ class BudgetExceeded(DiscreetError):
         self.requested = requested
         self.remaining = remaining
 
+    def worded(self, dataset: str, requested: str, remaining: str, over: str, advice: str) -> BudgetExceeded:
+        """The same refusal with its amounts in words."""
+        words = f"dataset='{dataset}': requested {requested}, remaining {remaining}, over by {over}; {advice}"
+        return BudgetExceeded(words, self.requested, self.remaining)
+
     @property
     def difference(self) -> tuple[Fraction, ...]:
         """By how much the request is over what remains, coordinate by coordinate (0 where it fits)."""

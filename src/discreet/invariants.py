@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 else:
     __getattr__ = on_demand(
         "discreet.totals",
-        adjacency=["SemiAdjacency", "semi_adjacency"],
-        disclosure=["disclosures", "is_vacuous"],
-        published=["PublishedTotals"],
+        {
+            "adjacency": ["SemiAdjacency", "semi_adjacency"],
+            "disclosure": ["disclosures", "is_vacuous"],
+            "published": ["PublishedTotals"],
+        },
     )
 
 __all__ = [

@@ -31,8 +31,8 @@ from discreet.mechanisms import (
     candidates,
     change_of,
     law_of_cell,
-    noise_text,
     quantiles_change,
+    registry,
     words_of,
 )
 from discreet.mechanisms.gaussian import GaussianNoise
@@ -43,7 +43,6 @@ from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.mechanisms.losses import copied_structure
 from discreet.mechanisms.quantile_choice import QUANTILE_CHOICE
 from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
-from discreet.pages.report.appendix import laws_of, noises_of
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
 from discreet.pages.report.words import title_words
 from discreet.planfile import read as planfile
@@ -52,8 +51,8 @@ from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
 from discreet.privacy.measures import Measure, budget_named
-from discreet.quotes import allocate, primitives
 from discreet.quotes import certainty as levels
+from discreet.quotes import primitives
 from discreet.quotes import quote as quotes
 from discreet.quotes import space as totals_space
 from discreet.quotes.allocate import quote, row_targets
@@ -65,6 +64,7 @@ from discreet.totals.components import components_of, splits_of
 from discreet.totals.statements import Part, cells_of, part_json, parted
 from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
 
+from .every_noise import assert_described
 from .every_query import Case, cases
 
 HALF = Fraction(1, 2)
@@ -150,25 +150,7 @@ def test_every_noise_and_every_lattice_is_here() -> None:
 @pytest.mark.parametrize("kind", NOISES)
 def test_every_noise_has_a_name_a_sentence_a_formula_and_half_widths(kind: type) -> None:
     law, measure, formula = OF_NOISES[kind]
-    written = law.to_json()
-    assert json.loads(json.dumps(written)) == written
-    assert written["noise"] == law.words.name
-    assert noise_text(law).startswith(f"{law.words.name}, {law.words.parameter} ")
-    field = {"pure-dp": "epsilon", "zcdp": "rho", "gdp": "mu"}[measure]
-    measured = {
-        **written,
-        "query": "rows",
-        "share": "1",
-        "l1_sensitivity": "2",
-        "l2_squared_sensitivity": "2",
-        "guarantee": json.dumps({"kind": measure, field: "1"}),
-    }
-    (noise,) = noises_of({"noise": [measured]})
-    ((name, meaning),) = laws_of({"noise": [measured]})
-    assert noise.formula == formula
-    assert noise.parameter
-    assert written["noise"] in name
-    assert "P(" in meaning or "normal" in meaning
+    assert_described(law, measure, formula)
     if kind is ExponentialQuantiles:
         with pytest.raises(InternalError, match="no additive noise"):
             law.half_widths(HALF)
@@ -228,13 +210,14 @@ def test_every_noise_that_is_added_tells_an_audit_its_loss_or_its_law(kind: type
     assert copied is None or type(copied) is kind
 
 
-def test_no_guarantee_of_0_and_none_without_a_mechanism_has_a_noise() -> None:
+def test_no_guarantee_of_0_and_none_without_a_mechanism_has_a_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = Vector(4, None, Lattice(BLOCKS, 1))
     for guarantee in (PureDP(0), ZCDP(0), GDP(0)):
         with pytest.raises(InternalError, match="infinite noise"):
             candidates(answer, Sensitivity(1, 1), guarantee)
+    monkeypatch.setattr(registry, "MECHANISMS", (LAPLACE, SUM_ZERO, K_NORM, QUANTILE_CHOICE))
     with pytest.raises(InternalError, match="no mechanism gives ZCDP"):
-        candidates(answer, Sensitivity(1, 1), ZCDP(1), (LAPLACE, SUM_ZERO, K_NORM, QUANTILE_CHOICE))
+        candidates(answer, Sensitivity(1, 1), ZCDP(1))
 
 
 STATISTICS = {
@@ -420,8 +403,6 @@ FOREIGN: dict[str, Callable[[Any], object]] = {
     "what an interval rests on": lambda one: levels._statements(_line(one), ASKED.measured, 1),
     "a statistic beside totals": lambda one: totals_space._span(ASKED.plan, None, _of(one)),  # type: ignore[arg-type]
     "row targets": lambda one: row_targets(ASKED.plan, one, None),
-    "part of a target": lambda one: allocate._part(one, HALF),
-    "what adds up": allocate._adds_squares,
     "change under a relation": lambda one: change_of(
         1, 1, at_once=1, parts=1, cells=1, nullable=False, skipped=False, neighbours=one
     ),

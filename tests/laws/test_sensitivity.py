@@ -215,17 +215,16 @@ def test_whatever_a_row_does_all_queries_together_lose_the_spend_and_no_more(mov
     assert asked.joint <= 1
 
 
-def halved(changes, shares, *, squared):
-    return joint_factor(changes, shares, squared=squared) / 2
+def halved(changes, shares, size):
+    return joint_factor(changes, shares, size) / 2
 
 
 def without(forgotten):
     """The mutant that forgets one of the three things."""
 
-    def factor(changes, shares, *, squared):
+    def factor(changes, shares, size):
         def part(change, move):
-            norms = (getattr(change, move), worst(change))
-            return Fraction(*(one.l2_squared if squared else one.l1 for one in norms))
+            return Fraction(size(getattr(change, move)), size(worst(change)))
 
         moves = {"within", "across", "leaves"} - {forgotten}
         return max(sum(share * part(one, move) for one, share in zip(changes, shares, strict=True)) for move in moves)

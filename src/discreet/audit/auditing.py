@@ -32,7 +32,7 @@ from discreet.exact.numbers import Amount, exact, text
 from discreet.invariants import Invariants
 from discreet.noise.bits import Bits, system_bits
 from discreet.plan.plan import Plan
-from discreet.privacy import ApproxDP, Budget, PureDP, to_json
+from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import checked_budget
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Measured, Quote
@@ -261,8 +261,7 @@ def audit_quote(
     attacks = len(pairs) + sum(min(len(some), MOST_ATTACKS) for some in choices.values())
     if not attacks:
         raise PlanError("no two data sets that the guarantee compares were found; nothing can be audited")
-    delta = quoted.spend.delta if isinstance(quoted.spend, ApproxDP) else Fraction(0)
-    delta = delta if isinstance(quoted.spend, PureDP | ApproxDP) else _DELTA
+    delta = _DELTA if quoted.spend.pair is None else quoted.spend.pair[1]
     # Half of the error is that of the attacks, in both directions; the other half that of the checks of laws.
     aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (4 * attacks))
     found = [(pair.what, attacked(kernel, audited, pair, aim, stream)) for pair in pairs]

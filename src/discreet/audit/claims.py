@@ -15,8 +15,9 @@ from typing import Protocol
 
 from discreet.exact.numbers import sqrt_up
 from discreet.plan.plan import resize_of
-from discreet.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
+from discreet.privacy import GDP, Budget
 from discreet.privacy.amplify import Resampling
+from discreet.privacy.measures import Target, is_target
 from discreet.quotes.quote import Measured, Quote
 
 __all__ = ["Claim", "Profile", "claim_of", "grid_of"]
@@ -61,12 +62,14 @@ def claim_of(quote: Quote, measured: Sequence[Measured]) -> Claim:
     gaussian = all(one is not None and one.is_gdp for one in known)
     sampled = _resampling(quote)
     inner = _inner(quote, sampled, type(measured[0].guarantee))
-    if gaussian and isinstance(inner, ZCDP):
+    variance = inner.gaussian_variance(1) if gaussian else None
+    if variance is not None:
         # Rounded Gaussians of Σ Δ²/(2σ²) ≤ ρ are GDP with μ = √(2ρ), which is more than ρ-zCDP says (soundness 15).
-        inner = GDP(sqrt_up(2 * inner.rho))
-    if sampled is None or isinstance(inner, ZCDP):
-        return Claim(quote.spend, quote.spend if sampled is not None else inner)
-    return Claim(quote.spend, sampled.profile(inner))
+        inner = GDP(sqrt_up(1 / variance))
+    if sampled is None:
+        return Claim(quote.spend, inner)
+    profile = inner.profile_on(sampled)
+    return Claim(quote.spend, quote.spend if profile is None else profile)
 
 
 def _resampling(quote: Quote) -> Resampling | None:
@@ -75,25 +78,12 @@ def _resampling(quote: Quote) -> Resampling | None:
     return None if resize is None else Resampling(resize.rows, resize.proportion, quote.plan.neighbours, group)
 
 
-def _inner(quote: Quote, sampled: Resampling | None, kind: type[PureDP | ZCDP | GDP]) -> PureDP | ZCDP | GDP:
+def _inner(quote: Quote, sampled: Resampling | None, noise: type[Target]) -> Target:
     """The guarantee of everything that reads the table that is asked, for all rows of a person together."""
     spend = quote.spend
-    if isinstance(spend, ApproxDP):
-        if kind is PureDP:
-            pure = PureDP(spend.epsilon)
-            return pure if sampled is None else sampled.functional(pure)
-        if kind is ZCDP:
-            return ZCDP.for_approx(spend.epsilon, spend.delta)
-        return GDP.for_approx(spend.epsilon, spend.delta) if sampled is None else sampled.gaussian(spend)
-    if sampled is None:
-        return spend
-    match spend:
-        case PureDP():
-            return sampled.functional(spend)
-        case ZCDP():
-            return sampled.functional(spend)
-        case GDP():
-            return sampled.functional(spend)
+    kind = type(spend) if is_target(spend) else noise
+    (inner,) = kind.implying(spend, sampled, totals=True)
+    return inner
 
 
 def grid_of(claim: Claim) -> tuple[Fraction, ...]:
@@ -103,5 +93,5 @@ def grid_of(claim: Claim) -> tuple[Fraction, ...]:
         grid.append(epsilon)
         if claim.delta_at(epsilon) < _VISIBLE:
             break
-    own = {claim.spend.epsilon} if isinstance(claim.spend, PureDP | ApproxDP) else set()
+    own = () if claim.spend.pair is None else claim.spend.pair[:1]
     return tuple(sorted({*grid, *own}))

@@ -6,6 +6,7 @@ from discreet.cli.output import Answer
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import exact, text
 from discreet.privacy import GDP, ZCDP, PureDP
+from discreet.privacy.coordinates import amount_of
 
 __all__ = ["conversions"]
 
@@ -18,17 +19,21 @@ def conversions(*, rho: str | None, mu: str | None, epsilon: str | None, delta: 
     """
     if rho is not None and mu is not None:
         raise ArgumentError("--rho and --mu: give one of them")
-    if rho is not None or mu is not None:
-        return _of_guarantee(ZCDP(exact(rho, "--rho")) if rho is not None else GDP(exact(str(mu), "--mu")), epsilon, delta)
+    if mu is not None and epsilon is None and delta is None:
+        return _of_mu(GDP(exact(mu, "--mu")))
+    if mu is not None:
+        return _of_guarantee(GDP(exact(mu, "--mu")), epsilon, delta)
+    if rho is not None:
+        return _of_guarantee(ZCDP(exact(rho, "--rho")), epsilon, delta)
     if epsilon is None:
         raise ArgumentError("convert: give --rho, --mu or --epsilon, for example --rho 0.213 --delta 1e-10")
     return _of_target(epsilon, delta)
 
 
 def _of_guarantee(guarantee: ZCDP | GDP, epsilon: str | None, delta: str | None) -> Answer:
-    parameter = ("rho", "ρ", guarantee.rho) if isinstance(guarantee, ZCDP) else ("mu", "μ", guarantee.mu)
-    given = f"{parameter[1]} = {text(parameter[2])}"
-    facts = {parameter[0]: text(parameter[2])}
+    amount = text(amount_of(guarantee))
+    given = f"{guarantee.symbols[0]} = {amount}"
+    facts = {guarantee.fields[0]: amount}
     if epsilon is not None and delta is not None:
         raise ArgumentError("--epsilon and --delta: give one of them; the other is the answer")
     if delta is not None:
@@ -37,10 +42,12 @@ def _of_guarantee(guarantee: ZCDP | GDP, epsilon: str | None, delta: str | None)
     if epsilon is not None:
         found = guarantee.delta_at(exact(epsilon, "--epsilon"))
         return Answer([f"{given} implies δ = {found!r} at ε = {epsilon}"], {**facts, "epsilon": epsilon, "delta": found})
-    if isinstance(guarantee, GDP):
-        rho = text(guarantee.to_zcdp().rho)
-        return Answer([f"{given} implies ρ = {rho}"], {**facts, "rho": rho})
     raise ArgumentError("--rho: give --delta to learn ε, or --epsilon to learn δ")
+
+
+def _of_mu(guarantee: GDP) -> Answer:
+    mu, rho = text(guarantee.mu), text(guarantee.to_zcdp().rho)
+    return Answer([f"μ = {mu} implies ρ = {rho}"], {"mu": mu, "rho": rho})
 
 
 def _of_target(epsilon: str, delta: str | None) -> Answer:

@@ -12,11 +12,12 @@ from discreet.domain.neighbours import ReplaceOne
 from discreet.domain.schema import Category
 from discreet.domain.steps import NumberFacts, step_json
 from discreet.domain.words import column_text, neighbours_text, step_text
+from discreet.exact.figures import plural
 from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, plan_json
 from discreet.plan.sizes import is_large
 from discreet.planfile.read import PlanFile
-from discreet.privacy import GDP, ZCDP, ApproxDP, kind_name, to_json
+from discreet.privacy import kind_name, to_json
 from discreet.privacy.amounts import amount_text, number_text
 from discreet.quotes.quote import Quote
 from discreet.statistics.kinds import Histogram, Tables
@@ -28,7 +29,7 @@ __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
 def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
     """Data set, source, neighbours, budget, ledger and columns, as they were understood."""
     state = "" if plan.ledger.exists() else " (not there yet; the first release creates it)"
-    reported = isinstance(plan.budget, ZCDP | GDP)
+    reported = plan.budget.pair is None
     delta = f"; ε is reported at δ = {number_text(plan.report_delta)}" if reported else ""
     facts = [
         ("data set", plan.dataset),
@@ -60,7 +61,7 @@ def release_lines(name: str, quote: Quote) -> list[str]:
     cells = plan.layout.cells
     groups = " by " + ", ".join(group.column for group in plan.group_by) if plan.group_by else ""
     facts = [
-        ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} row{'s'[: cells != 1]}"),
+        ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} {plural('row', cells)}"),
         ("reading", str(plan.layout)),
         *((str(step["step"]), step_text(step)) for step in (step_json(step, plan.schema) for step in plan.steps)),
     ]
@@ -99,7 +100,11 @@ def left_out(plan: Plan) -> Iterator[str]:
         if not isinstance(known, NumberFacts) or group.column in facts.filtered:
             continue
         first, last = group.labels[0].split(",")[0][1:], group.labels[-1].split(",")[1][1:-1]
-        outside = [f"below {first}"] * (known.low < group.edges[0]) + [f"from {last} on"] * (known.high >= group.edges[-1])
+        outside = []
+        if known.low < group.edges[0]:
+            outside.append(f"below {first}")
+        if known.high >= group.edges[-1]:
+            outside.append(f"from {last} on")
         if outside:
             yield f"rows with {group.column} {' or '.join(outside)} are in no bin and count nowhere, also not as null"
 
@@ -120,8 +125,8 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     if not isinstance(plan.neighbours, ReplaceOne):
         return notes
     rows = plan.neighbours.rows
-    if isinstance(plan.budget, ApproxDP) and plan.budget.delta * rows > 1:
-        delta, share = number_text(plan.budget.delta), number_text(Fraction(1, rows))
+    if plan.budget.pair is not None and plan.budget.pair[1] * rows > 1:
+        delta, share = number_text(plan.budget.pair[1]), number_text(Fraction(1, rows))
         notes.append(f"note: δ = {delta} is more than 1/rows = {share}, which is too weak for most uses")
     for name, quote in quotes.items():
         cells = quote.plan.layout.cells

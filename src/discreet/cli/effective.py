@@ -11,7 +11,7 @@ from discreet.exact.numbers import decimal_up, exact, text
 from discreet.planfile.read import load_plan
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text
-from discreet.privacy.coordinates import Budget
+from discreet.privacy.coordinates import Budget, amount_of
 
 __all__ = ["effective_guarantee"]
 
@@ -53,8 +53,8 @@ def effective_guarantee(
         f"effective:  {amount_text(effective)}",
     ]
     facts: dict[str, object] = {"a": a, "advertised": amount_text(advertised), "effective": amount_text(effective)}
-    if isinstance(advertised, ZCDP | GDP) and isinstance(effective, ZCDP | GDP):
-        facts |= {"effective_parameter": text(effective.rho if isinstance(effective, ZCDP) else effective.mu)}
+    if advertised.pair is None:
+        facts |= {"effective_parameter": text(amount_of(effective))}
         if chance is not None:
             before, after = advertised.epsilon_at(chance), effective.epsilon_at(chance)
             facts |= {"epsilon_advertised": before, "epsilon_effective": after}

@@ -14,8 +14,9 @@ from discreet.exact.canonical import canonical
 from discreet.exact.given_paths import given_path, stands
 from discreet.exact.numbers import text
 from discreet.ledger import Entry, Identity, Ledger, entry_body
-from discreet.privacy import RDP, Budget, coordinates, from_coordinates, from_json
+from discreet.privacy import Budget, coordinates, from_coordinates, from_json
 from discreet.privacy.amounts import amount_text, number_text
+from discreet.privacy.measures import is_budget
 from discreet.releases.document import Release
 
 __all__ = ["exported_ledger", "shown_ledger", "verified_ledger"]
@@ -195,4 +196,4 @@ def _declared(identity: Identity) -> Budget | None:
         budget = from_json(json.loads(identity.declaration).get("budget"))
     except ArgumentError:
         return None
-    return None if isinstance(budget, RDP) or coordinates(budget) != identity.budget else budget
+    return budget if is_budget(budget) and coordinates(budget) == identity.budget else None

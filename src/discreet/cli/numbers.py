@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli.output import Grid
-from discreet.exact.figures import decimals_for, interval, name, number
+from discreet.exact.figures import decimals_for, interval, name, number, plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,7 +28,7 @@ def number_grid(table: pl.DataFrame, *, height: int | None = None) -> list[str |
     cells = [_numbers(shown, title) if title in numbers else [name(one) for one in shown[title]] for title in titles]
     grid = Grid([name(title) for title in titles], list(zip(*cells, strict=True)), frozenset(map(name, numbers)))
     more = (table.height if height is None else height) - shown.height
-    return [grid, f"  … and {number(more)} more row{'s'[: more != 1]}"] if more else [grid]
+    return [grid, f"  … and {number(more)} more {plural('row', more)}"] if more else [grid]
 
 
 def _numbers(table: pl.DataFrame, title: str) -> list[str]:

@@ -12,13 +12,13 @@ from discreet.cli.describing import declaration_lines, note_lines, release_facts
 from discreet.cli.output import Answer
 from discreet.engines import NO_LIMITS, Limits, Progress
 from discreet.errors import ArgumentError, BudgetExceeded
-from discreet.exact.given_paths import given_path, stands
+from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
 from discreet.ledger import Entry, Ledger
 from discreet.planfile.read import PlanFile, load_plan
-from discreet.privacy import Budget, coordinates, from_coordinates, to_json
-from discreet.privacy.amounts import amount_text, budget_down
+from discreet.privacy import coordinates, from_coordinates, to_json
+from discreet.privacy.amounts import amount_text, budget_down, in_words
 from discreet.quotes.quote import Quote
 from discreet.session.orders import charge_of
 from discreet.session.session import Session
@@ -164,7 +164,7 @@ def planner_page(path: Path, out: Path) -> Answer:
     """
     from discreet.pages.planner import Planned, planned_file, write_planner
 
-    if stands(given_path(out, "--html"), "--html") and not (out.is_file() or out.is_dir()):
+    if stands(out, "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is no regular file, and a page would take its place; choose another path")
     plan = load_plan(path)
     quotes, now = _quotes(plan)
@@ -207,17 +207,8 @@ def _charge(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Amoun
 
 def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
     """The charge fits, coordinate by coordinate, as the ledger will compare it: equal is accepted."""
-    if all(wanted <= left for wanted, left in zip(charge, now.remaining, strict=True)):
-        return
-    kind: type[Budget] = type(plan.budget)
-    asked, left = (amount_text(from_coordinates(kind, part)) for part in (charge, now.remaining))
-    over = tuple(max(Fraction(0), wanted - rest) for wanted, rest in zip(charge, now.remaining, strict=True))
-    raise BudgetExceeded(
-        f"the releases of {plan.path.name} need {asked} together, and {left} remains of the budget of "
-        f"'{plan.dataset}': {amount_text(from_coordinates(kind, over))} too much. Lower the spends; nothing was spent",
-        charge,
-        now.remaining,
-    )
+    if any(wanted > left for wanted, left in zip(charge, now.remaining, strict=True)):
+        raise in_words(plan.dataset, plan.budget, BudgetExceeded("", charge, now.remaining))
 
 
 def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequence[str]:

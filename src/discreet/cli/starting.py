@@ -24,6 +24,7 @@ from discreet.engines import header_of
 from discreet.engines.base import ColumnType
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
 from discreet.exact.figures import name as shown_name
+from discreet.exact.figures import plural
 from discreet.exact.files import created
 from discreet.exact.given_paths import given_path, require_writable, stands
 from discreet.exact.numbers import exact, text
@@ -86,7 +87,6 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
         ArgumentError: there is such a file already, or it cannot be written.
     """
     given_path(source, "SOURCE")
-    given_path(out, "--out")
     if stands(out, "--out") or out.is_symlink():
         raise ArgumentError(f"--out={out}: is there already; choose another name, or edit it")
     if not stands(out.parent, "--out"):
@@ -120,7 +120,7 @@ def _told(out: Path, missing: list[str], left: list[str]) -> Iterator[str]:
     if left:
         more = f" and {len(left) - _MOST_LEFT} more" if len(left) > _MOST_LEFT else ""
         yield (
-            f"Left out: {len(left)} column{'s' if len(left) > 1 else ''} of a name or type that no plan can declare: "
+            f"Left out: {len(left)} {plural('column', len(left))} of a name or type that no plan can declare: "
             f"{', '.join(left[:_MOST_LEFT])}{more}. To use one, rename it or cast it in a copy of the source."
         )
     if missing:

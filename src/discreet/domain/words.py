@@ -13,7 +13,7 @@ from discreet.domain.groups import Group
 from discreet.domain.neighbours import Neighbours, ReplaceOne
 from discreet.domain.schema import Category, Column, Number, Schema
 from discreet.domain.steps import Step, step_json
-from discreet.exact.figures import decimals_for, interval, name, number
+from discreet.exact.figures import decimals_for, interval, name, number, plural
 from discreet.exact.numbers import text
 
 __all__ = [
@@ -117,7 +117,7 @@ def release_card(document: Mapping[str, Any]) -> str:
 
 def neighbours_text(neighbours: Neighbours) -> str:
     """Who is compared with whom."""
-    person = f"{neighbours.rows_per_person} row{'s' if neighbours.rows_per_person > 1 else ''} a person"
+    person = f"{neighbours.rows_per_person} {plural('row', neighbours.rows_per_person)} a person"
     if isinstance(neighbours, ReplaceOne):
         return f"replace-one: exactly {neighbours.rows} rows, which is public; {person}"
     return f"add-remove: the number of rows is private; {person}"

@@ -16,7 +16,7 @@ Progress = Callable[[str], object]
 
 
 class Telling:
-    """An engine, and somebody who is told: "fingerprint", "count", "draw"; each as often as it is begun."""
+    """An engine, and somebody who is told: "snapshot", "count", "draw"; each as often as it is begun."""
 
     def __init__(self, engine: Engine, progress: Progress) -> None:
         self._engine, self._progress = engine, progress
@@ -28,7 +28,7 @@ class Telling:
 
     def snapshot(self) -> str:
         """That of the engine."""
-        self._tell("fingerprint")
+        self._tell("snapshot")
         return self._engine.snapshot()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:

@@ -44,32 +44,32 @@ _TINY = 5e-324
 
 def ball(value: Fraction | float | int) -> Ball:
     """The exact value for doubles and integers, an enclosure at the working precision for other rationals."""
-    from flint import arb, fmpq
+    import flint
 
-    if isinstance(value, Fraction):
-        return arb(fmpq(value.numerator, value.denominator))
-    return arb(value)
+    if isinstance(value, int | float):
+        return flint.arb(value)
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
 def around(middle: Ball | float, radius: Ball | float) -> Ball:
     """A ball that contains every number within `radius` of `middle`."""
-    from flint import arb
+    import flint
 
-    return arb(middle, radius)
+    return flint.arb(middle, radius)
 
 
 def unknown() -> Ball:
     """A ball of which nothing is known."""
-    from flint import arb
+    import flint
 
-    return arb.nan()
+    return flint.arb.nan()
 
 
 def pi_ball() -> Ball:
     """π at the working precision."""
-    from flint import arb
+    import flint
 
-    return arb.pi()
+    return flint.arb.pi()
 
 
 def negligible() -> Ball:
@@ -79,23 +79,23 @@ def negligible() -> Ball:
 
 def bernoulli(n: int) -> Ball:
     """The Bernoulli number B_n."""
-    from flint import arb
+    import flint
 
-    return arb.bernoulli(n)
+    return flint.arb.bernoulli(n)
 
 
 def factorial(n: int) -> Ball:
     """The factorial of n."""
-    from flint import arb
+    import flint
 
-    return arb.fac_ui(n)
+    return flint.arb.fac_ui(n)
 
 
 def theta3(z: Ball, height: Ball) -> Ball:
     """θ₃(z | i·height) = Σ exp(-π·height·n² + 2πi·n·z) over all integers n, for real z and height > 0."""
-    from flint import acb
+    import flint
 
-    return acb.modular_theta(acb(z), acb(0, height))[2].real
+    return flint.acb.modular_theta(flint.acb(z), flint.acb(0, height))[2].real
 
 
 def enclose(compute: Callable[[], Ball], relative_bits: int = 64, bits: int = 128) -> Ball:

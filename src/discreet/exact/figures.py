@@ -10,7 +10,7 @@ from math import floor, isfinite, log10
 
 from discreet.exact.numbers import decimal_up, text
 
-__all__ = ["amount", "decimals_for", "interval", "name", "number", "outwards", "percent_up"]
+__all__ = ["amount", "decimals_for", "enumerated", "interval", "name", "number", "outwards", "percent_up", "plural"]
 
 _MOST_DECIMALS = 6
 _LONG = 10**15
@@ -34,6 +34,18 @@ def name(value: object) -> str:
     if written.isprintable():
         return written
     return "".join(char if _visible(char) else f"⟨U+{ord(char):04X}⟩" for char in written)
+
+
+def plural(noun: str, many: int) -> str:
+    """The noun for one or for several things: "row", "rows"."""
+    return noun if many == 1 else f"{noun}s"
+
+
+def enumerated(texts: Sequence[str]) -> str:
+    """The texts as an enumeration: "a, b and c"."""
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def _visible(char: str) -> bool:

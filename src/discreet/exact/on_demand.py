@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 
 __all__ = ["on_demand"]
 
 
-def on_demand(package: str, **homes: Iterable[str]) -> Callable[[str], object]:
-    """The `__getattr__` of a package: it imports the module of a name, a keyword here, when the name is first asked for.
+def on_demand(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
+    """The `__getattr__` of a package: it imports the module that has a name when the name is first asked for.
+
+    `homes` has the names of each module, which is called as below the package.
 
     Type checkers do not follow it: they see imports of the same names below `if TYPE_CHECKING`, and nothing else.
     """

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError
 from discreet.exact.names import one_form, spellings
@@ -167,11 +166,7 @@ def _require_fresh_names(book: Book, account: Account, reservations: Sequence[Re
 
 
 def _exceeded(identity: Identity, requested: Amounts, remaining: Amounts) -> BudgetExceeded:
-    over = tuple(max(Fraction(0), wanted - left) for wanted, left in zip(requested, remaining, strict=True))
+    refused = BudgetExceeded("", requested, remaining)
+    over = f"{shown(refused.difference)} (in the coordinates in which {identity.measure} adds)"
     advice = f"the largest spend that fits is {shown(remaining)}" if any(remaining) else "nothing more can be released"
-    return BudgetExceeded(
-        f"dataset='{identity.dataset}': requested {shown(requested)}, remaining {shown(remaining)}, "
-        f"over by {shown(over)} (in the coordinates in which {identity.measure} adds); {advice}",
-        requested,
-        remaining,
-    )
+    return refused.worded(identity.dataset, shown(requested), shown(remaining), over, advice)

@@ -32,9 +32,7 @@ NOISES: tuple[type[Noise], ...] = (
 """Every noise that a mechanism offers; the type checker sees here that each has all that the library asks of one."""
 
 
-def candidates(
-    answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee, mechanisms: tuple[Mechanism, ...] = MECHANISMS
-) -> list[tuple[float, Noise]]:
+def candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> list[tuple[float, Noise]]:
     """The noises that give `guarantee` to an answer, each with its variance, from the least noise to the most.
 
     Raises:
@@ -45,7 +43,7 @@ def candidates(
         raise InternalError("a query that no row can change needs no noise")
     if not any(guarantee.coordinates):
         raise InternalError("a guarantee of 0 would need infinite noise")
-    found = [noise for mechanism in mechanisms for noise in mechanism.candidates(answer, sensitivity, guarantee)]
+    found = [noise for mechanism in MECHANISMS for noise in mechanism.candidates(answer, sensitivity, guarantee)]
     if not found:
         raise InternalError(f"no mechanism gives {type(guarantee).__name__}")
     return sorted(((noise.variance(), noise) for noise in found), key=lambda one: one[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -75,20 +75,16 @@ def worst(change: Change) -> Sensitivity:
     return _larger(_larger(change.within, change.across), change.leaves)
 
 
-def joint_factor(changes: Sequence[Change], shares: Sequence[Fraction], *, squared: bool) -> Fraction:
+def joint_factor(changes: Sequence[Change], shares: Sequence[Fraction], size: Callable[[Sensitivity], int]) -> Fraction:
     """By how much the queries of one request cost less together than one by one, in (0, 1].
 
     A row does one thing to all queries at once: it stays, moves or leaves. With noise that gives query i the share sᵢ of a
     guarantee at its own worst change Δᵢ, the loss of the whole vector is the largest over the three moves of Σ sᵢ cᵢ/Δᵢ,
-    where cᵢ ≤ Δᵢ is the change in that move: norms in the measure of the noise, squared for Gaussian noise.
+    where cᵢ ≤ Δᵢ is the change in that move, both as the measure of the guarantee sizes them: squared for Gaussian noise.
     """
     totals = [Fraction(0)] * 3
     for change, share in zip(changes, shares, strict=True):
-        largest = _norm(worst(change), squared=squared)
+        largest = size(worst(change))
         for place, move in enumerate((change.within, change.across, change.leaves)):
-            totals[place] += share * Fraction(_norm(move, squared=squared), max(1, largest))
+            totals[place] += share * Fraction(size(move), max(1, largest))
     return max(totals)
-
-
-def _norm(sensitivity: Sensitivity, *, squared: bool) -> int:
-    return sensitivity.l2_squared if squared else sensitivity.l1

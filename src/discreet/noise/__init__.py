@@ -15,12 +15,13 @@ Samplers are loaded when they first draw: a quote needs the laws alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exact.numbers import Amount
+from discreet.exact.on_demand import on_demand
 from discreet.noise.bits import system_bits
 from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, Geometric, Law, RoundedGaussian
 from discreet.noise.single.sums import SumOfNoises
@@ -112,10 +113,4 @@ def margins_gaussian(
 
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        if name in {"Binomial", "Hypergeometric"}:
-            from discreet.noise.counts import count_laws
-
-            return getattr(count_laws, name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = on_demand(__name__, {"counts.count_laws": ["Binomial", "Hypergeometric"]})

@@ -12,15 +12,17 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.domain.neighbours import AddRemove
-from discreet.exact.numbers import Amount, decimal_text, text
+from discreet.exact.figures import plural
+from discreet.exact.numbers import Amount, decimal_text, sqrt_up, text
 from discreet.mechanisms import Change, Sensitivity
 from discreet.pages.report.appendix import Noise, laws_of, noises_of, ordinary_words, start_words
 from discreet.pages.report.promise import comparison_words, detection_words
 from discreet.pages.report.words import people_words, step_words
 from discreet.plan.plan import plan_json, resize_of
-from discreet.privacy import GDP, ZCDP, PureDP, coordinates, from_coordinates, to_json
+from discreet.privacy import to_json
 from discreet.privacy.amounts import amount_text, report_delta_of
 from discreet.privacy.amplify import Resampling
+from discreet.privacy.measures import Target
 from discreet.quotes.allocate import changes_of, resampling_of
 from discreet.quotes.quote import Measured, Quote, accuracy_text, totals_text
 from discreet.releases.publish import guarantee_of, noise_json
@@ -117,7 +119,7 @@ def _steps(told: _Told) -> Iterator[str]:
         yield step_words(step)
         yield from _resized(told) if step["step"] == "resize" else (f"  {_ROW_WISE[step['step']]}",)
     group = told.quote.group
-    yield f"So tables that are compared differ in at most {group} row{'s' if group != 1 else ''} of the table that is asked."
+    yield f"So tables that are compared differ in at most {group} {plural('row', group)} of the table that is asked."
 
 
 _ROW_WISE = {
@@ -152,45 +154,30 @@ def _amplified(told: _Told, sampled: Resampling) -> str:
     inner, outer = _inner(told.quote), amount_text(told.quote.spend)
     start = f"{amount_text(inner)} for one row of the resized table is {outer} for the original one"
     once = "Everything that reads the sample is added up first and converted once."
-    match inner:
-        case PureDP():
-            return f"Amplified by sampling, ε' = log E e^(εK) (Theorem R3): {start}. {once}"
-        case ZCDP():
-            return f"Not amplified, because the largest orders see K at its most: ρ' = k²ρ = {sampled.most**2}·ρ: {start}."
-        case GDP() if isinstance(told.quote.spend, GDP):
-            return f"Not amplified, because the worst case is K at its most: μ' = kμ = {sampled.most}·μ: {start}."
-        case GDP():
-            return f"Amplified by sampling: δ'(ε) is that of the noise averaged over K (Theorems R1 and R2): {start}. {once}"
+    words = f"{inner.resized_words(told.quote.spend, sampled.most)}: {start}."
+    return f"{words} {once}" if told.quote.spend.amplified else words
 
 
-def _inner(quote: Quote) -> PureDP | ZCDP | GDP:
+def _inner(quote: Quote) -> Target:
     """What all queries together guarantee for one row of the table that is asked: joint · Σ of their guarantees."""
-    parts = zip(*(coordinates(one.guarantee) for one in quote.measured), strict=True)
-    total = from_coordinates(
-        type(quote.measured[0].guarantee), tuple(quote.joint * sum(part, Fraction(0)) for part in parts)
-    )
-    assert isinstance(total, PureDP | ZCDP | GDP)  # noqa: S101 (for the type checker: a mechanism has no other guarantee)
-    return total
+    parts = zip(*(one.guarantee.coordinates for one in quote.measured), strict=True)
+    kind = type(quote.measured[0].guarantee)
+    return kind.of_coordinates([quote.joint * sum(part, Fraction(0)) for part in parts], sqrt_up)
 
 
 def _changed(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
     quote, cells = told.quote, told.quote.plan.layout.cells
     appears = isinstance(quote.plan.neighbours, AddRemove) and told.sampled is None
-    yield (
-        (f"The answers of all {cells} groups are one vector. " if cells != 1 else "There is one group. ")
-        + (
-            "A row appears or disappears."
-            if appears
-            else "A row stays in its group, moves to another one, or counts nowhere."
-        )
-    )
+    groups = "There is one group." if cells == 1 else f"The answers of all {cells} groups are one vector."
+    moves = "A row stays in its group, moves to another one, or counts nowhere."
+    yield f"{groups} {'A row appears or disappears.' if appears else moves}"
     for one, change in zip(quote.measured, changes, strict=True):
         yield f"{one.query.words()}: {one.query.contribution()}"
         if appears:
             yield f"  it appears: {_norms(change.within)}"
         else:
-            moves = (("stays", change.within), ("moves", change.across), ("leaves or enters", change.leaves))
-            yield "  " + "; ".join(f"{word}: {_norms(move)}" for word, move in moves)
+            sizes = (("stays", change.within), ("moves", change.across), ("leaves or enters", change.leaves))
+            yield "  " + "; ".join(f"{word}: {_norms(size)}" for word, size in sizes)
         if one.sensitivity != one.ordinary:
             yield f"  one row: at most {_norms(one.ordinary)}; all rows that differ beside the exact totals, together:"
         yield f"  so {_norms(one.sensitivity, sign='=')}"
@@ -207,7 +194,7 @@ def _divided(told: _Told) -> Iterator[str]:
     yield f"The spend is {amount_text(quote.spend)}."
     yield start_words(told.document, guarantee_of(quote, told.report_delta))
     if quote.joint < 1:
-        norms = "Δ₁" if isinstance(_inner(quote), PureDP) else "Δ₂²"
+        norms = _inner(quote).norm
         yield (
             f"{text(quote.joint)} is the largest, over the three moves of a row, of the sum over the queries of "
             f"share · ({norms} of the move) / {norms}."

@@ -20,6 +20,7 @@ from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.domain.steps import Resize, Step, TableFacts, Where, after, conditions_of, facts_of
 from discreet.errors import InternalError
+from discreet.exact.figures import plural
 from discreet.statistics.kinds import Count, Histogram, Mean, Share, Statistic, Sum, Tables
 
 __all__ = ["JOINT_CELLS", "Layout", "Request", "layout_of", "resize_of", "table_facts", "tables_of", "used_columns"]
@@ -82,7 +83,7 @@ class Layout:
         because = f", because {self.because}" if self.because else ""
         sizes = [f"{part.domain:,}" for part in self.parts]
         if len(self.parts) == 1:
-            return f"the source is read once, for one table of {sizes[0]} cell{'s'[: self.joint != 1]}{because}"
+            return f"the source is read once, for one table of {sizes[0]} {plural('cell', self.joint)}{because}"
         tables = f"{', '.join(sizes[:-1])} and {sizes[-1]} cells{because}"
         return (
             f"the source is read {len(sizes)} times, for tables of {tables}; one joint table would have {self.joint:,} cells"

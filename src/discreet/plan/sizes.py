@@ -18,6 +18,7 @@ from discreet.domain.imputation import Normal, Uniform
 from discreet.domain.schema import Number
 from discreet.domain.steps import Clamp, Impute, NumberFacts, TableFacts, Where, facts_of
 from discreet.errors import PlanError
+from discreet.exact.figures import enumerated
 from discreet.exact.numbers import text
 from discreet.plan.layout import Layout, Request, resize_of, tables_of
 from discreet.statistics.kinds import Histogram, Statistic, levels_of
@@ -217,5 +218,6 @@ def _in_words(request: Request, steps: Mapping[str, int], start: str) -> str:
         column = request.schema[name]
         if isinstance(column, Number):
             shown.append(f"step={text(column.step * times)} for '{name}'")
-    listed = " and ".join([", ".join(shown[:-1]), *shown[-1:]][len(shown) < 2 :])
-    return f", {start}declare a coarser step: {listed} (the first release of a data set freezes its steps)" if shown else ""
+    if not shown:
+        return ""
+    return f", {start}declare a coarser step: {enumerated(shown)} (the first release of a data set freezes its steps)"

@@ -12,8 +12,6 @@ lower bounds. The theorems are proved in docs/proofs/privacy.md.
   Laplace noise
 * `_search`: Roots that are verified: what these functions return was itself seen to meet the target
 * `_slopes`: The slopes α_k of Theorems R1 and R2: found in doubles, then used exactly
-* `_tails`: Certified tails of the discrete Gaussian: sums of exp(−k²/2σ²) over k ≥ m, as enclosures at the current
-  precision
 * `_zcdp`: Certified scalar kernels of Theorem C1: ρ-zCDP (or one RDP order) to (ε, δ) and back, in doubles with an
   error bound
 * `_zcdp_arrays`: The kernels of `_zcdp` over arrays of doubles, in chunks that stay in the cache

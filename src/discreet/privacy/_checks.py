@@ -14,6 +14,7 @@ __all__ = [
     "exact_texts",
     "group_size",
     "not_negative",
+    "positive",
     "repetitions",
     "same_kind",
     "single_amount",
@@ -37,6 +38,18 @@ def not_negative(value: Amount, name: str) -> Fraction:
     number = exact(value, name)
     if not number >= 0:
         raise ArgumentError(f"{name}={text(number)}: must not be negative")
+    return number
+
+
+def positive(value: Amount, name: str) -> Fraction:
+    """The exact number.
+
+    Raises:
+        ArgumentError: no number, or not above 0.
+    """
+    number = exact(value, name)
+    if not number > 0:
+        raise ArgumentError(f"{name}={text(number)}: must be greater than 0")
     return number
 
 

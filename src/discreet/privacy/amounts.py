@@ -68,10 +68,10 @@ def in_words(dataset: str, budget: Budget, refused: BudgetExceeded) -> BudgetExc
     kind = type(budget)
     asked, over = (from_coordinates(kind, part) for part in (refused.requested, refused.difference))
     left = amount_text(budget_down(budget, refused.remaining))
-    words = f"requested {amount_text(asked)}, remaining {left}, over by {amount_text(over)}; "
-    fits = "ask for at most what remains, or for larger errors; a single release without a spend takes all of it"
-    words += fits if any(refused.remaining) else "nothing more can be released"
-    return BudgetExceeded(f"dataset='{dataset}': {words}", refused.requested, refused.remaining)
+    advice = "nothing more can be released"
+    if any(refused.remaining):
+        advice = "ask for at most what remains, or for larger errors; a single release without a spend takes all of it"
+    return refused.worded(dataset, amount_text(asked), left, amount_text(over), advice)
 
 
 def check_room(dataset: str, budget: Budget, spends: Sequence[Budget], left: tuple[Fraction, ...]) -> None:

@@ -50,6 +50,9 @@ class Sampling(Protocol):
     def gaussian(self, target: Any, /) -> Any:
         """The largest μ-GDP on the sample that gives the (ε, δ) of `target` for the original data."""
 
+    def profile(self, inner: Any, /) -> Any:
+        """The exact δ(ε) for the original data of what has the guarantee `inner` on the sample."""
+
 
 class WrittenMeasure(Protocol):
     """A measure that has a name, a JSON form and a sentence."""
@@ -142,6 +145,12 @@ class NoiseMeasure(SpentMeasure, Protocol):
 
         Rounded down. Nothing where this measure implies no such spend.
         """
+
+    def profile_on(self, sampled: Sampling) -> Any | None:
+        """The exact δ(ε), for the original data, of this guarantee for the rows of a sample; None where none is known."""
+
+    def as_pair(self, delta: Fraction, sampled: Sampling | None) -> Any:
+        """(ε, delta) for the original data, of this guarantee for the rows of the table that is asked."""
 
     def each_of(self, rows: int) -> Self:
         """What each of so many rows may have, so that all of them together have this guarantee."""

@@ -163,6 +163,16 @@ class GDP:
             return ()
         return (spend if sampled is None else spend.functional(sampled.law),)
 
+    def profile_on(self, sampled: Sampling) -> Any | None:
+        """That of Gaussian noise (Theorems R1 and R2)."""
+        return sampled.profile(self)
+
+    def as_pair(self, delta: Fraction, sampled: Sampling | None) -> ApproxDP:
+        """The ε of the exact profile."""
+        if sampled is None:
+            return self.to_approx(delta)
+        return ApproxDP(sampled.profile(self).epsilon_at(delta), delta)
+
     def each_of(self, rows: int) -> GDP:
         """μ/rows."""
         return GDP(self.mu / rows)
@@ -171,7 +181,7 @@ class GDP:
         """None: no Laplace noise is as hard to tell from itself as a Gaussian."""
         return None
 
-    def gaussian_variance(self, l2_squared: int) -> Fraction | None:
+    def gaussian_variance(self, l2_squared: int | Fraction) -> Fraction:
         """Δ₂²/μ²: rounding is post-processing of the Gaussian mechanism (soundness 15)."""
         return Fraction(l2_squared) / self.mu**2
 

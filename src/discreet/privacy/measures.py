@@ -37,6 +37,7 @@ __all__ = [
     "budget_named",
     "budgets",
     "is_budget",
+    "is_target",
     "measure_named",
     "noise_measure_named",
     "noise_measures",
@@ -47,19 +48,19 @@ Budget = PureDP | ApproxDP | ZCDP | GDP
 Target = PureDP | ZCDP | GDP
 """A guarantee that one mechanism can have by itself."""
 
-_BUDGETS: tuple[type[SpentMeasure], ...] = (PureDP, ApproxDP, ZCDP, GDP)
+_BUDGETS: tuple[type[Budget], ...] = (PureDP, ApproxDP, ZCDP, GDP)
 """What a budget can be, in the order in which messages list them."""
 _OTHERS: tuple[type[WrittenMeasure], ...] = (RDP,)
-_NOISES: tuple[type[NoiseMeasure], ...] = (PureDP, GDP, ZCDP)
+_NOISES: tuple[type[Target], ...] = (PureDP, GDP, ZCDP)
 """What noise can guarantee: of equal variances the first is taken."""
 
 
-def budgets() -> tuple[type[SpentMeasure], ...]:
+def budgets() -> tuple[type[Budget], ...]:
     """Every measure that a budget can have."""
     return _BUDGETS
 
 
-def noise_measures() -> tuple[type[NoiseMeasure], ...]:
+def noise_measures() -> tuple[type[Target], ...]:
     """Every measure that noise can guarantee by itself."""
     return _NOISES
 
@@ -67,6 +68,11 @@ def noise_measures() -> tuple[type[NoiseMeasure], ...]:
 def is_budget(value: object) -> TypeGuard[Budget]:
     """Whether it is a guarantee that can be spent."""
     return type(value) in _BUDGETS
+
+
+def is_target(value: object) -> TypeGuard[Target]:
+    """Whether it is a guarantee that noise can have by itself."""
+    return type(value) in _NOISES
 
 
 def measure_named(word: str) -> type[WrittenMeasure]:

@@ -152,11 +152,19 @@ class PureDP:
         whole = cls(spend.epsilon)
         return (whole if sampled is None else whole.functional(sampled.law),)
 
+    def profile_on(self, sampled: Sampling) -> Any | None:
+        """That of the worst mechanism."""
+        return sampled.profile(self)
+
+    def as_pair(self, delta: Fraction, sampled: Sampling | None) -> ApproxDP:
+        """The ε of this guarantee, carried through the sample first."""
+        return (self if sampled is None else self.through(sampled.law)).to_approx(delta)
+
     def each_of(self, rows: int) -> PureDP:
         """ε/rows."""
         return PureDP(self.epsilon / rows)
 
-    def laplace_scale(self, l1: int) -> Fraction | None:
+    def laplace_scale(self, l1: int | Fraction) -> Fraction:
         """Δ₁/ε."""
         return Fraction(l1) / self.epsilon
 

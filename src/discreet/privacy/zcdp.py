@@ -158,6 +158,14 @@ class ZCDP:
             return ()
         return (spend if sampled is None else spend.functional(sampled.law),)
 
+    def profile_on(self, sampled: Sampling) -> Any | None:  # noqa: ARG002
+        """None: the worst mechanism of a ρ is not known."""
+        return None
+
+    def as_pair(self, delta: Fraction, sampled: Sampling | None) -> ApproxDP:
+        """The ε of this guarantee, carried through the sample first."""
+        return (self if sampled is None else self.through(sampled.law)).to_approx(delta)
+
     def each_of(self, rows: int) -> ZCDP:
         """ρ/rows²."""
         return ZCDP(self.rho / rows**2)
@@ -166,7 +174,7 @@ class ZCDP:
         """None: a Gaussian of the same ρ has less variance."""
         return None
 
-    def gaussian_variance(self, l2_squared: int) -> Fraction | None:
+    def gaussian_variance(self, l2_squared: int | Fraction) -> Fraction:
         """Δ₂²/(2ρ): rounding is post-processing of the Gaussian mechanism (soundness 15)."""
         return Fraction(l2_squared) / (2 * self.rho)
 

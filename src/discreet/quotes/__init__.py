@@ -19,19 +19,14 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from discreet.exact.on_demand import on_demand
 
 if TYPE_CHECKING:
     from discreet.quotes.quote import Quote
 
 __all__ = ["Quote"]
 
-
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """The names that 0.1.0 had here, loaded when they are first used."""
-        if name in __all__:
-            return getattr(import_module("discreet.quotes.quote"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = on_demand(__name__, {"quote": __all__})  # loaded when they are first used

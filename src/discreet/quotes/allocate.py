@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from discreet.cube.queries import QuantileCodes, Query, RowCount
 from discreet.domain.neighbours import Neighbours, ReplaceOne
 from discreet.domain.steps import conditions_of
-from discreet.errors import ArgumentError, InternalError, PlanError, unreachable
-from discreet.exact.numbers import decimal_text, sqrt_down
+from discreet.errors import ArgumentError, InternalError, PlanError
+from discreet.exact.numbers import decimal_text, sqrt_down, sqrt_up
 from discreet.mechanisms import (
     Answer,
     Change,
@@ -36,8 +36,8 @@ from discreet.mechanisms import (
 )
 from discreet.plan.plan import Plan, resize_of
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
-from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
-from discreet.privacy.coordinates import Budget, coordinates, from_coordinates
+from discreet.privacy.coordinates import Budget, coordinates
+from discreet.privacy.measures import Target, is_budget, noise_measures
 from discreet.quotes.certainty import levelled
 from discreet.quotes.primitives import Asked, line_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
@@ -51,9 +51,6 @@ if TYPE_CHECKING:
     from discreet.privacy.amplify import Resampling
 
 __all__ = ["changes_of", "check_large", "quote", "resampling_of", "row_quote", "row_targets"]
-
-Target = PureDP | ZCDP | GDP
-"""A guarantee that one mechanism can have by itself."""
 
 
 def quote(plan: Plan, spend: Budget, beside: Beside | None = None) -> Quote:
@@ -109,26 +106,13 @@ def row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Targe
     (soundness 12). Otherwise group privacy over the rows of a person, inverted exactly. Under ApproxDP there are several,
     and the least noisy mechanism is taken.
     """
-    sampled = resampling_of(plan, beside)
-    if isinstance(spend, ApproxDP):
-        pure = row_targets(plan, PureDP(spend.epsilon), beside)
-        if not spend.delta > 0:
-            return pure
-        rows = plan.neighbours.rows_per_person
-        if sampled is not None:
-            return (*pure, sampled.gaussian(spend))
-        gaussian = GDP(GDP.for_approx(spend.epsilon, spend.delta).mu / rows)
-        lattice = () if beside is None else (ZCDP.for_approx(spend.epsilon, spend.delta),)
-        return (*pure, gaussian, *lattice)
-    rows = plan.neighbours.rows_per_person
-    match spend:
-        case PureDP(epsilon=epsilon):
-            return (PureDP(epsilon / rows) if sampled is None else sampled.functional(spend),)
-        case ZCDP(rho=rho):
-            return (ZCDP(rho / rows**2) if sampled is None else sampled.functional(spend),)
-        case GDP(mu=mu):
-            return (GDP(mu / rows) if sampled is None else sampled.functional(spend),)
-    raise unreachable(spend)
+    if not is_budget(spend):
+        raise InternalError(f"no case for {type(spend).__name__}: only a budget can be spent")
+    sampled, totals = resampling_of(plan, beside), beside is not None
+    whole = [one for kind in noise_measures() for one in kind.implying(spend, sampled, totals=totals)]
+    if sampled is not None:
+        return tuple(whole)
+    return tuple(one.each_of(plan.neighbours.rows_per_person) for one in whole)
 
 
 def resampling_of(plan: Plan, beside: Beside | None) -> Resampling | None:
@@ -197,17 +181,7 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
     """What the queries cost together, relative to one by one; beside exact totals they are added up one by one."""
     if asked.space is not None:
         return Fraction(1)
-    return joint_factor([_change(asked, query) for query in queries], shares, squared=_adds_squares(target))
-
-
-def _adds_squares(target: Target) -> bool:
-    """Whether the noise of a target costs by the squares of what changes (Gaussian noise), or by the changes themselves."""
-    match target:
-        case PureDP():
-            return False
-        case ZCDP() | GDP():
-            return True
-    raise unreachable(target)
+    return joint_factor([_change(asked, query) for query in queries], shares, type(target).size)
 
 
 def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
@@ -244,14 +218,7 @@ def _sensitivity(asked: Asked, query: Query, change: Change) -> Sensitivity:
 
 def _part(target: Target, share: Fraction) -> Target:
     """The part of a target in its additive coordinates; a share above 1 occurs where queries cost less together."""
-    match target:
-        case PureDP(epsilon=epsilon):
-            return PureDP(epsilon * share)
-        case ZCDP(rho=rho):
-            return ZCDP(rho * share)
-        case GDP(mu=mu):
-            return GDP(sqrt_down(mu**2 * share))
-    raise unreachable(target)
+    return type(target).of_coordinates([share * value for value in target.coordinates], sqrt_down)
 
 
 def _answer(asked: Asked, query: Query) -> Answer:
@@ -330,43 +297,19 @@ def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:
 def _advertised(plan: Plan, spend: Budget, measured: Sequence[Measured], joint: Fraction) -> Budget:
     """The guarantee that the same noise has for one replaced row, if nobody counts the totals. Only printed."""
     inner = [_ordinary_guarantee(one) for one in measured]
-    parts = zip(*map(coordinates, inner), strict=True)
-    total = from_coordinates(type(inner[0]), tuple(joint * sum(part, Fraction(0)) for part in parts))
+    parts = zip(*(one.coordinates for one in inner), strict=True)
+    total = type(inner[0]).of_coordinates([joint * sum(part, Fraction(0)) for part in parts], sqrt_up)
     sampled = resampling_of(plan, None)
-    if isinstance(total, GDP) and isinstance(spend, ApproxDP) and sampled is not None:
-        return ApproxDP(sampled.profile(total).epsilon_at(spend.delta), spend.delta)
-    if isinstance(total, ApproxDP):
-        raise InternalError("a mechanism guarantees no approximate DP by itself")
-    outer = total if sampled is None else _through(sampled, total)
-    return outer.to_approx(spend.delta) if isinstance(spend, ApproxDP) and spend.delta else outer
-
-
-def _through(sampled: Resampling, inner: Target) -> Target:
-    """What a guarantee for the resized table is for the original one."""
-    match inner:
-        case PureDP():
-            return sampled.guarantee(inner)
-        case ZCDP():
-            return sampled.guarantee(inner)
-        case GDP():
-            return sampled.guarantee(inner)
-    raise unreachable(inner)
+    if spend.pair is not None and spend.pair[1]:
+        return total.as_pair(spend.pair[1], sampled)
+    return total if sampled is None else total.through(sampled.law)
 
 
 def _ordinary_guarantee(one: Measured) -> Target:
     """The guarantee of the noise at the ordinary sensitivity: the stated one, scaled by the two sensitivities."""
-    match one.guarantee:
-        case PureDP(epsilon=epsilon):
-            return PureDP(epsilon * Fraction(one.ordinary.l1, one.sensitivity.l1))
-        case ZCDP(rho=rho):
-            return ZCDP(rho * Fraction(one.ordinary.l2_squared, one.sensitivity.l2_squared))
-        case GDP():
-            squared = coordinates(one.guarantee)[0] * Fraction(one.ordinary.l2_squared, one.sensitivity.l2_squared)
-            made = from_coordinates(GDP, (squared,))
-            if not isinstance(made, GDP):
-                raise InternalError("GDP has one coordinate")
-            return made
-    raise unreachable(one.guarantee)
+    kind = type(one.guarantee)
+    ratio = Fraction(kind.size(one.ordinary), kind.size(one.sensitivity))
+    return kind.of_coordinates([ratio * value for value in one.guarantee.coordinates], sqrt_up)
 
 
 def check_large(quote: Quote) -> Quote:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from discreet.cube.queries import Dispersion, LevelCounts, Query, Squares, WeightedSum
 from discreet.domain.words import card, one_line, request_text
 from discreet.errors import InternalError, unreachable
-from discreet.exact.numbers import common_denominator, decimal_text, text
+from discreet.exact.numbers import common_denominator, decimal_text
 from discreet.mechanisms import Noise, Sensitivity, law_of_cell, noise_text
 from discreet.noise.single.sums import SumOfNoises
 from discreet.plan.plan import Plan, resize_of
-from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget
+from discreet.privacy.measures import Target
 from discreet.statistics.kinds import (
     Count,
     Histogram,
@@ -88,7 +88,7 @@ class Measured:
     share: Fraction
     sensitivity: Sensitivity
     ordinary: Sensitivity
-    guarantee: PureDP | ZCDP | GDP
+    guarantee: Target
     law: Noise
     alternatives: tuple[Alternative, ...] = ()
 
@@ -201,7 +201,7 @@ class Quote:
             lines += totals_text(self, self.beside)
         if self.group > 1 and (self.beside is None or resize is not None):
             lines.append(f"one person can move {self.group} rows of the table that is asked; the noise allows for that")
-        if resize is not None and resize.proportion < 1 and isinstance(self.spend, ZCDP | GDP):
+        if resize is not None and resize.proportion < 1 and not self.spend.amplified:
             lines.append("sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller")
         lines.append(str(self.plan.layout))
         for one in self.measured:
@@ -247,12 +247,10 @@ def totals_text(quote: Quote, beside: Beside) -> list[str]:
         lines.append(f"the totals are not published yet; {later}")
     if quote.advertised != quote.spend:
         lines.append(f"the same noise without counting the totals would be advertised as: {quote.advertised.explain()}")
-    if isinstance(quote.spend, ZCDP):
+    if resize_of(quote.plan) is None:
         for one in quote.measured:
-            factor = Fraction(one.sensitivity.l2_squared, max(1, one.ordinary.l2_squared))
-            if resize_of(quote.plan) is None:
-                naive = f"(naive: a² = {adjacency.a**2})"
-                lines.append(f"  {one.query.words()}: the totals multiply ρ by {text(factor)} {naive}")
+            words = quote.spend.totals_words(one.ordinary, one.sensitivity, adjacency.a)
+            lines += [f"  {one.query.words()}: {words}"] if words else []
     return lines
 
 

@@ -24,7 +24,6 @@ from discreet.exact.files import synced
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits
 from discreet.plan.plan import Plan, plan_json, tables_of, used_columns
-from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.coordinates import to_json
 from discreet.quotes.public_sums import sums_of_counts, sums_of_frame
 from discreet.quotes.quote import LEVEL, Line, PublicCells, Quote, expected_error
@@ -267,9 +266,7 @@ def _totals_json(quote: Quote) -> dict[str, Any] | None:
 def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
     """What a release of the quote promises to each person; ε is stated at `report_delta` under ZCDP and GDP."""
     spend, neighbours = quote.spend, quote.plan.neighbours
-    delta = report_delta
-    if isinstance(spend, PureDP | ApproxDP):
-        delta = spend.delta if isinstance(spend, ApproxDP) else Fraction(0)
+    delta = report_delta if spend.pair is None else spend.pair[1]
     relation = str(neighbours.to_json()["relation"])
     a = None if quote.beside is None else quote.beside.adjacency.a
     advertised = None if quote.beside is None else quote.advertised

@@ -12,9 +12,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from discreet.exact.on_demand import on_demand
 
 if TYPE_CHECKING:
     from discreet.session.orders import Order
@@ -22,12 +22,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Order", "Session"]
 
-_HOME = MappingProxyType({"Order": "orders", "Session": "session"})
-
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """The names that 0.1.0 had here, loaded when they are first used."""
-        if name in _HOME:
-            return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = on_demand(__name__, {"orders": ["Order"], "session": ["Session"]})  # loaded when they are first used

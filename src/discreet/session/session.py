@@ -70,7 +70,7 @@ class Session:
             set. Needs ReplaceOne with one row a person.
         report_delta: the δ at which ε is reported under ZCDP and GDP.
         limits: what the driver may take of the machine. Not for a relation, which follows its own connection.
-        progress: called with "fingerprint", "count" or "draw" as each begins; never with anything about rows.
+        progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.
 
     Raises:
         SourceError: the source does not fit the schema.

@@ -11,8 +11,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from discreet.exact.on_demand import on_demand
 
 if TYPE_CHECKING:
     from discreet.statistics.kinds import (
@@ -75,11 +76,5 @@ __all__ = [
     "variance",
 ]
 
-
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """The names that 0.1.0 had here, loaded when they are first used."""
-        if name in __all__:
-            return getattr(import_module("discreet.statistics.kinds"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = on_demand(__name__, {"kinds": __all__})  # loaded when they are first used

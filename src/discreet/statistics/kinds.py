@@ -44,7 +44,8 @@ __all__ = [
     "variance",
 ]
 
-_MAX_WEIGHT = _MOST_DIGITS = 10**30
+_MAX_WEIGHT = 10**30
+_MAX_DENOMINATOR = 10**30
 _MAX_QUANTILES = 1000
 _MOST_CHOSEN = 63
 _INTERVAL = Fraction(1, 20)
@@ -209,7 +210,7 @@ def quantiles(
     for q in levels:
         if not 0 <= q <= 1:
             raise ArgumentError(f"quantiles('{column}'): at={text(q)} must lie in [0, 1]; the median is '0.5'")
-        if q.denominator > _MOST_DIGITS:
+        if q.denominator > _MAX_DENOMINATOR:
             raise ArgumentError(f"quantiles('{column}'): at must have at most 30 digits; round it")
     if not levels or len(set(levels)) < len(levels) or len(levels) > _MAX_QUANTILES:
         raise ArgumentError(f"quantiles('{column}'): at must hold 1 to {_MAX_QUANTILES} different numbers")

@@ -19,6 +19,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.exact.figures import plural
 from discreet.exact.lattices import rank
 
 __all__ = ["Blocks", "Kernel", "Structure", "Table", "Tables", "describe", "exact_sums", "margin_equations"]
@@ -200,10 +201,10 @@ def describe(structure: Structure) -> str:
         case Blocks(sizes=sizes):
             same = sizes.size and bool((sizes == sizes[0]).all())
             cells = f"{sizes[0] if same else 'several'} cells"
-            return f"{sizes.size} block{'s'[: sizes.size != 1]} of {cells}, each with an exact total"
+            return f"{sizes.size} {plural('block', sizes.size)} of {cells}, each with an exact total"
         case Tables(tables=tables):
             shapes = {table.order.shape for table in tables}
             shown = " x ".join(map(str, tables[0].shape)) if len(shapes) == 1 else "several shapes"
-            return f"{len(tables)} table{'s'[: len(tables) != 1]} of {shown}, with exact margins"
+            return f"{len(tables)} {plural('table', len(tables))} of {shown}, with exact margins"
         case Kernel(order=order, equations=equations):
             return f"{order.size} cells under {prod(equations.shape[:1])} exact equations"

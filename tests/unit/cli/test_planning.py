@@ -61,7 +61,7 @@ def test_a_plan_over_the_budget_leaves_with_3(folder: Path, command: str) -> Non
     edit(folder, "spend = 0.1\n", "spend = 0.45\n" + SECOND)
     done(command, "plan.toml")  # exactly the budget
     edit(folder, "spend = 0.45", 'spend = "0.450000000000000001"')
-    assert "ρ = 1e-18 too much" in refused(3, command, "plan.toml")
+    assert "over by ρ = 1e-18;" in refused(3, command, "plan.toml")
     assert "need ρ = 0.500001" not in refused(3, command, "plan.toml")
 
 

@@ -22,7 +22,7 @@ import discreet as dp
 from discreet.cli import app
 from discreet.cli.drafting import Entry, Section, to_fill_in, written
 from discreet.cli.starting import nobody, started_plan
-from discreet.engines.duckdb.driver import _CsvEngine
+from discreet.engines.duckdb.csv_files import _CsvEngine
 from discreet.engines.duckdb.parquet import _ParquetEngine
 from discreet.errors import ArgumentError, ReleaseFailed
 from discreet.planfile.read import load_plan

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import mpmath
 import numpy as np
 import pytest
 from mpmath import mp, mpc, mpf
 
-from discreet.privacy._tails import _hermite_coefficients, _upper_moment, gaussian_sum
 from discreet.privacy.calculus._losses import UNIT, Gaussian, Grid, Loss, Theta, discrete_gaussian, discrete_laplace, stack
 
 MANY = 60
@@ -86,48 +84,3 @@ def test_the_bound_counts_every_operation_on_every_atom(name: str) -> None:
         assert bound.slope > 0
     assert loss.errors(50.0).constant > loss.errors(1.0).constant
     assert loss.errors(50.0).cumulant > loss.errors(1.0).cumulant
-
-
-@pytest.mark.parametrize("sigma2", [Fraction(10_000), Fraction(10_001), Fraction(10**6, 7)])
-@pytest.mark.parametrize("z", [0.0, 0.5, 3.0, 20.0])
-@pytest.mark.parametrize("bits", [128, 256])
-def test_tails_of_the_discrete_gaussian_hold_the_sum_and_use_the_whole_precision(
-    sigma2: Fraction, z: float, bits: int
-) -> None:
-    from flint import ctx
-
-    sigma = float(sigma2) ** 0.5
-    start = int(z * sigma) + 1
-    with ctx.workprec(bits):
-        found = gaussian_sum(sigma2, start)
-        assert found.rel_accuracy_bits() >= bits - 40
-        middle, radius = (
-            Fraction(int(part.man_exp()[0])) * Fraction(2) ** int(part.man_exp()[1]) for part in (found.mid(), found.rad())
-        )
-    with mp.workprec(bits + 60):
-        unit = -mpf(sigma2.denominator) / (2 * sigma2.numerator)
-        end = start + int(sigma * (bits / 4 + 10))
-        term, ratio, shrink = mp.exp(unit * start * start), mp.exp(unit * (2 * start + 1)), mp.exp(2 * unit)
-        truth = mpf(0)
-        for _ in range(start, end):
-            truth += term
-            term *= ratio
-            ratio *= shrink
-            if term < mpmath.ldexp(truth, -bits - 50):
-                break
-        apart = abs(truth - mpf(middle.numerator) / middle.denominator)
-        assert apart <= mpf(radius.numerator) / radius.denominator + mpmath.ldexp(truth, -bits - 30)
-
-
-@pytest.mark.parametrize("k", range(7))
-@pytest.mark.parametrize("z", [0.0, 0.7, 6.0])
-def test_the_remainder_of_euler_and_maclaurin_is_made_of_exact_moments(k: int, z: float) -> None:
-    from flint import arb
-
-    with mp.workdps(30):
-        truth = mp.quad(lambda t: t**k * mp.exp(-t * t / 2), [z, z + 2, z + 10, z + 40])
-        assert float(_upper_moment(k, arb(z))) == pytest.approx(float(truth), rel=1e-12)
-        polynomial = sum(c * mpf(z) ** power for power, c in enumerate(_hermite_coefficients(k)))
-        assert float(polynomial) == pytest.approx(
-            float(2 ** (-mpf(k) / 2) * mp.hermite(k, z / mp.sqrt(2))), rel=1e-12, abs=1e-12
-        )

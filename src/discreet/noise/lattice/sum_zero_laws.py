@@ -22,7 +22,7 @@ from discreet.exact.balls import Ball, around, ball, enclosure, negligible, sign
 from discreet.exact.numbers import Amount
 from discreet.exact.precision import with_precision, working_bits
 from discreet.noise._parameters import MOST_SCALE, checked_size, positive
-from discreet.noise.single.laws import DiscreteLaplace, checked_coverage, checked_probability, smallest
+from discreet.noise.single.laws import DiscreteLaplace, cdf, checked_coverage, checked_probability, smallest, tail
 
 __all__ = ["SumZeroLaplaceCell"]
 
@@ -49,20 +49,16 @@ class SumZeroLaplaceCell:
         if not self.cells >= 1:
             raise ArgumentError(f"cells={self.cells}: must be at least 1")
 
+    tail, cdf = tail, cdf
+
     def pmf(self, k: int) -> tuple[float, float]:
         """Doubles around P(v₁ = k)."""
         size = abs(k)
         return enclosure(lambda: _at_least(self, size) - _at_least(self, size + 1), at_most=1.0)
 
-    def tail(self, k: int) -> tuple[float, float]:
-        """Doubles around P(|v₁| > k), for k ≥ 0."""
-        if k < 0:
-            raise ArgumentError(f"k={k}: must not be negative")
-        return enclosure(lambda: 2 * _at_least(self, k + 1), at_most=1.0)
-
-    def cdf(self, k: int) -> tuple[float, float]:
-        """Doubles around P(v₁ ≤ k)."""
-        return enclosure(lambda: 1 - _at_least(self, k + 1) if k >= 0 else _at_least(self, -k), at_most=1.0)
+    def tail_ball(self, k: int) -> Ball:
+        """P(|v₁| > k) as a ball of the working precision, for k ≥ 0."""
+        return 2 * _at_least(self, k + 1)
 
     def quantile(self, probability: Amount) -> int:
         """The smallest k with P(v₁ ≤ k) ≥ probability, for 0 < probability < 1."""

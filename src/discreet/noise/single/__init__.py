@@ -8,7 +8,8 @@
 * `_draw`: Draws from block envelopes, a chunk at a time: a few passes over arrays for all, certified arithmetic for
   the rest
 * `_reference`: The meaning of the scalar samplers: one draw at a time, integers only, slow
-* `_theta`: Certified sums of exp(-k²/(2s)) over integers k, for s from nearly 0 to 10^34
+* `_rough_tails`: Tails of Gaussian laws in double precision, with errors far below what they serve for: where a search
+  begins
 * `_weights`: The laws as the block-envelope sampler sees them: weights in floating point, as balls, and how they fall
 * `exponential`: Choices with probability proportional to many · e^(-rate · loss), drawn exactly: what the exponential
   mechanism draws

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, around, ball, enclosure, negligible, pi_ball, sign
+from discreet.exact.gaussian_sums import gaussian_sum, gaussian_tail_sum
 from discreet.exact.numbers import Amount, exact
 from discreet.exact.precision import with_precision
 from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, capped, positive
 from discreet.noise.bits import Bits
-from discreet.noise.single._theta import gaussian_sum, gaussian_tail_sum, rough_erfc, rough_gaussian_tails
+from discreet.noise.single._rough_tails import rough_erfc, rough_gaussian_tails
 
 __all__ = [
     "DiscreteGaussian",
@@ -30,9 +31,11 @@ __all__ = [
     "Geometric",
     "Law",
     "RoundedGaussian",
+    "cdf",
     "checked_coverage",
     "checked_probability",
     "smallest",
+    "tail",
 ]
 
 
@@ -64,6 +67,80 @@ class Law(Protocol):
         """`size` independent draws."""
 
 
+class Tailed(Protocol):
+    """A law that is symmetric about 0: masses below a number follow from its tails."""
+
+    def tail_ball(self, k: int) -> Ball:
+        """P(|Y| > k) as a ball of the working precision, for k ≥ 0."""
+
+
+class Symmetric(Tailed, Protocol):
+    """One whose quantiles are known well enough to be looked for nearby."""
+
+    def quantile_ball(self, beyond: Ball) -> Ball:
+        """A real k with a tail of about `beyond`: where to start looking, nothing more."""
+
+    def __hash__(self) -> int:
+        """Half-widths are remembered by law."""
+
+
+def tail(self: Tailed, k: int) -> tuple[float, float]:
+    """Doubles around P(|Y| > k), for k ≥ 0."""
+    if k < 0:
+        raise ArgumentError(f"k={k}: must not be negative")
+    return enclosure(lambda: self.tail_ball(k), at_most=1.0)
+
+
+def cdf(self: Tailed, k: int) -> tuple[float, float]:
+    """Doubles around P(Y ≤ k)."""
+    return enclosure(lambda: _cdf_ball(self, k), at_most=1.0)
+
+
+def quantile(self: Symmetric, probability: Amount) -> int:
+    """The smallest k with P(Y ≤ k) ≥ probability, for 0 < probability < 1."""
+    return _quantile(self, checked_probability(probability))
+
+
+def half_width(self: Symmetric, coverage: Amount) -> int:
+    """The smallest w with P(|Y| ≤ w) ≥ coverage, for 0 ≤ coverage < 1."""
+    return _half_width(self, checked_coverage(coverage))
+
+
+def _cdf_ball(law: Tailed, k: int) -> Ball:
+    return 1 - law.tail_ball(k) / 2 if k >= 0 else law.tail_ball(-k - 1) / 2
+
+
+def _quantile(law: Symmetric, p: Fraction) -> int:
+    """By symmetry from the tails: to the left of 0 the first k that is no longer enough, else the first that is."""
+
+    def enough(k: int) -> bool:
+        return sign(lambda: _cdf_ball(law, k) - ball(p)) > 0
+
+    guess = _nearest(lambda: law.quantile_ball(2 * ball(min(p, 1 - p))))
+    if enough(-1):
+        return -smallest(lambda j: not enough(-j), max(1, guess)) + 1
+    return smallest(enough, max(0, guess))
+
+
+@lru_cache(maxsize=4096)
+def _half_width(law: Symmetric, coverage: Fraction) -> int:
+    """The smallest w with tail(w) ≤ 1 - coverage, by an estimate, a bracket around it and certified bisection.
+
+    The tail at an integer is never rational (it is transcendental for the laws at hand), so every comparison is decided
+    by enough bits; should one not be by 20,000, it counts as "too large" and the interval is wider, never narrower.
+    """
+    beyond = 1 - coverage
+
+    def enough(w: int) -> bool:
+        return sign(lambda: ball(beyond) - law.tail_ball(w)) > 0
+
+    guess = max(0, _nearest(lambda: law.quantile_ball(ball(beyond))))
+    return smallest(enough, guess)
+
+
+# What a law has by its tails alone is written once, above, and stands in each class by its name.
+
+
 @dataclass(frozen=True, slots=True)
 class DiscreteLaplace:
     """P(Y = k) = (1-q)/(1+q) q^|k| with q = exp(-1/scale); P(|Y| > k) = 2 q^(k+1)/(1+q)."""
@@ -73,26 +150,12 @@ class DiscreteLaplace:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", positive(self.scale, "scale", most=MOST_SCALE))
 
+    tail, cdf, quantile, half_width = tail, cdf, quantile, half_width
+
     def pmf(self, k: int) -> tuple[float, float]:
         """Doubles around P(Y = k)."""
         scale = self.scale
         return enclosure(lambda: (1 / (2 * ball(scale))).tanh() * (-ball(abs(k)) / ball(scale)).exp(), at_most=1.0)
-
-    def tail(self, k: int) -> tuple[float, float]:
-        """Doubles around P(|Y| > k), for k ≥ 0."""
-        return enclosure(lambda: self.tail_ball(_non_negative(k)), at_most=1.0)
-
-    def cdf(self, k: int) -> tuple[float, float]:
-        """Doubles around P(Y ≤ k)."""
-        return enclosure(lambda: _cdf_ball(self, k), at_most=1.0)
-
-    def quantile(self, probability: Amount) -> int:
-        """The smallest k with P(Y ≤ k) ≥ probability, for 0 < probability < 1."""
-        return _quantile(self, checked_probability(probability))
-
-    def half_width(self, coverage: Amount) -> int:
-        """The smallest w with P(|Y| ≤ w) ≥ coverage, for 0 ≤ coverage < 1."""
-        return _half_width(self, checked_coverage(coverage))
 
     def variance(self) -> float:
         """The variance 1/(2 sinh²(1/(2 scale))), rounded up."""
@@ -128,26 +191,12 @@ class DiscreteGaussian:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sigma2", positive(self.sigma2, "sigma2", most=MOST_SIGMA2))
 
+    tail, cdf, quantile, half_width = tail, cdf, quantile, half_width
+
     def pmf(self, k: int) -> tuple[float, float]:
         """Doubles around P(Y = k)."""
         s = self.sigma2
         return enclosure(lambda: (-ball(k * k) / (2 * ball(s))).exp() / gaussian_sum(s), at_most=1.0)
-
-    def tail(self, k: int) -> tuple[float, float]:
-        """Doubles around P(|Y| > k), for k ≥ 0."""
-        return enclosure(lambda: self.tail_ball(_non_negative(k)), at_most=1.0)
-
-    def cdf(self, k: int) -> tuple[float, float]:
-        """Doubles around P(Y ≤ k)."""
-        return enclosure(lambda: _cdf_ball(self, k), at_most=1.0)
-
-    def quantile(self, probability: Amount) -> int:
-        """The smallest k with P(Y ≤ k) ≥ probability, for 0 < probability < 1."""
-        return _quantile(self, checked_probability(probability))
-
-    def half_width(self, coverage: Amount) -> int:
-        """The smallest w with P(|Y| ≤ w) ≥ coverage, for 0 ≤ coverage < 1."""
-        return _half_width(self, checked_coverage(coverage))
 
     def variance(self) -> float:
         """The variance Σ k² exp(-k²/(2 sigma2)) / Σ exp(-k²/(2 sigma2)), rounded up."""
@@ -181,28 +230,14 @@ class RoundedGaussian:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sigma2", positive(self.sigma2, "sigma2", most=MOST_SIGMA2))
 
+    tail, cdf, quantile, half_width = tail, cdf, quantile, half_width
+
     def pmf(self, k: int) -> tuple[float, float]:
         """Doubles around P(Y = k) = Φ((|k| + 1/2)/σ) - Φ((|k| - 1/2)/σ)."""
         size = abs(k)
         if size == 0:
             return enclosure(lambda: self._edge(0).erf(), at_most=1.0)
         return enclosure(lambda: (self._edge(size - 1).erfc() - self._edge(size).erfc()) / 2, at_most=1.0)
-
-    def tail(self, k: int) -> tuple[float, float]:
-        """Doubles around P(|Y| > k), for k ≥ 0."""
-        return enclosure(lambda: self.tail_ball(_non_negative(k)), at_most=1.0)
-
-    def cdf(self, k: int) -> tuple[float, float]:
-        """Doubles around P(Y ≤ k)."""
-        return enclosure(lambda: _cdf_ball(self, k), at_most=1.0)
-
-    def quantile(self, probability: Amount) -> int:
-        """The smallest k with P(Y ≤ k) ≥ probability, for 0 < probability < 1."""
-        return _quantile(self, checked_probability(probability))
-
-    def half_width(self, coverage: Amount) -> int:
-        """The smallest w with P(|Y| ≤ w) ≥ coverage, for 0 ≤ coverage < 1."""
-        return _half_width(self, checked_coverage(coverage))
 
     def variance(self) -> float:
         """The variance of the rounded value, rounded up.
@@ -297,41 +332,6 @@ class Geometric:
         return -(-ball((k + 1) / self.scale)).expm1()
 
 
-Symmetric = DiscreteLaplace | DiscreteGaussian | RoundedGaussian
-
-
-def _cdf_ball(law: Symmetric, k: int) -> Ball:
-    return 1 - law.tail_ball(k) / 2 if k >= 0 else law.tail_ball(-k - 1) / 2
-
-
-def _quantile(law: Symmetric, p: Fraction) -> int:
-    """By symmetry from the tails: to the left of 0 the first k that is no longer enough, else the first that is."""
-
-    def enough(k: int) -> bool:
-        return sign(lambda: _cdf_ball(law, k) - ball(p)) > 0
-
-    guess = _nearest(lambda: law.quantile_ball(2 * ball(min(p, 1 - p))))
-    if enough(-1):
-        return -smallest(lambda j: not enough(-j), max(1, guess)) + 1
-    return smallest(enough, max(0, guess))
-
-
-@lru_cache(maxsize=4096)
-def _half_width(law: Symmetric, coverage: Fraction) -> int:
-    """The smallest w with tail(w) ≤ 1 - coverage, by an estimate, a bracket around it and certified bisection.
-
-    The tail at an integer is never rational (it is transcendental for the laws at hand), so every comparison is decided
-    by enough bits; should one not be by 20,000, it counts as "too large" and the interval is wider, never narrower.
-    """
-    beyond = 1 - coverage
-
-    def enough(w: int) -> bool:
-        return sign(lambda: ball(beyond) - law.tail_ball(w)) > 0
-
-    guess = max(0, _nearest(lambda: law.quantile_ball(ball(beyond))))
-    return smallest(enough, guess)
-
-
 def smallest(enough: Callable[[int], bool], guess: int) -> int:
     """The smallest w ≥ 0 with `enough(w)`, which is monotone in w, starting from `guess`."""
     step = 1
@@ -379,9 +379,3 @@ def checked_probability(probability: Amount) -> Fraction:
     if not 0 < value < 1:
         raise ArgumentError(f"probability={probability!r}: must lie strictly between 0 and 1")
     return value
-
-
-def _non_negative(k: int) -> int:
-    if k < 0:
-        raise ArgumentError(f"k={k}: must not be negative")
-    return k

@@ -96,8 +96,8 @@ def curve_of_spend(plan: Plan, spend: ApproxDP, beside: Beside | None, amounts: 
 
 
 def _epsilon_up(one: Quote) -> float | None:
-    advertised = one.advertised
-    return _finite(float_up(advertised.epsilon)) if isinstance(advertised, ApproxDP | PureDP) else None
+    pair = one.advertised.pair
+    return None if pair is None else _finite(float_up(pair[0]))
 
 
 def _table(quoted: Callable[[float], Quote], amounts: Range, needed: Sequence[bool], per_decade: int) -> Curve:
@@ -152,16 +152,12 @@ def _closed(top: Quote, line: Line, kind: type[Row]) -> Curve | None:
 
 
 def _query(one: Measured, kind: type[Row], joint: Fraction) -> Curve:
-    size = one.sensitivity.l1 if kind is PureDP else one.sensitivity.l2_squared
-    return {"size": float(size), "share": float(one.share / joint)}
+    return {"size": float(kind.size(one.sensitivity)), "share": float(one.share / joint)}
 
 
 def _raise(top: Quote, kind: type[Row]) -> float:
     """What a guarantee for semi-adjacent tables becomes for one replaced row, relative to it: rounded up."""
     total = Fraction(0)
     for one in top.measured:
-        if kind is PureDP:
-            total += one.share * Fraction(one.ordinary.l1, one.sensitivity.l1)
-        else:
-            total += one.share * Fraction(one.ordinary.l2_squared, one.sensitivity.l2_squared)
+        total += one.share * Fraction(kind.size(one.ordinary), kind.size(one.sensitivity))
     return (sqrt(total) if kind is GDP else float(total)) * _CAREFUL

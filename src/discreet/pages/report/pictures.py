@@ -24,7 +24,6 @@ from discreet.pages.report.drawing import (
     quantile_chart,
 )
 from discreet.pages.report.words import title_words
-from discreet.privacy import ApproxDP
 from discreet.privacy.coordinates import Budget
 from discreet.releases.document import Guarantee
 
@@ -110,7 +109,7 @@ def profile_of(guarantee: Guarantee) -> Sketch | None:
 
 def _profile(kind: str, measure: Budget) -> Iterator[dict[str, Any]]:
     """Points of the profile from ε = 0 to where δ is below 10⁻¹², or to twice the ε of a δ that stays."""
-    largest = 2 * measure.epsilon if isinstance(measure, ApproxDP) else Fraction(measure.epsilon_at(_LEAST_DELTA))
+    largest = measure.drawn_to(_LEAST_DELTA)
     for step in range(_POINTS + 1):
         epsilon = largest * step / _POINTS
         delta = measure.delta_at(epsilon)

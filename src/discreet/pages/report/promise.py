@@ -7,8 +7,7 @@ from math import ceil, exp
 
 from discreet.exact.figures import amount, number, percent_up
 from discreet.exact.numbers import decimal_up, text
-from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
-from discreet.privacy.coordinates import Budget
+from discreet.privacy.coordinates import Budget, parameters
 from discreet.releases.document import Guarantee
 
 __all__ = ["comparison_words", "detection_words", "epsilon_words", "figures_of", "measure_words", "others_words"]
@@ -67,15 +66,8 @@ def epsilon_words(guarantee: Guarantee) -> str:
 
 def measure_words(measure: Budget) -> str:
     """A guarantee with the name of its kind: "ρ = 0.5 (zero-concentrated DP)"; long amounts rounded up, "ρ ≤ …"."""
-    match measure:
-        case PureDP(epsilon=epsilon):
-            return f"{_equal('ε', epsilon)} (pure DP)"
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return f"{_equal('ε', epsilon)}, {_equal('δ', delta)} (approximate DP)"
-        case ZCDP(rho=rho):
-            return f"{_equal('ρ', rho)} (zero-concentrated DP)"
-        case GDP(mu=mu):
-            return f"{_equal('μ', mu)} (Gaussian DP)"
+    amounts = ", ".join(_equal(symbol, value) for symbol, value in parameters(measure))
+    return f"{amounts} ({measure.long_name})"
 
 
 def _equal(symbol: str, value: Fraction) -> str:
@@ -93,13 +85,12 @@ def _power(guarantee: Guarantee) -> float:
 
 
 def _pairs(measure: Budget) -> list[tuple[float, float]]:
-    if isinstance(measure, PureDP):
-        return [(float(measure.epsilon), 0.0)]
-    if isinstance(measure, ApproxDP):
-        return [(float(measure.epsilon), float(measure.delta))]
+    if measure.pair is not None:
+        epsilon, delta = measure.pair
+        return [(float(epsilon), float(delta))]
     largest = max(1, ceil(measure.epsilon_at("1e-9")))
     grid = [Fraction(k * min(largest, 50), 100) for k in range(101)]
-    return [(float(epsilon), measure.delta_at(epsilon)) for epsilon in grid]
+    return [(float(at), measure.delta_at(at)) for at in grid]
 
 
 def _power_at(epsilon: float, delta: float) -> float:

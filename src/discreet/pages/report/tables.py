@@ -169,8 +169,13 @@ def _rows(
 def _plain_rows(groups: Iterator[tuple[Any, ...]], values: Sequence[Any]) -> Iterator[Row]:
     """Values as they are, without intervals."""
     for own, value in islice(zip(groups, values, strict=True), MOST_ROWS):
-        shown = number(value) if type(value) is int else "–" if value is None else name(value)
-        yield Row(tuple(name(label) for label in own), shown, "–", None)
+        yield Row(tuple(name(label) for label in own), _plain(value), "–", None)
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "–"
+    return number(value) if type(value) is int else name(value)
 
 
 def _bar(value: float, low: float, high: float, scale: tuple[float, float]) -> Bar:

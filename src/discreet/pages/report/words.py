@@ -8,7 +8,7 @@ from math import ceil
 from types import MappingProxyType
 from typing import Any
 
-from discreet.exact.figures import name, number
+from discreet.exact.figures import enumerated, name, number
 from discreet.exact.numbers import exact, text
 
 __all__ = [
@@ -46,7 +46,7 @@ def listed(names: Sequence[str]) -> str:
     """The names as an enumeration: "a, b and c"; a long one ends in a number."""
     if len(names) > _MOST_LISTED:
         return f"{', '.join(names[:_MOST_LISTED])} and {len(names) - _MOST_LISTED} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return enumerated(names)
 
 
 def capital(sentence: str) -> str:

@@ -2,6 +2,7 @@
 
 A root is not a bound: half of the scales that a root finder returns miss their target by a rounding. Here the scale is
 rounded up to a short decimal and the guarantee is then computed from that very scale with the certified profiles (V1).
+What a measure says of its noise in closed form, its own class says: releases take the same.
 
     gaussian_sigma2(target, l2_squared)   any dimension, rounded Gaussian (GDP) or any Gaussian law (ZCDP)
     laplace_scale(target, l1)             any dimension
@@ -16,7 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import ArgumentError
-from discreet.exact.numbers import Amount, exact, float_down, float_up, sqrt_down, text
+from discreet.exact.numbers import Amount, float_down, float_up, sqrt_down, text
+from discreet.privacy._checks import positive
 from discreet.privacy._digits import digits_up
 from discreet.privacy._search import first_below
 from discreet.privacy.calculus.profile import (
@@ -47,14 +49,12 @@ def gaussian_sigma2(target: GDP | ZCDP | ApproxDP, l2_squared: Amount) -> Fracti
 
     Exact for GDP (l2²/μ²) and ZCDP (l2²/2ρ). For ApproxDP it is that of the largest verified μ, rounded up.
     """
-    change = _positive(l2_squared, "l2_squared")
+    change = positive(l2_squared, "l2_squared")
     match target:
-        case GDP(mu=mu):
-            return change / _spent(mu) ** 2
-        case ZCDP(rho=rho):
-            return change / (2 * _spent(rho))
+        case GDP(mu=amount) | ZCDP(rho=amount) if _spent(amount):
+            return target.gaussian_variance(change)
         case ApproxDP(epsilon=epsilon, delta=delta):
-            return digits_up(change / _spent(GDP.for_approx(epsilon, delta).mu) ** 2, _DIGITS)
+            return digits_up(gaussian_sigma2(GDP.for_approx(epsilon, delta), change), _DIGITS)
     raise ArgumentError(f"target={type(target).__name__}: Gaussian noise meets GDP, ZCDP or ApproxDP; use Laplace noise")
 
 
@@ -64,10 +64,10 @@ def laplace_scale(target: PureDP | ZCDP | ApproxDP, l1: Amount) -> Fraction:
     Exact for PureDP (l1/ε); for ZCDP with ε = √(2ρ), rounded; for ApproxDP the pure scale, which uses no δ
     (`least_noise` does use it, for integers).
     """
-    change = _positive(l1, "l1")
+    change = positive(l1, "l1")
     match target:
         case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
-            return change / _spent(epsilon)
+            return PureDP(_spent(epsilon)).laplace_scale(change)
         case ZCDP(rho=rho):
             return digits_up(change / sqrt_down(2 * _spent(rho)), _DIGITS)
     raise ArgumentError(f"target={type(target).__name__}: Laplace noise meets PureDP, ApproxDP or ZCDP")
@@ -157,13 +157,6 @@ def _gaussian_kind(kind: type[IntegerNoise]) -> type[RoundedGaussian] | type[Dis
     raise ArgumentError(
         f"kind={getattr(kind, '__name__', kind)}: must be DiscreteLaplace, RoundedGaussian or DiscreteGaussian"
     )
-
-
-def _positive(value: Amount, name: str) -> Fraction:
-    number = exact(value, name)
-    if not number > 0:
-        raise ArgumentError(f"{name}={text(number)}: must be greater than 0")
-    return number
 
 
 def _spent(value: Fraction) -> Fraction:

@@ -22,11 +22,11 @@ from math import inf
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclose, upper
+from discreet.exact.gaussian_sums import gaussian_sum, gaussian_tail_sum
 from discreet.exact.numbers import Amount, decimal_up, exact, float_down, float_up, sqrt_up, text
 from discreet.privacy import convert
-from discreet.privacy._checks import not_negative
+from discreet.privacy._checks import not_negative, positive
 from discreet.privacy._search import first_below
-from discreet.privacy._tails import gaussian_sum
 from discreet.privacy.measures import GDP, ZCDP, PureDP
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "IntegerNoise", "RoundedGaussian"]
@@ -43,7 +43,7 @@ class DiscreteLaplace:
     sensitivity: int
 
     def __init__(self, scale: Amount, sensitivity: int = 1) -> None:
-        object.__setattr__(self, "scale", _positive(scale, "scale"))
+        object.__setattr__(self, "scale", positive(scale, "scale"))
         object.__setattr__(self, "sensitivity", checked_sensitivity(sensitivity))
 
     @property
@@ -79,7 +79,7 @@ class RoundedGaussian:
     sensitivity: int
 
     def __init__(self, sigma2: Amount, sensitivity: int = 1) -> None:
-        object.__setattr__(self, "sigma2", _positive(sigma2, "sigma2"))
+        object.__setattr__(self, "sigma2", positive(sigma2, "sigma2"))
         object.__setattr__(self, "sensitivity", checked_sensitivity(sensitivity))
 
     @property
@@ -112,7 +112,7 @@ class DiscreteGaussian:
     sensitivity: int
 
     def __init__(self, sigma2: Amount, sensitivity: int = 1) -> None:
-        object.__setattr__(self, "sigma2", _positive(sigma2, "sigma2"))
+        object.__setattr__(self, "sigma2", positive(sigma2, "sigma2"))
         object.__setattr__(self, "sensitivity", checked_sensitivity(sensitivity))
 
     @property
@@ -138,17 +138,11 @@ class DiscreteGaussian:
         return _smallest_epsilon(self.delta_at, delta, _epsilon_of(self.guarantee, delta))
 
     def _tail(self, m: int) -> Ball:
-        return gaussian_sum(self.sigma2, m) / (1 + 2 * gaussian_sum(self.sigma2, 1))
+        beyond = gaussian_tail_sum(self.sigma2, m if m > 0 else 1 - m) / gaussian_sum(self.sigma2)
+        return beyond if m > 0 else 1 - beyond
 
 
 IntegerNoise = DiscreteLaplace | RoundedGaussian | DiscreteGaussian
-
-
-def _positive(value: Amount, name: str) -> Fraction:
-    number = exact(value, name)
-    if not number > 0:
-        raise ArgumentError(f"{name}={text(number)}: must be greater than 0")
-    return number
 
 
 def checked_sensitivity(value: int) -> int:

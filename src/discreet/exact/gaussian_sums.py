@@ -1,26 +1,22 @@
-"""Certified sums of exp(-k²/(2s)) over integers k, for s from nearly 0 to 10^34.
+"""Certified sums of exp(-k²/(2s)) over integers k, for s from nearly 0 to far beyond 10^34, at the working precision.
 
-Small s: the sum itself, with a geometric bound of what is left out. Large s: the whole sum by Poisson summation, the
-tail by the midpoint Euler-Maclaurin formula. The remainders are proved in docs/proofs/noise.md, "Gaussian sums".
+Small s, and tails that fall fast: the sum itself, with a geometric bound of what is left out. Large s: the whole sum by
+Poisson summation, the tail by the midpoint Euler-Maclaurin formula. The remainders are proved in docs/proofs/noise.md,
+"Gaussian sums".
 """
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from math import isqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discreet.exact.balls import Ball, around, ball, bernoulli, enclosure, factorial, negligible, pi_ball, unknown
+from discreet.exact.balls import Ball, around, ball, bernoulli, factorial, negligible, pi_ball, unknown
 from discreet.exact.precision import working_bits
-from discreet.noise._parameters import capped
 
-__all__ = ["gaussian_sum", "gaussian_tail_sum", "rough_erfc", "rough_gaussian_tails"]
+__all__ = ["gaussian_sum", "gaussian_tail_sum"]
 
-_DIRECT = 100  # up to this s the sums have few terms
-_ROUGH_DIRECT = 1 << 24
+_FEW = 64  # terms, whose sum is as fast as any formula
+_SMALL = 100  # below this s the sums have few terms
 
 
 def gaussian_sum(s: Fraction, power: int = 0) -> Ball:
@@ -43,9 +39,16 @@ def gaussian_sum(s: Fraction, power: int = 0) -> Ball:
 
 def gaussian_tail_sum(s: Fraction, start: int) -> Ball:
     """Σ over k ≥ start of exp(-k²/(2s)), start ≥ 1."""
-    if s <= _DIRECT:
-        return _direct(s, start, 0)
-    return _euler_maclaurin(s, start)
+    return _direct(s, start, 0) if _falls_fast(s, start) else _euler_maclaurin(s, start)
+
+
+def _falls_fast(s: Fraction, start: int) -> bool:
+    """Whether the terms are to be added one by one: there are few that matter, or no formula reaches the working precision.
+
+    That of Euler and Maclaurin errs by about exp(-2π²s), which is 28·s bits below 1.
+    """
+    bits, whole = working_bits(), int(s)
+    return whole < _SMALL or bits > 20 * whole or isqrt(start * start + 2 * whole * bits) - start <= _FEW
 
 
 def _direct(s: Fraction, start: int, power: int) -> Ball:
@@ -58,13 +61,14 @@ def _direct(s: Fraction, start: int, power: int) -> Ball:
     small = negligible()
     peak = isqrt(int(s)) * 2 + 3  # beyond it k² e^{-k²/2s} falls, and its ratio too
     while True:
-        value = term * k**power
-        total += value
+        total += term * k**power
         term, ratio, k = term * ratio, ratio * step, k + 1
+        if k < peak:
+            continue
         following = term * k**power
-        q = ratio * ball(Fraction(k + 1, k)) ** power
+        q = ratio * ball(Fraction(k + 1, k)) ** power if power else ratio
         # An enclosure of something below 10^-(10^12) may be [0 ± tiny]: it is as good as it gets.
-        if k >= peak and q < 1 and (following < small * total * (1 - q) or not following > 0):
+        if q < 1 and (following < small * total * (1 - q) or not following > 0):
             return total + around(0, (following / (1 - q)).upper())
 
 
@@ -93,28 +97,3 @@ def _euler_maclaurin(s: Fraction, start: int) -> Ball:
         if rest < small * abs(total):
             break
     return best
-
-
-def rough_erfc(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The complementary error function as the C library gives it, assumed to err by less than 16 units in the last place."""
-    return np.fromiter(map(math.erfc, x.tolist()), dtype=np.float64, count=x.size)
-
-
-def rough_gaussian_tails(s: Fraction, k: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Σ_{|j|>k} e^{-j²/2s} / Σ_j e^{-j²/2s} in double precision, for k ≥ 0.
-
-    Small s: sums of positive terms. Large s: the integral and the first term of the midpoint Euler-Maclaurin formula; the
-    next is below s^-2 (docs/proofs/noise.md, "Gaussian sums").
-    """
-    whole = enclosure(lambda: gaussian_sum(s))[0]
-    if s <= _ROUGH_DIRECT:
-        last = isqrt(int(90 * s)) + 2  # beyond lies less than e^-45 of the mass
-        terms = np.exp(np.arange(last + 2, dtype=np.float64) ** 2 * -capped(1 / (2 * s)))
-        beyond = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0)  # Σ_{j>k}, smallest terms first
-        tails: NDArray[np.float64] = 2 * beyond[np.minimum(k, last + 1)] / whole
-        return tails
-    sd = float(s) ** 0.5
-    t = (k + 0.5) / sd
-    half = sd * (math.pi / 2) ** 0.5 * rough_erfc(t / 2**0.5)
-    large: NDArray[np.float64] = 2 * (half - t * np.exp(t * t / -2) / (24 * sd)) / whole
-    return large

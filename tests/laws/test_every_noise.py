@@ -1,0 +1,111 @@
+"""Every noise of the registry has the guarantee, the half-widths and the law that its mechanism claims."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.exact.lattices import independent_rows, kernel_basis
+from discreet.mechanisms import NOISES, ExponentialQuantiles, Sensitivity, candidates, law_of_cell
+from discreet.mechanisms.base import Vector
+from discreet.mechanisms.gaussian import GaussianNoise
+from discreet.mechanisms.held import HeldCells
+from discreet.mechanisms.k_norm import KNormLaplace
+from discreet.mechanisms.laplace import LaplaceNoise
+from discreet.mechanisms.lattice_gaussian import LatticeGaussian
+from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
+from discreet.privacy import GDP, ZCDP, PureDP
+from discreet.totals.structure import Blocks, Kernel, Table, Tables, margin_equations
+
+from .every_noise import assert_added, assert_half_widths, guarantees, points_of
+
+BLOCK = Blocks(3, np.arange(3), np.array([3]), None)
+PAIR = Tables(6, (Table(np.arange(6).reshape(2, 3, 1), None),))
+SQUARE = Tables(9, (Table(np.arange(9).reshape(3, 3, 1), None),))
+LINE = Kernel(3, np.arange(3), np.array([[1, 1, 1], [1, 2, 3]]))
+
+
+def sums(structure: Tables | Blocks | Kernel) -> np.ndarray:
+    """A basis of the lattice of the structure."""
+    if isinstance(structure, Blocks):
+        equations = np.ones((1, 3), dtype=np.int64)
+    elif isinstance(structure, Kernel):
+        equations = structure.equations
+    else:
+        equations = margin_equations(structure.tables[0])
+    rows = equations[independent_rows(equations.tolist())].tolist()
+    return np.array(kernel_basis(rows, equations.shape[1]), dtype=np.int64)
+
+
+def absolute(rate: float):
+    return lambda points: rate * np.abs(points).sum(axis=1)
+
+
+ALL_CELLS = np.eye(1, dtype=np.int64)
+ENUMERATED = {
+    LaplaceNoise: (LaplaceNoise(Fraction(3)), ALL_CELLS, absolute(1 / 3), 120),
+    SumZeroLaplace: (SumZeroLaplace(BLOCK, Fraction(3)), sums(BLOCK), absolute(1 / 3), 90),
+    PairedLaplace: (PairedLaplace(PAIR, Fraction(2)), sums(PAIR), absolute(1 / 4), 70),
+    LatticeGaussian: (
+        LatticeGaussian(SQUARE, Fraction(3)),
+        sums(SQUARE),
+        lambda points: (points**2).sum(axis=1) / 6,
+        9,
+    ),
+    KNormLaplace: (
+        KNormLaplace(LINE, np.array([[1, -2, 1], [-1, 2, -1]]), Fraction(1, 2)),
+        sums(LINE),
+        lambda points: np.abs(points[:, 0]) / 2,
+        90,
+    ),
+}
+"""Each with a basis of its lattice, the weight of its law written down a second time, and how far to look."""
+
+
+@pytest.mark.parametrize("kind", ENUMERATED)
+def test_half_widths_are_those_of_the_law(kind: type) -> None:
+    noise, basis, weight, reach = ENUMERATED[kind]
+    assert_half_widths(noise, *points_of(basis, weight, reach))
+
+
+def test_half_widths_of_rounded_and_of_held_noise_are_those_of_the_law_of_a_cell() -> None:
+    noise = GaussianNoise(Fraction(9))
+    near = range(-40, 41)
+    chances = np.array([noise.independent.pmf(k)[0] for k in near])
+    assert_half_widths(noise, np.array(near)[:, None], chances)
+    held = HeldCells(3, np.array([2]), noise)
+    assert held.half_widths(Fraction(9, 10)).tolist() == [0, 0, noise.half_widths(Fraction(9, 10))]
+
+
+def test_half_widths_that_are_too_small_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise, basis, weight, reach = ENUMERATED[SumZeroLaplace]
+    whole = SumZeroLaplace.half_widths
+    for wrong in (-1, 2):
+        monkeypatch.setattr(SumZeroLaplace, "half_widths", lambda law, level, by=wrong: whole(law, level) + by)
+        with pytest.raises(AssertionError):
+            assert_half_widths(noise, *points_of(basis, weight, reach))
+
+
+def test_no_additive_noise_is_left_out() -> None:
+    assert set(ENUMERATED) == set(NOISES) - {GaussianNoise, HeldCells, ExponentialQuantiles}
+
+
+@pytest.mark.parametrize("kind", ENUMERATED)
+def test_noise_is_added_to_values_as_they_are(kind: type) -> None:
+    noise = ENUMERATED[kind][0]
+    assert_added(noise, 6 if kind is LaplaceNoise else noise.structure.cells)
+
+
+@pytest.mark.parametrize("measure", [PureDP("0.7"), ZCDP("0.3"), GDP("0.8"), PureDP(2), ZCDP(2), GDP(2)], ids=str)
+@pytest.mark.parametrize("shift", [1, 3])
+def test_the_least_noise_of_a_guarantee_has_it(measure: PureDP | ZCDP | GDP, shift: int) -> None:
+    ((_, noise),) = candidates(Vector(1), Sensitivity(shift, shift**2), measure)
+    assert guarantees(law_of_cell(noise), shift, measure)
+    ((_, less),) = candidates(Vector(1), Sensitivity(shift, shift**2), type(measure)(*(2 * one for one in vars_of(measure))))
+    assert not guarantees(law_of_cell(less), shift, measure)
+
+
+def vars_of(measure: PureDP | ZCDP | GDP) -> list[Fraction]:
+    return [getattr(measure, field) for field in measure.fields]
