@@ -41,6 +41,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "discreet"
 TARGETS = (
+    "exact/balls.py",
+    "exact/gaussian_sums.py",
     "privacy",
     "ledger",
     "mechanisms",

@@ -36,7 +36,7 @@ from discreet.engines.duckdb import csv_files, csv_lines
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 SCHEMA = Schema(
     age=Number(0, 100, "0.5"), sex=Category(["F", "M", "é", "a,b", 'say "x"']), day=Date("2020-01-01", "2020-12-31")

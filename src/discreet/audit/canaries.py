@@ -30,7 +30,8 @@ from discreet.plan.table import Table as Steps
 from discreet.privacy import PureDP
 from discreet.quotes.allocate import row_quote
 from discreet.quotes.quote import Quote
-from discreet.statistics.kinds import count, quantiles
+from discreet.statistics.counts import count
+from discreet.statistics.quantile import quantiles
 
 __all__ = ["canary_counts", "count_law"]
 

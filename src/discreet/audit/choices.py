@@ -26,7 +26,7 @@ from discreet.mechanisms import ExponentialQuantiles
 from discreet.plan.plan import resize_of
 from discreet.quotes.quote import Measured, Quote
 
-__all__ = ["ChoicePair", "choice_pairs", "is_choice"]
+__all__ = ["ChoicePair", "choice_pairs", "is_choice", "law_of_choice"]
 
 _MOST_ROWS = 400
 
@@ -83,18 +83,27 @@ def is_choice(one: Measured) -> bool:
     return isinstance(one.query, QuantileCodes)
 
 
+def law_of_choice(one: Measured) -> ExponentialQuantiles:
+    """How the quantiles of a query are chosen.
+
+    Raises:
+        InternalError: they are not.
+    """
+    if not isinstance(one.law, ExponentialQuantiles):
+        raise InternalError("only a choice can be attacked as one")
+    return one.law
+
+
 def choice_pairs(kernel: Kernel, quote: Quote, one: Measured) -> list[ChoicePair]:
     """Tables worth trying for a choice; none where the public totals leave no code of any row to change."""
-    if not isinstance(one.law, ExponentialQuantiles) or not isinstance(one.query, QuantileCodes):
-        raise InternalError("only a choice can be attacked as one")
-    columns = columns_of_plan(quote)
+    law, columns = law_of_choice(one), columns_of_plan(quote)
     room = _room(kernel, quote, one, columns)
     if room is None:
         return []
     size = _asked_rows(quote, room)
     found = [
         pair
-        for heaps in shapes(one.law, len(room.rows), size)
+        for heaps in shapes(law, len(room.rows), size)
         for pair in [_pair(quote, one, columns, room, heaps)]
         if pair is not None and _is_allowed(quote, pair)
     ]

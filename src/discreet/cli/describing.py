@@ -20,7 +20,7 @@ from discreet.planfile.read import PlanFile
 from discreet.privacy import kind_name, to_json
 from discreet.privacy.amounts import amount_text, number_text
 from discreet.quotes.quote import Quote
-from discreet.statistics.kinds import Histogram, Tables
+from discreet.statistics.base import groupings_of
 from discreet.totals.statements import part_json
 
 __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
@@ -90,11 +90,7 @@ def left_out(plan: Plan) -> Iterator[str]:
     facts = plan.facts
     groups = [*plan.group_by]
     for statistic in plan.statistics:
-        match statistic.kind:
-            case Histogram(bins=BinGroup() as group):
-                groups.append(group)
-            case Tables(tables=groupings):
-                groups += [group for grouping in groupings for group in grouping if isinstance(group, BinGroup)]
+        groups += [group for grouping in groupings_of(statistic) for group in grouping]
     for group in dict.fromkeys(group for group in groups if isinstance(group, BinGroup)):
         known = facts[group.column]
         if not isinstance(known, NumberFacts) or group.column in facts.filtered:

@@ -33,6 +33,7 @@ from discreet.planfile.tree import toml_root
 from discreet.planfile.write import toml_key, toml_visible
 from discreet.privacy.measures import budget_named, budgets
 from discreet.session.orders import checked_name
+from discreet.statistics.registry import by_word
 
 __all__ = ["Asker", "nobody", "started_plan", "terminal"]
 
@@ -52,7 +53,6 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 """What a column of the source can be declared as; the first is the default."""
 
 _MOST_LEFT = 8
-_WITH_COLUMN = ("count", "sum", "mean", "variance", "std", "median")
 
 
 def nobody(question: str, check: Callable[[str], None], default: str | None) -> str | None:  # noqa: ARG001
@@ -267,7 +267,7 @@ def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
     while True:
         by = ask("columns to group by, separated by commas (none: -)", _nonempty, "-")
         asked = ask(
-            f"statistics, separated by commas, such as count, mean wage: count or {', '.join(_WITH_COLUMN[1:])} of a column",
+            f"statistics, separated by commas, such as count, mean wage: count or {', '.join(_words()[1:])} of a column",
             _are_statistics,
             "count",
         )
@@ -294,6 +294,11 @@ def _refused(sections: list[Section], out: Path) -> PlanError | None:
     return None
 
 
+def _words() -> list[str]:
+    """The statistics that are asked for by their word and a column."""
+    return [kind.word for kind in by_word().values() if kind.keys.interview]
+
+
 def _are_statistics(answer: str) -> None:
     for word in answer.split(","):
         _statistic(word)
@@ -302,11 +307,11 @@ def _are_statistics(answer: str) -> None:
 def _statistic(word: str) -> str:
     """A statistic as TOML: "mean hours" is { mean = "hours", nulls = "skip" }."""
     kind, _, column = word.strip().partition(" ")
-    if kind not in _WITH_COLUMN or (not column.strip() and kind != "count"):
-        raise ArgumentError(f"'{word.strip()}': write count, or one of {', '.join(_WITH_COLUMN)} and a column")
+    if kind not in _words() or (not column.strip() and not by_word()[kind].keys.alone):
+        raise ArgumentError(f"'{word.strip()}': write count, or one of {', '.join(_words())} and a column")
     if not column.strip():
-        return '"count"'
-    skip = "" if kind == "count" else ', nulls = "skip"'
+        return toml_visible(kind)
+    skip = ', nulls = "skip"' if "nulls" in by_word()[kind].keys.allowed else ""
     return f"{{ {kind} = {toml_visible(column.strip())}{skip} }}"
 
 

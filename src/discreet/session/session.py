@@ -39,7 +39,7 @@ from discreet.session.folders import check_folders, drafts_for, given_back, put_
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
 from discreet.session.orders import Errors, Order, charge_of, check_names, checked_name, checked_order, declaration_json
-from discreet.statistics.kinds import count
+from discreet.statistics.counts import count
 from discreet.totals.checking import checked_invariants
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from discreet.engines.sources import open_path
 from discreet.errors import SourceError
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 Rows = Sequence[Sequence[object]]
 ANY = ColumnType("any", "BLOB cells of SQLite")

@@ -31,7 +31,7 @@ from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.reference import number_target
 from discreet.errors import SourceError
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 INTEGERS = {f"{sign}{name}": bits for name, bits in duckdb_sql._BITS.items() for sign in ("", "U")}
 ARROW = {name: getattr(pa, f"{'u' * name.startswith('U')}int{bits}")() for name, bits in INTEGERS.items()}

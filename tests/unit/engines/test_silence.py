@@ -24,7 +24,7 @@ from discreet.domain.neighbours import AddRemove
 
 from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.domain.groups import bins
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 from discreet.plan.table import Table
 
 kind, left, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])

@@ -20,10 +20,9 @@ import discreet as dp
 from discreet.cube.queries import QuantileCodes
 from discreet.plan.plan import plan_json
 from discreet.quotes.allocate import quote
-from discreet.quotes.quote import interval_ranks
 from discreet.releases.assemble import estimated, frames
 from discreet.releases.publish import COVERS, COVERS_ORIGINAL, covers
-from discreet.statistics.kinds import outputs
+from discreet.statistics import outputs
 
 SCHEMA = dp.Schema(
     g=dp.Category(["x", "y", "z"]),
@@ -243,7 +242,7 @@ def test_more_spend_for_intervals_means_less_for_values():
     at_once = {part: quote(TABLE.agg(dp.median("w", interval=part, **SKIP)), dp.PureDP(1)) for part in ("0.1", "0.5")}
     ranges = {part: asked.measured[0].law.reach for part, asked in at_once.items()}
     assert ranges == {"0.1": Fraction(9, 10), "0.5": Fraction(1, 2)}
-    reached = {part: interval_ranks(asked, asked.lines[0]) for part, asked in at_once.items()}
+    reached = {part: asked.lines[0].recipe.interval_ranks(asked.noises(asked.lines[0])) for part, asked in at_once.items()}
     assert reached["0.5"] < reached["0.1"] / 3
 
 

@@ -23,7 +23,7 @@ from discreet.exact.numbers import decimal_up, exact, float_up
 from discreet.plan.plan import Plan
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.quotes.allocate import quote, row_quote
-from discreet.quotes.quote import Line, Measured, Quote, error_form, expected_error
+from discreet.quotes.quote import Line, Measured, Quote, expected_error
 from discreet.totals.beside import Beside
 
 __all__ = ["ROWS", "Range", "curve_of_rows", "curve_of_spend"]
@@ -138,13 +138,14 @@ def _is_plain(one: Measured) -> bool:
 
 def _closed(top: Quote, line: Line, kind: type[Row]) -> Curve | None:
     """The closed form of a line's error, None where it has none."""
-    form = error_form(top, line, rows=ROWS)
-    if form is None or not all(_is_plain(top.measured[part]) for part, _ in form.terms):
+    form = line.recipe.form(top.noises(line), ROWS)
+    places = {one.asked: place for place, one in enumerate(top.measured)}
+    if form is None or not all(_is_plain(top.measured[places[query]]) for query, _ in form.terms):
         return None
     tail = float(1 - line.level)
     certain = tail if kind is PureDP else -NormalDist().inv_cdf(tail / 2) * _CAREFUL
     return {
-        "terms": [[part, float(factor)] for part, factor in form.terms],
+        "terms": [[places[query], float(factor)] for query, factor in form.terms],
         "take": form.take,
         "root": form.root,
         "certain": certain,

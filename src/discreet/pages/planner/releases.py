@@ -20,7 +20,6 @@ from discreet.privacy import ApproxDP, Budget
 from discreet.privacy.coordinates import amount_of, parameters
 from discreet.quotes.allocate import resampling_of, row_targets
 from discreet.quotes.quote import Quote, expected_error
-from discreet.statistics.kinds import Count, Histogram, Sum, Tables, levels_of
 from discreet.totals.beside import Beside
 
 __all__ = ["Planned", "Scene", "release_facts"]
@@ -84,13 +83,12 @@ def _ends(spend: Fraction, budget: Fraction) -> tuple[float, float]:
 
 def _statistic(quote: Quote, place: int) -> dict[str, Any]:
     line = quote.lines[place]
-    kind = line.statistic.kind
-    unit = "rows in rank" if levels_of(kind) else ""
-    spread = None if line.squares is None else quote.measured[line.squares].query
-    if not levels_of(kind) and not isinstance(kind, Count | Sum | Histogram | Tables) and not isinstance(spread, Dispersion):
-        unit = f"in a group of {ROWS:,} rows"
     error = expected_error(quote, line, rows=ROWS)
-    return {"name": name(line.statistic.name), "unit": unit, "error": error if error < float("inf") else None}
+    return {
+        "name": name(line.statistic.name),
+        "unit": line.recipe.unit(ROWS),
+        "error": error if error < float("inf") else None,
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

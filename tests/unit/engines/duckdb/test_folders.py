@@ -24,7 +24,7 @@ from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 SCHEMA = Schema(state=Category(["CA", "NY", "é/%"]), year=Number(2000, 2030), x=Number(0, 10))
 START = Table(SCHEMA, AddRemove())

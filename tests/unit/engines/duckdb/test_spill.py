@@ -23,7 +23,7 @@ from discreet.engines.resources import Limits
 from discreet.errors import SourceError
 from discreet.exact.processes import this_process
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 WORDS = [f"c{i}" for i in range(1000)]
 SCHEMA = Schema(a=Category(WORDS), b=Category(WORDS), v=Number(0, 9))

@@ -25,7 +25,7 @@ from discreet.engines.duckdb.streams import DatabaseTable, open_streamed
 from discreet.engines.resources import NO_LIMITS
 from discreet.errors import ArgumentError, SourceError
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 SCHEMA = Schema(x=Number(0, 10), word=Category(["F", "M"]))
 (TOTAL,) = Table(SCHEMA, AddRemove()).agg(sum_of("x", nulls="skip")).layout.parts
