@@ -56,7 +56,7 @@ Formulas = Annotated[str, typer.Option(metavar="escape|keep", help="Labels in CS
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-_RARELY = 50_000
+_RARELY = 200_000
 """New objects between two searches for garbage. Modules and plans are none, and a short command spent a tenth on looking."""
 
 

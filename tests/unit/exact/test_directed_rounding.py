@@ -23,7 +23,6 @@ from discreet.pages.planner import curves
 from discreet.privacy import GDP, ZCDP, _checks, _copies, _digits, _profiles, convert
 from discreet.privacy._digits import digits_down, digits_up, shown_up
 from discreet.privacy.amounts import budget_down
-from discreet.privacy.bounded_range import range_of
 from discreet.privacy.coordinates import coordinates, from_coordinates, scale
 from discreet.quotes import space
 from discreet.quotes.allocate import _part
@@ -76,7 +75,7 @@ DOWN: dict[str, tuple[Callable[[Fraction], Any], float]] = {
     "what is left of a budget": (lambda value: coordinates(budget_down(GDP(1), (value,)))[0], 1e-20),
     "a share of a μ": (lambda value: coordinates(_part(GDP(1), value))[0], 1e-20),
     "a part of a μ": (lambda value: coordinates(scale(GDP(1), value))[0] if value <= 1 else value, 1e-20),
-    "the range for a ρ": (lambda value: range_of(ZCDP(value), 1, 1) ** 2 / 8, 1e-20),
+    "the range for a ρ": (lambda value: ZCDP(value).choice_range(1, 1) ** 2 / 8, 1e-20),
     "the rate of a sample": (lambda value: resample._dyadic_below(value) if value < 1 else value, 1e-6),
 }
 
@@ -119,7 +118,7 @@ def test_the_range_for_a_mu_costs_no_more_than_the_mu(mu: str) -> None:
     with ctx.workprec(300):
         root = ball(Fraction(mu)) / (2 * arb(2).sqrt())
         truth = 2 * ((-root).erfc() / root.erfc()).log()
-        found = ball(range_of(GDP(mu), 1, 1))
+        found = ball(GDP(mu).choice_range(1, 1))
         assert found <= truth
         assert found > truth * 0.7
 

@@ -74,7 +74,6 @@ def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, An
         "measure": kind_name(chosen.budget),
         "symbol": chosen.budget.symbols[0],
         "rows": rows,
-        "persons": chosen.neighbours.rows_per_person,
         "budget": text(amount_of(chosen.budget)),
         "budget_delta": text(others[0][1]) if others else None,
         "remaining": [text(value) for value in chosen.remaining],
