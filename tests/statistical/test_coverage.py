@@ -23,7 +23,7 @@ from discreet.quotes.quote import LEVEL
 from discreet.releases import assemble
 from discreet.releases.evaluate import exact_answers, noisy_answers
 from discreet.releases.labels import all_rows
-from discreet.statistics import Count, Mean, Share, Std, Sum
+from discreet.statistics import Count, Mean, Share, Std, Sum, sums
 
 ACS = dp.Schema(
     gender=dp.Category(["female", "male"]),
@@ -170,7 +170,7 @@ def test_sums_of_two_noises_are_covered_at_the_level_and_not_much_more(spend, mo
     deviation = (0.95 * 0.05 / pairs) ** 0.5
     assert pairs >= 100_000
     assert abs(inside / pairs - 0.95) <= 6 * deviation
-    monkeypatch.setattr("discreet.statistics.sums.noises_add_up", lambda *_: False)
+    monkeypatch.setattr(sums, "noises_add_up", lambda *_: False)
     inside, pairs = summed(spend)
     assert inside / pairs > 0.95 + 6 * deviation
 

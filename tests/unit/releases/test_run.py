@@ -21,6 +21,7 @@ from discreet.engines import open_source
 from discreet.mechanisms.adding import add_noise, apply_in_place
 from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.noise.bits import Bits
+from discreet.noise.single import scalar
 from discreet.plan import sizes as limits
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import check_large, quote
@@ -130,7 +131,7 @@ def made(folder: Path) -> Path:
 @pytest.mark.parametrize("rows", [1, 2, 5, 36, 71, 10**6])
 def test_parts_of_any_size_hold_the_same_rows(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quoted = quote(request(dp.AddRemove(), *GROUPS[0]), dp.ZCDP("0.5"))
-    monkeypatch.setattr("discreet.noise.single.scalar.rounded_gaussian", lambda _, size, bits: Stream().sample(size, bits))
+    monkeypatch.setattr(scalar, "rounded_gaussian", lambda _, size, bits: Stream().sample(size, bits))
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
     small = publish(quoted, cube_of(quoted.plan), constant_bits(), **told)
     made(tmp_path / "table")
@@ -354,7 +355,7 @@ def test_views_of_a_large_release_work_or_say_what_to_do(tmp_path: Path) -> None
 
 
 def test_the_page_of_a_table_that_is_not_shown_whole_says_how_many_rows_it_has(tmp_path: Path) -> None:
-    from discreet.pages.report import render
+    from discreet.pages.report import render, view
 
     quoted = quote(request(dp.AddRemove(), *GROUPS[0]), dp.ZCDP("0.5"))
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
@@ -363,7 +364,7 @@ def test_the_page_of_a_table_that_is_not_shown_whole_says_how_many_rows_it_has(t
     release = Release(large.payload, tmp_path)
     assert release.shown(50)["columns"][0]["values"] == release.table["state"].to_list()[:50]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("discreet.pages.report.view.MOST_ROWS", 50)
+        patch.setattr(view, "MOST_ROWS", 50)
         page = render(release)
     assert f"{144 - 50} more groups are in the files beside this page" in page
     assert page.count("more groups") == len(STATISTICS)
