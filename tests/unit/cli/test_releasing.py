@@ -159,7 +159,7 @@ def test_another_release_is_not_overwritten(folder: Path) -> None:
     done("release", "plan.toml", "--out", "out")
     assert "holds another release" in refused(2, "release", "plan.toml", "--out", "out", "--as", "second")
     Path("out/release.json").write_text('{"format": 99}', encoding="utf-8")
-    assert "newer discreet" in refused(2, "release", "plan.toml", "--out", "out")
+    assert "newer version of discreet" in refused(2, "release", "plan.toml", "--out", "out")
     assert len(entries(folder)) == 3
 
 

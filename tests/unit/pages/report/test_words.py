@@ -18,11 +18,11 @@ from discreet.pages.report import words
         ),
         (
             {"step": "impute", "column": "h", "distribution": "uniform", "lower": "0", "upper": "0"},
-            "h: a value that is not known is replaced by the number 0TAKEN",
+            "h: REPLACED by the number 0, whatever the other data are.",
         ),
         (
             {"step": "impute", "column": "h", "distribution": "uniform"},
-            "h: a value that is not known is replaced by a uniform random number within the bounds of the columnTAKEN",
+            "h: REPLACED by a uniform random number within the bounds of the column, whatever the other data are.",
         ),
         (
             {
@@ -34,11 +34,11 @@ from discreet.pages.report import words
                 "lower": "0",
                 "upper": "9",
             },
-            "h: a value that is not known is replaced by a normal random number (mean 40, standard deviation 1/3) moved between 0 and 9TAKEN",
+            "h: REPLACED by a normal random number (mean 40, standard deviation 1/3) moved between 0 and 9, whatever the other data are.",
         ),
         (
             {"step": "impute", "column": "b", "distribution": "weights", "weights": [[True, "1"], [False, "2"]]},
-            "b: a value that is not known is replaced by one of “true” (33.3 %) and “false” (66.7 %)TAKEN",
+            "b: REPLACED by one of “true” (33.3 %) and “false” (66.7 %), whatever the other data are.",
         ),
         (
             {"step": "where", "column": "age", "lower": "18", "upper": "65"},
@@ -55,7 +55,7 @@ from discreet.pages.report import words
     ],
 )
 def test_steps_are_sentences(step, shown):
-    assert words.step_words(step) == shown.replace("TAKEN", ", whatever the other data are.")
+    assert words.step_words(step) == shown.replace("REPLACED", "a value that is not known is replaced")
 
 
 @pytest.mark.parametrize(
