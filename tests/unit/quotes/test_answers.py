@@ -36,4 +36,5 @@ def test_what_is_chosen_is_never_given_added_noise_whoever_wrote_the_query() -> 
 
 def test_what_is_added_up_is_a_vector_of_all_cells() -> None:
     answer = allocate._answer(asked(), RowCount())
-    assert isinstance(answer, Vector) and (answer.size, answer.held, answer.lattice) == (3, None, None)
+    assert isinstance(answer, Vector)
+    assert (answer.size, answer.held, answer.lattice) == (3, None, None)
