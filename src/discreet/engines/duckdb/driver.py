@@ -1,4 +1,4 @@
-"""The default engine: DuckDB. What it is asked, and what its answers mean; `database` opens it.
+"""The default engine, DuckDB: its statements, and the meaning of its answers; `database` opens it.
 
 A source becomes a table expression and a connection; one statement answers. CSV files are staged line by line through
 `csv_lines`, because no CSV reader keeps rows apart on every input. Frames enter through the Arrow C interface alone.
@@ -111,13 +111,13 @@ def open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
     """An engine over CSV files.
 
     Raises:
-        SourceError: a header that is no header, or not that of the first file.
+        SourceError: a header is not valid, or differs from the header of the first file.
     """
     return _CsvEngine(paths, listing, limits)
 
 
 class _FrameEngine:
-    """A frame in memory. Nobody alters its rows: Arrow and Polars do not, and those of pandas are copied by `declared`.
+    """A frame in memory. Nobody alters its rows: Arrow and Polars do not, and `declared` copies the rows of pandas.
 
     Anything else with an Arrow stream may compute its rows anew whenever it is read.
     """
@@ -149,7 +149,7 @@ class _FrameEngine:
         return self._counted(self._frame, axes, moments)
 
     def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
-        """What may give other rows each time it is read is read once, into memory."""
+        """A source that may give other rows each time it is read is read once, into memory."""
         rows = self._frame if self._is_kept else _kept(self._frame)
         yield from (self._counted(rows, axes, moments) for axes, moments in scans)
 
