@@ -12,7 +12,7 @@ from __future__ import annotations
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,10 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dp
+from discreet.cube.queries import Query
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Quote
 from discreet.releases.assemble import estimated, frames
+from discreet.statistics.count_tables import TablesRecipe
+from discreet.statistics.means import MeanRecipe
+from discreet.statistics.quantile import QuantileRecipe
+from discreet.statistics.sums import SumRecipe
+from discreet.statistics.variances import VarianceRecipe
 
 RUNS = 5
 BOUND = 2.0
@@ -64,25 +70,29 @@ def plain(asked: Quote, noisy: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
     """The same values without intervals, as a program would write them that has only these statistics to give."""
     found = []
     cells = asked.plan.layout.cells
+    answers = {one.asked: answer for one, answer in zip(asked.measured, noisy, strict=True)}
     for line in asked.lines:
-        kind = line.statistic.kind
-        if line.tables:
-            found += [np.maximum(noisy[table], 0) for table in line.tables]
-            continue
-        if line.tree is not None:
-            size = asked.plan.schema[str(line.statistic.column)].size
-            prefix = np.cumsum(np.ones((cells, size), dtype=np.int64), axis=1)  # of some noisy histogram of the values
-            at = getattr(kind, "at", (Fraction(1, 2),))
-            found += [np.argmax(prefix >= float(q) * prefix[:, -1:], axis=1) for q in at]
-            continue
-        count = noisy[line.count] if isinstance(line.count, int) else np.full(cells, ROWS)
-        sums = 0.0 if line.total is None else noisy[line.total].astype(np.float64)
-        mean = sums / np.maximum(count, 1)
-        if line.squares is not None:
-            found.append(np.maximum(noisy[line.squares] / np.maximum(count, 1) - mean**2, 0))
+        recipe = getattr(line.recipe, "variance", line.recipe)
+        if isinstance(recipe, TablesRecipe):
+            found += [np.maximum(answers[query], 0) for query in recipe.asked]
+        elif isinstance(recipe, QuantileRecipe):
+            prefix = np.cumsum(np.ones((cells, recipe.grid.size), dtype=np.int64), axis=1)  # of some noisy histogram
+            found += [np.argmax(prefix >= float(q) * prefix[:, -1:], axis=1) for q in recipe.at]
         else:
-            found.append(np.clip(float(line.origin) + float(line.unit) * mean, 0, 10_000))
+            found.append(_divided(recipe, answers, cells))
     return found
+
+
+def _divided(recipe: Any, answers: Mapping[Query, NDArray[Any]], cells: int) -> NDArray[Any]:
+    """A count, mean or variance; a count has no total."""
+    count = answers[recipe.count.query] if recipe.count.queries else np.full(cells, ROWS)
+    if not isinstance(recipe, MeanRecipe | SumRecipe | VarianceRecipe):
+        return np.clip(count * 0.0, 0, 10_000)
+    total = recipe.total
+    mean = answers[total.queries[0]].astype(np.float64) / np.maximum(count, 1)
+    if isinstance(recipe, VarianceRecipe):
+        return np.maximum(answers[total.squares[0]] / np.maximum(count, 1) - mean**2, 0)
+    return np.clip(float(total.origin) + float(total.unit) * mean, 0, 10_000)
 
 
 def timed(call: Callable[[], object]) -> float:

@@ -24,7 +24,7 @@ import discreet as dp
 from discreet.mechanisms import Noise, Sensitivity, noise_for
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import LEVEL, Measured, Quote
-from discreet.statistics.kinds import Count, Statistic
+from discreet.statistics import Count, Statistic
 from discreet.totals.beside import beside
 from discreet.totals.cells import shape_of
 from discreet.totals.published import totals_of_counts
@@ -125,7 +125,7 @@ def row(name: str, symbol: str, spend: dp.PureDP | dp.ZCDP) -> str:
     case = CASES[name]()
     found = quoted(case, spend)
     (one,), (line,) = found.measured, found.lines
-    unit = 1.0 if isinstance(case.statistic.kind, Count) else float(line.unit) / GROUP_ROWS
+    unit = 1.0 if isinstance(case.statistic.kind, Count) else float(line.recipe.total.unit) / GROUP_ROWS
     a, chosen = found.group, unit * sqrt(one.law.variance())
     naive = noise_for(Sensitivity(a * one.ordinary.l1, a * a * one.ordinary.l2_squared), one.guarantee)
     ordinary = noise_for(one.ordinary, one.guarantee)

@@ -41,9 +41,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "discreet"
 TARGETS = (
+    "exact/balls.py",
+    "exact/gaussian_sums.py",
     "privacy",
     "ledger",
     "mechanisms",
+    "cube/queries",
+    "statistics",
     "quotes/allocate.py",
     "quotes/primitives.py",
     "quotes/certainty.py",
@@ -60,7 +64,7 @@ TESTS = (
     *(f"tests/hostile/test_ledger_{what}.py" for what in ("damage", "disks", "faults", "kills", "races")),
     *(f"tests/hostile/test_release_{what}.py" for what in ("disks", "faults", "processes")),
 )
-WORDING = {"__str__", "_rank_text", "_totals_text", "_choice_text"}
+WORDING = {"__str__", "_totals_text", "_choice_text"}
 """Functions of quotes/quote.py that decide nothing."""
 FIRST = 30
 """How many tests are tried before all the others: most mutants are killed by these."""

@@ -36,8 +36,14 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.document import Guarantee, Release
     from discreet.releases.views import consistent
     from discreet.session.session import Session
-    from discreet.statistics.kinds import count, histogram, mean, median, quantiles, share, std, tables, variance
-    from discreet.statistics.kinds import sum_of as sum  # noqa: A004 (the statistic is called sum)
+    from discreet.statistics.count_tables import tables
+    from discreet.statistics.counts import count
+    from discreet.statistics.histograms import histogram
+    from discreet.statistics.means import mean
+    from discreet.statistics.quantile import median, quantiles
+    from discreet.statistics.shares import share
+    from discreet.statistics.sums import sum_of as sum  # noqa: A004 (the statistic is called sum)
+    from discreet.statistics.variances import std, variance
 
 __all__ = [
     "GDP",
@@ -145,18 +151,14 @@ _HOMES = {
         "Schema",
     ),
     "discreet.session.session": ("Session",),
-    "discreet.statistics.kinds": (
-        "count",
-        "histogram",
-        "mean",
-        "median",
-        "quantiles",
-        "share",
-        "std",
-        "tables",
-        "variance",
-        "sum",
-    ),
+    "discreet.statistics.count_tables": ("tables",),
+    "discreet.statistics.counts": ("count",),
+    "discreet.statistics.histograms": ("histogram",),
+    "discreet.statistics.means": ("mean",),
+    "discreet.statistics.quantile": ("median", "quantiles"),
+    "discreet.statistics.shares": ("share",),
+    "discreet.statistics.sums": ("sum",),
+    "discreet.statistics.variances": ("std", "variance"),
     "discreet.plan.table": ("Table",),
     "discreet.releases.views": ("consistent",),
 }

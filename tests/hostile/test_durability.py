@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.exact import files as durable
@@ -121,9 +122,7 @@ def test_the_files_of_a_large_release_are_on_disk_before_the_commit_and_their_na
 
     monkeypatch.setattr(Ledger, "commit", committing)
     schema = dp.Schema(g=dp.Category(range(40)))
-    with dp.Session(
-        ROWS.select("g"), schema, dataset="d", ledger=tmp_path / "b.db", budget=dp.PureDP(1), neighbours=dp.AddRemove()
-    ) as session:
+    with session_over(ROWS.select("g"), schema, ledger=tmp_path / "b.db") as session:
         session.release(session.table.group_by("g").agg(dp.count()), spend="0.1", name="r", to=tmp_path / "out")
     files = sorted((tmp_path / "out" / TABLE).iterdir())
     assert files

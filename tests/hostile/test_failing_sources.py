@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
-from tests.builders import plan_text
+from tests.builders import plan_text, session_over
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -260,13 +260,11 @@ def test_a_disk_that_is_full_while_spilling(tmp_path: Path, capfd: pytest.Captur
     frame = pl.DataFrame({"a": words[first], "b": words[second]})
     schema = dp.Schema(a=dp.Category(WORDS), b=dp.Category(WORDS))
     (tmp_path / "spill").mkdir()
-    with dp.Session(
+    with session_over(
         frame,
         schema,
-        dataset="d",
         ledger=ledger,
         budget=dp.PureDP(10),
-        neighbours=dp.AddRemove(),
         limits=dp.Limits(memory="60MB", threads=1, spill=tmp_path / "spill"),
     ) as session:
         many = session.table.group_by("a", "b").agg(dp.count())

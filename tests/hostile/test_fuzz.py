@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from discreet.engines.duckdb import csv_lines
-from discreet.engines.duckdb import driver as duckdb
+from discreet.engines.duckdb import csv_files, csv_lines
 from discreet.planfile import tree as toml_tree
 from discreet.releases import document as release_module
 
@@ -74,16 +73,19 @@ def failing(path: Path, names: Any, wanted: Any) -> Any:
     yield from FRAMES(path, names, wanted)
 
 
-ROWS, FRAMES = csv_lines.row_blocks, duckdb._frames
+ROWS, FRAMES = csv_lines.row_blocks, csv_files._frames
 DEFECTS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch], None]]] = {
     "quotes read leniently": ("csv", lambda patch: patch.setattr(csv_lines, "_read_together", lenient)),
     "a mark that is kept": ("csv", lambda patch: patch.setattr(csv_lines, "_MARK", b"\0\0\0\0")),
-    "malformed rows dropped": ("csv", lambda patch: patch.setattr("discreet.engines.duckdb.driver.row_blocks", plain_only)),
+    "malformed rows dropped": (
+        "csv",
+        lambda patch: patch.setattr(csv_files, "row_blocks", plain_only),
+    ),
     "a value taken for a table": ("plan", lambda patch: patch.setattr(toml_tree.Node, "_require_table", lambda _: None)),
     "a part that is not checked": ("release", lambda patch: patch.setattr(release_module, "_as_written", nullcontext)),
     "rows that can fail a release": (
         "session",
-        lambda patch: patch.setattr("discreet.engines.duckdb.driver._frames", failing),
+        lambda patch: patch.setattr(csv_files, "_frames", failing),
     ),
 }
 

@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from tests.builders import plan_text
+from tests.builders import plan_text, session_over
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -190,9 +190,7 @@ def test_a_path_that_cannot_be_printed_is_printed_all_the_same(folder: Path) -> 
 
 def session(**other: Any) -> dp.Session:
     given = {"source": datasets.path("acs12"), "ledger": ":memory:", **other}
-    return dp.Session(
-        given["source"], SCHEMA, dataset="d", ledger=given["ledger"], budget=dp.PureDP(1), neighbours=dp.AddRemove()
-    )
+    return session_over(given["source"], SCHEMA, ledger=given["ledger"])
 
 
 @cache
@@ -205,14 +203,7 @@ def large_release(path: Any) -> None:
     schema = dp.Schema(gender=dp.Category(["female", "male"]), a=dp.Number(0, 999), b=dp.Number(0, 999))
     import polars as pl
 
-    with dp.Session(
-        pl.DataFrame({"gender": ["male"], "a": [1], "b": [2]}),
-        schema,
-        dataset="d",
-        ledger="large.db",
-        budget=dp.PureDP(1),
-        neighbours=dp.AddRemove(),
-    ) as opened:
+    with session_over(pl.DataFrame({"gender": ["male"], "a": [1], "b": [2]}), schema, ledger="large.db") as opened:
         request = opened.table.group_by(dp.bins("a", range(1000)), dp.bins("b", range(1000))).agg(dp.count())
         opened.release(request, spend="0.1", name="r", to=path)
 

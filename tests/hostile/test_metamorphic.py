@@ -32,12 +32,11 @@ from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType
-from discreet.engines.duckdb import csv_lines
-from discreet.engines.duckdb import driver as duckdb
+from discreet.engines.duckdb import csv_files, csv_lines
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 SCHEMA = Schema(
     age=Number(0, 100, "0.5"), sex=Category(["F", "M", "é", "a,b", 'say "x"']), day=Date("2020-01-01", "2020-12-31")
@@ -278,14 +277,14 @@ def unquoted(lines: list[str], fields: int) -> Any:
     return ["\0".join(line.split(",")) if line.count(",") == fields - 1 else None for line in lines]
 
 
-BLOCKS, FRAMES = csv_lines._line_blocks, duckdb._frames
+BLOCKS, FRAMES = csv_lines._line_blocks, csv_files._frames
 DEFECTS: dict[str, tuple[str, Any, str, Any]] = {
     "the mark stays": ("byte order mark", csv_lines, "_MARK", b"\0\0\0"),
     "CR stays": ("CR", csv_lines, "_unix_blocks", unix_only),
     "CRLF stays": ("CRLF", csv_lines, "_unix_blocks", unix_only),
     "the last line needs its end": ("no final newline", csv_lines, "_line_blocks", without_last),
-    "columns by position": ("columns reversed", duckdb, "_frames", by_position),
-    "columns of the first file": ("two files", duckdb, "_frames", by_position),
+    "columns by position": ("columns reversed", csv_files, "_frames", by_position),
+    "columns of the first file": ("two files", csv_files, "_frames", by_position),
     "quotes stay": ("quoted", csv_lines, "_read_together", unquoted),
 }
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.releases.document import make_release
@@ -51,9 +52,7 @@ ODD = [
 
 
 def session():
-    return dp.Session(
-        FRAME, SCHEMA, dataset="d", ledger=":memory:", budget=dp.ApproxDP(1, "1e-6"), neighbours=dp.AddRemove()
-    )
+    return session_over(FRAME, SCHEMA, budget=dp.ApproxDP(1, "1e-6"))
 
 
 def released(order):
@@ -124,8 +123,8 @@ TAKES = {
     "spend pair": lambda x: released(Order(COUNT, (x, x), "r")),
     "name": lambda x: released(Order(COUNT, "0.1", x)) if not isinstance(x, str) or not x.isprintable() else None,
     "request": lambda x: released(Order(x, "0.1", "r")),
-    "budget": lambda x: dp.Session(FRAME, SCHEMA, dataset="d", ledger=":memory:", budget=x, neighbours=dp.AddRemove()),
-    "neighbours": lambda x: dp.Session(FRAME, SCHEMA, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=x),
+    "budget": lambda x: session_over(FRAME, SCHEMA, budget=x),
+    "neighbours": lambda x: session_over(FRAME, SCHEMA, neighbours=x),
 }
 
 
@@ -157,9 +156,7 @@ def test_numbers_of_the_greatest_size_are_released():
     for step in (Fraction(10) ** 59, Fraction(1, 10**60)):
         schema = dp.Schema(v=dp.Number(0, 9 * step, step))
         frame = pl.DataFrame({"v": [float(9 * step)] * 3})
-        with dp.Session(
-            frame, schema, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=dp.AddRemove()
-        ) as one:
+        with session_over(frame, schema) as one:
             table = one.table.impute({"v": dp.Uniform()})
             request = table.agg(*(make("v") for make in (dp.sum, dp.mean, dp.variance, dp.std, dp.median)))
             row = one.release(request, spend="1e-14", name="r").table.row(0)
@@ -169,7 +166,7 @@ def test_numbers_of_the_greatest_size_are_released():
 @pytest.mark.parametrize("budget", [dp.PureDP(10**61), dp.ZCDP(10**61), dp.GDP(10**31), dp.ApproxDP(10**400, "1e-6")])
 def test_budgets_without_a_finite_epsilon_are_refused(budget):
     with pytest.raises(dp.ArgumentError, match="protects nobody"):
-        dp.Session(FRAME, SCHEMA, dataset="d", ledger=":memory:", budget=budget, neighbours=dp.AddRemove())
+        session_over(FRAME, SCHEMA, budget=budget)
 
 
 def test_a_column_too_wide_to_be_imputed_is_refused_with_the_rule():
@@ -195,7 +192,7 @@ def test_a_document_that_lacks_a_part_is_no_release():
 
 def test_a_path_that_cannot_be_one_is_no_source():
     with pytest.raises(dp.SourceError, match="spelling"):
-        dp.Session("a\0.csv", SCHEMA, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=dp.AddRemove())
+        session_over("a\0.csv", SCHEMA)
 
 
 def column(name, values):
@@ -219,7 +216,7 @@ MADE_UP = {
 @pytest.mark.parametrize("what", MADE_UP)
 def test_a_made_up_document_with_a_fitting_digest_is_refused_and_leaves_no_file(tmp_path, what):
     schema = dp.Schema(s=dp.Category(["x", "y"]))
-    with dp.Session(FRAME, schema, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=dp.AddRemove()) as one:
+    with session_over(FRAME, schema) as one:
         document = one.release(one.table.agg(dp.count()), name="r").document
     part, *within, new = MADE_UP[what]
     document[part] = {**document[part], within[0]: new} if within else new

@@ -21,7 +21,7 @@ from tests.builders import plan_text
 
 from discreet.errors import PlanError
 from discreet.planfile.read import load_plan
-from discreet.statistics.kinds import outputs
+from discreet.statistics import outputs
 
 PLAN = plan_text("every-kind")
 SECONDS = 30.0

@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.engines import open_source
@@ -91,7 +92,7 @@ def switching_often() -> Iterator[None]:
 
 def opened(source: Any, dataset: str = "d") -> dp.Session:
     budget = dp.PureDP(10**9)
-    return dp.Session(source, SCHEMA, dataset=dataset, ledger=":memory:", budget=budget, neighbours=dp.AddRemove())
+    return session_over(source, SCHEMA, dataset=dataset, budget=budget)
 
 
 @pytest.mark.parametrize("kind", SOURCES)
@@ -329,7 +330,11 @@ print(code, session.spent.epsilon)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize(
     ("kind", "way"),
-    [*((kind, way) for kind in ("parquet", "csv", "frame") for way in ("fork", "pool", "new")), ("relation", "fork")],
+    [
+        *((kind, "fork") for kind in ("parquet", "csv", "frame", "relation")),
+        *(("frame", way) for way in ("pool", "new")),
+        *(pytest.param(kind, way, marks=pytest.mark.slow) for kind in ("parquet", "csv") for way in ("pool", "new")),
+    ],
 )
 def test_a_forked_session_answers_or_is_refused_before_anything_is_charged(tmp_path: Path, kind: str, way: str) -> None:
     command = [sys.executable, "-c", FORKED, kind, way, str(tmp_path)]

@@ -45,20 +45,19 @@ from discreet.mechanisms.quantile_choice import QUANTILE_CHOICE
 from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of, measure_words
 from discreet.pages.report.words import title_words
-from discreet.planfile import read as planfile
 from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
 from discreet.privacy.measures import Measure, budget_named
-from discreet.quotes import certainty as levels
-from discreet.quotes import primitives
 from discreet.quotes import quote as quotes
 from discreet.quotes import space as totals_space
 from discreet.quotes.allocate import quote, row_targets
 from discreet.quotes.space import space_of
 from discreet.releases.publish import guarantee_of
-from discreet.statistics.kinds import Kind, interval_of, levels_of, outputs, statistic_json
+from discreet.statistics.base import outputs, statistic_json
+from discreet.statistics.registry import STATISTICS as EVERY_STATISTIC
+from discreet.statistics.registry import by_word
 from discreet.totals.beside import alive_cells, beside, equations_of
 from discreet.totals.components import components_of, splits_of
 from discreet.totals.statements import Part, cells_of, part_json, parted
@@ -237,28 +236,27 @@ STATISTICS = {
 }
 
 
-IN_A_FILE_BY_THEMSELVES = {"share", "tables"}
-
-
-@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("kind", EVERY_STATISTIC)
 def test_every_statistic_has_a_quote_an_error_a_name_and_a_place_in_a_plan_file(kind: type) -> None:
     by = [] if kind.__name__ == "Tables" else ["g"]  # tables name their own groups
     asked = quote(dp.Table(SCHEMA, dp.AddRemove()).group_by(*by).agg(STATISTICS[kind]), dp.PureDP(1))
     (statistic,) = asked.plan.statistics
     (line,) = asked.lines
     word = kind.__name__.lower()
-    assert statistic_json(statistic)["statistic"] == word
-    assert word in planfile._STATISTICS or word in IN_A_FILE_BY_THEMSELVES
+    assert statistic_json(statistic)["statistic"] == word == statistic.kind.word
+    assert by_word()[word] is kind
+    assert statistic.kind.keys.alone or statistic.kind.keys.value is not None
     assert asked.measured
+    noises = asked.noises(line)
     assert quotes.expected_error(asked, line, rows=1000) > 0
-    form = quotes.error_form(asked, line, rows=1000)
-    assert (form is None) == bool(levels_of(statistic.kind))
+    assert (line.recipe.form(noises, 1000) is None) == (kind.__name__ in {"Median", "Quantiles"})
+    assert line.recipe.statements(noises).single >= 1
     assert title_words({**statistic_json(statistic), "name": statistic.name})
-    assert 0 <= interval_of(statistic.kind) <= 1
+    assert sum(part for _, part in line.recipe.queries) >= 1
     assert outputs(statistic) or kind.__name__ in {"Histogram", "Tables"}
 
 
-@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("kind", EVERY_STATISTIC)
 def test_every_statistic_has_a_sensitivity_beside_totals(kind: type) -> None:
     plan = TABLE.agg(STATISTICS[kind])
     totals = beside(dp.Totals("g"), SCHEMA, None, 3)
@@ -267,7 +265,7 @@ def test_every_statistic_has_a_sensitivity_beside_totals(kind: type) -> None:
 
 
 @pytest.mark.parametrize("spend", [PureDP(1), ZCDP(10**6)], ids=str)
-@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("kind", EVERY_STATISTIC)
 def test_what_a_user_is_told_is_never_below_what_the_queries_have(kind: type, spend: Any) -> None:
     """`Totals(…).sensitivity` forgot the squares of a variance, the levels of a tree and the choices of quantiles."""
     schema = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 199))
@@ -285,7 +283,7 @@ def test_what_a_user_is_told_is_never_below_what_the_queries_have(kind: type, sp
 
 
 def test_every_statistic_is_here() -> None:
-    assert set(STATISTICS) == members_of(Kind)
+    assert set(STATISTICS) == set(EVERY_STATISTIC)
 
 
 MEASURES = {type(one): one for one in (PureDP(1), ApproxDP(1, "1e-6"), ZCDP(1), GDP(1), RDP([(2, 1)]))}
@@ -385,28 +383,13 @@ def test_every_group_is_complete_or_not() -> None:
 ASKED = quote(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()), PureDP(1))
 
 
-KIND = ASKED.lines[0].statistic
-
-
 FOREIGN: dict[str, Callable[[Any], object]] = {
     "sums of 0 on a foreign lattice": lambda one: list(SUM_ZERO.candidates(_on(one), Sensitivity(1, 1), PureDP(1))),
     "a hull on a foreign lattice": lambda one: list(K_NORM.candidates(_on(one), Sensitivity(1, 1), PureDP(1))),
     "copies of a foreign lattice": lambda one: copied_structure(one, np.arange(1), 1),
     "half-widths on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).half_widths(HALF),
     "a Gaussian on a foreign lattice": lambda one: LatticeGaussian(_shaped(one), Fraction(1)).can_be_drawn(),
-    "levels of a statistic": levels_of,
-    "interval of a statistic": interval_of,
-    "queries of a statistic": lambda one: primitives._queries(
-        primitives.Asked(ASKED.plan, ASKED.plan.facts, None), _of(one)
-    ),
-    "error of a statistic": lambda one: quotes.error_form(ASKED, _line(one), rows=1),
-    "what an interval rests on": lambda one: levels._statements(_line(one), ASKED.measured, 1),
-    "a statistic beside totals": lambda one: totals_space._span(ASKED.plan, None, _of(one)),  # type: ignore[arg-type]
     "row targets": lambda one: row_targets(ASKED.plan, one, None),
-    "change under a relation": lambda one: change_of(
-        1, 1, at_once=1, parts=1, cells=1, nullable=False, skipped=False, neighbours=one
-    ),
-    "choices under a relation": lambda one: quantiles_change(1, cells=1, skipped=False, neighbours=one),
     "conditions": lambda one: conditions_of([one]),
     "completeness of a group": lambda one: is_complete(_named(one), ASKED.plan.facts),
     "parts": lambda one: parted([one]),
@@ -435,14 +418,6 @@ def _named(one: Any) -> Any:
 def _parted(one: Any) -> Any:
     one.columns = ("g",)
     return one
-
-
-def _of(kind: Any) -> Any:
-    return replace(KIND, kind=kind)
-
-
-def _line(kind: Any) -> Any:
-    return replace(ASKED.lines[0], statistic=_of(kind))
 
 
 def _beside(part: Any) -> Any:

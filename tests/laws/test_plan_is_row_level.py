@@ -238,15 +238,16 @@ def contributed(query, row, quoted):
             below = [tree.width * tree.branching ** (tree.depth - 1 - level) for level in range(tree.depth)]
             return [(level, int(code // codes), 1) for level, codes in enumerate(below)]
         case Squares(shift=shift):
-            return [(0, 0, in_units(value, quoted, "squares", query) ** 2 - shift)]
-    return [(0, 0, in_units(value, quoted, "total", query))]
+            return [(0, 0, in_units(value, quoted, query) ** 2 - shift)]
+    return [(0, 0, in_units(value, quoted, query))]
 
 
-def in_units(value, quoted, part, query):
+def in_units(value, quoted, query):
     """The value in the units of the statistic that asks for the query."""
-    lines = [line for line in quoted.lines if getattr(line, part) is not None]
-    line = next(line for line in lines if quoted.measured[getattr(line, part)].query == query)
-    found = (Fraction(value) - line.origin) / line.unit
+    recipes = [getattr(line.recipe, "variance", line.recipe) for line in quoted.lines]
+    totals = [recipe.total for recipe in recipes if hasattr(recipe, "total")]
+    total = next(total for total in totals if query in (*total.queries, *total.squares))
+    found = (Fraction(value) - total.origin) / total.unit
     assert found.denominator == 1
     return int(found)
 

@@ -22,6 +22,7 @@ from discreet.cube.queries import (
     WeightedSum,
 )
 from discreet.mechanisms import quantile_choice as selection
+from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.amplify import Resampling
 from discreet.quotes import allocate
 
@@ -105,9 +106,9 @@ def test_the_law_over_every_query_notices(name, monkeypatch):
 
 
 OF_PERSONS = {
-    "rows per person are forgotten (ε)": Mutant(allocate, "row_targets", "epsilon / rows", "epsilon"),
-    "rows per person are not squared (ρ)": Mutant(allocate, "row_targets", "rho / rows**2", "rho / rows"),
-    "rows per person are forgotten (μ)": Mutant(allocate, "row_targets", "GDP(mu / rows)", "GDP(mu)"),
+    "rows per person are forgotten (ε)": Mutant(PureDP, "each_of", "self.epsilon / rows", "self.epsilon"),
+    "rows per person are not squared (ρ)": Mutant(ZCDP, "each_of", "rows**2", "rows"),
+    "rows per person are forgotten (μ)": Mutant(GDP, "each_of", "self.mu / rows", "self.mu"),
     "copies are forgotten": Mutant(Resampling, "copies", "ceil(self.proportion)", "1"),
     "copies are as many as the proportion says": Mutant(
         Resampling, "copies", "ceil(self.proportion)", "max(1, int(self.proportion))"
@@ -115,8 +116,9 @@ OF_PERSONS = {
     "rows per person are forgotten in a resize": Mutant(
         Resampling, "law", "self.group * self.neighbours.rows_per_person", "self.group"
     ),
-    "most copies are one less": Mutant(Resampling, "most", "len(self.law) - 1", "max(1, len(self.law) - 2)"),
-    "the most copies are not squared": Mutant(Resampling, "functional", "max(1, self.most) ** 2", "max(1, self.most)"),
+    "most copies are one less (ρ)": Mutant(ZCDP, "functional", "len(copies) - 1", "len(copies) - 2"),
+    "most copies are one less (μ)": Mutant(GDP, "functional", "len(copies) - 1", "len(copies) - 2"),
+    "the most copies are not squared": Mutant(ZCDP, "functional", "len(copies) - 1) ** 2", "len(copies) - 1)"),
     "the rate of the sample is that of the table": Mutant(
         Resampling, "rate", "self.proportion / self.copies", "self.proportion / 4"
     ),

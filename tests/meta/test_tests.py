@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "discreet"
@@ -44,3 +47,24 @@ def test_a_test_in_no_room_would_be_noticed(tmp_path: Path) -> None:
         (unit / file).parent.mkdir(parents=True, exist_ok=True)
         (unit / file).touch()
     assert strangers(unit, package) == ["other/test_gone.py", "room/away/test_far.py", "test_here.py"]
+
+
+def patches_by_text(source: str) -> list[int]:
+    """The lines that patch a name of the library by its dotted text, which a module that moves leaves behind."""
+    return [
+        call.lineno
+        for call in ast.walk(ast.parse(source))
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(("setattr", "patch"))
+        for first in call.args[:1]
+        if ast.unparse(first).lstrip("f")[1:].startswith("discreet.") and isinstance(first, ast.Constant | ast.JoinedStr)
+    ]
+
+
+def test_names_of_the_library_are_patched_by_object() -> None:
+    found = {str(path): patches_by_text(path.read_text("utf-8")) for path in (ROOT / "tests").rglob("*.py")}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize("text", ['"discreet.cube.resample.sampled"', 'f"discreet.{name}.limit"'])
+def test_a_patch_by_text_would_be_noticed(text: str) -> None:
+    assert patches_by_text(f"def test(monkeypatch):\n    monkeypatch.setattr({text}, 1)\n") == [2]

@@ -12,7 +12,7 @@ from discreet.audit import Kernel
 from discreet.audit.draws import KERNEL
 from discreet.cube.resample import impute, resample
 from discreet.domain.steps import Resize
-from discreet.mechanisms import Sensitivity, _runs, quantiles_change, selection, worst
+from discreet.mechanisms import Sensitivity, _runs, quantile_choice, quantiles_change, worst
 from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LatticeGaussian
@@ -261,7 +261,7 @@ def chosen_as_added(quantiles, *, cells, skipped, neighbours):
 AS_ADDED = (allocate, "quantiles_change", chosen_as_added)
 
 
-ONE_LEVEL = (selection, "_levels", lambda quantiles: 1)
+ONE_LEVEL = (quantile_choice, "_levels", lambda quantiles: 1)
 
 
 SMALLER_SIDE = (_runs.Node, "largest", property(lambda node: max(1, min(node.over, node.unit - node.over))))

@@ -9,6 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.audit import audit_quote
+from discreet.cube import resample as resampling
 from discreet.cube.cube import joined, row_count
 from discreet.cube.resample import _null_rows, _sampled, impute
 from discreet.domain.steps import Resize
@@ -100,7 +101,7 @@ OTHER_LAWS = {
         BIASED, REPLACED.impute(FILLED).group_by("g").agg(dp.mean("v")), dp.ZCDP(1)
     ),
     "copies that come and go together": drawn_with(
-        ("discreet.cube.resample._sampled", half_dropped),
+        (resampling, "_sampled", half_dropped),
         RESIZED["private copies"].group_by("g").agg(dp.count()),
         dp.PureDP(1),
     ),

@@ -23,7 +23,7 @@ from discreet.quotes.quote import LEVEL
 from discreet.releases import assemble
 from discreet.releases.evaluate import exact_answers, noisy_answers
 from discreet.releases.labels import all_rows
-from discreet.statistics.kinds import Count, Mean, Share, Std, Sum
+from discreet.statistics import Count, Mean, Share, Std, Sum, sums
 
 ACS = dp.Schema(
     gender=dp.Category(["female", "male"]),
@@ -81,22 +81,25 @@ def coverage(request, spend, source, repetitions):
 
 def truth_at(asked, line, exact, cells):
     """The value of the statistic on X′ itself, and where it is defined."""
-    rows = getattr(line.count, "rows", None)
-    count = np.full(cells, rows) if rows is not None else exact[line.count] if line.count is not None else np.zeros(cells)
-    everywhere = np.ones(cells, dtype=bool)
+    recipe, everywhere = line.recipe, np.ones(cells, dtype=bool)
+    answers = {one.asked: values for one, values in zip(asked.measured, exact, strict=True)}
+    if isinstance(line.statistic.kind, Std):
+        recipe = recipe.variance
+    if isinstance(line.statistic.kind, Sum | Mean | Std):
+        unit, origin = float(recipe.total.unit), float(recipe.total.origin)
+        total = answers[recipe.total.queries[0]].astype(float)
+    count = answers[recipe.count.query] if recipe.count.queries else np.full(cells, recipe.count.rows)
     if isinstance(line.statistic.kind, Count):
         return count, everywhere
     if isinstance(line.statistic.kind, Share):
         return count / max(int(count.sum()), 1), everywhere & (count.sum() > 0)
-    unit, origin = float(line.unit), float(line.origin)
-    total = exact[line.total].astype(float)
     if isinstance(line.statistic.kind, Sum):
         return unit * total + origin * count, everywhere
     mean, there = total / np.maximum(count, 1), count > 0
     if isinstance(line.statistic.kind, Mean):
         return origin + unit * mean, there
     assert isinstance(line.statistic.kind, Std)
-    square = exact[line.squares] / np.maximum(count, 1) + asked.measured[line.squares].query.shift
+    square = answers[recipe.total.squares[0]] / np.maximum(count, 1) + recipe.total.shift
     return unit * np.sqrt(np.maximum(square - mean**2, 0)), there
 
 
@@ -167,8 +170,7 @@ def test_sums_of_two_noises_are_covered_at_the_level_and_not_much_more(spend, mo
     deviation = (0.95 * 0.05 / pairs) ** 0.5
     assert pairs >= 100_000
     assert abs(inside / pairs - 0.95) <= 6 * deviation
-    for module in ("quote", "certainty"):
-        monkeypatch.setattr(f"discreet.quotes.{module}.noises_add_up", lambda *_: False)
+    monkeypatch.setattr(sums, "noises_add_up", lambda *_: False)
     inside, pairs = summed(spend)
     assert inside / pairs > 0.95 + 6 * deviation
 

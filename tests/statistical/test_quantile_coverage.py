@@ -14,7 +14,7 @@ import pytest
 from discreet.cube.trees import Tree, choose_tree, level_counts
 from discreet.noise import DiscreteLaplace, RoundedGaussian
 from discreet.noise.bits import system_bits
-from discreet.statistics.quantiles import quantile_estimates
+from discreet.statistics.ranks import quantile_estimates
 
 LEVEL = Fraction(95, 100)
 LAWS = {

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import binom
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.noise.bits import system_bits
@@ -48,15 +49,7 @@ def frame(rows=4000):
 
 
 def session(neighbours, invariants=None, budget=None):
-    return dp.Session(
-        frame(),
-        SCHEMA,
-        dataset="d",
-        ledger=":memory:",
-        budget=budget or dp.ZCDP(10),
-        neighbours=neighbours,
-        invariants=invariants,
-    )
+    return session_over(frame(), SCHEMA, budget=budget or dp.ZCDP(10), neighbours=neighbours, invariants=invariants)
 
 
 def ends_and_values(quote, noisy):

@@ -14,6 +14,7 @@ from math import sqrt
 import numpy as np
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet import datasets
@@ -35,15 +36,7 @@ MILITARY = dp.Schema(
 
 
 def opened(source, schema, invariants, budget, rows):
-    return dp.Session(
-        source,
-        schema,
-        dataset="d",
-        ledger=":memory:",
-        budget=budget,
-        neighbours=dp.ReplaceOne(rows=rows),
-        invariants=invariants,
-    )
+    return session_over(source, schema, budget=budget, neighbours=dp.ReplaceOne(rows=rows), invariants=invariants)
 
 
 def persons(table, weight):
@@ -159,14 +152,14 @@ def test_means_with_exact_counts_by_state():
         request = table.group_by("state").agg(dp.count(), dp.mean("weekinc"))
         quoted, brought, bits = one.quote(request, spend="0.5"), request.layout.parts[0], system_bits()
         cube = one._engine.aggregate(brought.axes, brought.moments)
-        count = quoted.lines[0].count.counts()
+        count = quoted.lines[0].recipe.count.values()
         held = pairs = 0
         for _ in range(60):
             exact = exact_answers(quoted, [cube], bits)
             counts, means = (one.estimate for one in estimated(quoted, noisy_answers(quoted, exact, bits)))
             assert (counts.low == count).all()
             assert (counts.high == count).all()
-            truth = 1000 + float(quoted.lines[1].unit) * exact[0] / np.maximum(count, 1)
+            truth = 1000 + float(quoted.lines[1].recipe.total.unit) * exact[0] / np.maximum(count, 1)
             inside = (means.low <= truth) & (truth <= means.high)
             held, pairs = held + int(inside[count > 0].sum()), pairs + int((count > 0).sum())
         assert pairs == 60 * 51

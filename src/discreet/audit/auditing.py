@@ -17,16 +17,7 @@ from discreet.audit.choosing import MOST_ATTACKS, choice_attack, most_telling
 from discreet.audit.claims import Claim, claim_of, grid_of
 from discreet.audit.draws import KERNEL, Kernel
 from discreet.audit.pairs import neighbouring_tables
-from discreet.cube.queries import (
-    Dispersion,
-    LevelCounts,
-    NonNullCount,
-    RowCount,
-    Squares,
-    TableCounts,
-    WeightedSum,
-)
-from discreet.domain.neighbours import ReplaceOne, whole_number
+from discreet.domain.neighbours import whole_number
 from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import Amount, exact, text
 from discreet.invariants import Invariants
@@ -51,7 +42,6 @@ _MOST_RUNS = 20_000_000
 _LEAST_EPSILON = Fraction(1, 2)
 _DELTA = Fraction(1, 100)
 """Where ε is stated for measures without a δ of their own: some hundred thousand runs show nothing near 1e-9."""
-_QUERIES = (RowCount, NonNullCount, WeightedSum, Squares, Dispersion, TableCounts, LevelCounts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +185,8 @@ def audit(
     grid = None if epsilons is None else checked_epsilons(epsilons)
     declared = checked_invariants(invariants, request.schema, request.neighbours)
     stands = None
-    if declared is not None and isinstance(request.neighbours, ReplaceOne):
-        rows = request.neighbours.rows
+    rows = request.neighbours.rows
+    if declared is not None and rows is not None:
         known = None if totals is None else read_totals(declared, request.schema, totals, rows)
         stands = beside(declared, request.schema, known, rows)
     elif totals is not None:
@@ -281,13 +271,13 @@ def _counts(kernel: Kernel, quoted: Quote, audited: Quote, runs: int, bits: Bits
 
 
 def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
-    """The quote for the queries with noise that an audit knows how to draw; what is left out in words.
+    """The quote for the queries to which noise is added; what is left out in words.
 
     Args:
         quoted: the quote.
         choices: the places of the queries of quantiles for which there are tables to attack.
     """
-    measured = tuple(one for one in quoted.measured if isinstance(one.query, _QUERIES) and one.law.audited() is not None)
+    measured = tuple(one for one in quoted.measured if one.law.audited() is not None)
     left = [one for number, one in enumerate(quoted.measured) if one not in measured and number not in choices]
     said = tuple(f"not audited: {_named(one)}" for one in left)
     if len(left) == len(quoted.measured):

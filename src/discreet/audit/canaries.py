@@ -20,7 +20,6 @@ from discreet.audit.draws import Kernel
 from discreet.audit.tables import Table, cubes_of
 from discreet.cube.paths import CategoryPath, Path, path_of
 from discreet.domain.codes import NULL
-from discreet.domain.neighbours import AddRemove, ReplaceOne
 from discreet.domain.steps import CategoryFacts, Resize, Step, Where, WhereIn, facts_of
 from discreet.errors import DiscreetError
 from discreet.noise.bits import Bits
@@ -30,7 +29,8 @@ from discreet.plan.table import Table as Steps
 from discreet.privacy import PureDP
 from discreet.quotes.allocate import row_quote
 from discreet.quotes.quote import Quote
-from discreet.statistics.kinds import count, quantiles
+from discreet.statistics.counts import count
+from discreet.statistics.quantile import quantiles
 
 __all__ = ["canary_counts", "count_law"]
 
@@ -77,7 +77,7 @@ class _Small:
 def canary_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterator[Counted]:
     """How often so many rows have a value that canaries have, or draw, for one imputed column of each kind."""
     times = max(_LEAST_RUNS, runs // _SHARE)
-    resize, public = resize_of(quote.plan), isinstance(quote.plan.neighbours, ReplaceOne)
+    resize, public = resize_of(quote.plan), quote.plan.neighbours.rows is not None
     for number, column in enumerate(_columns(quote.plan)):
         yield from _imputed_at_once(kernel, quote.plan, column, bits)
         for small, drawn in _tables(resize, column, public=public):
@@ -164,8 +164,7 @@ def _probe(plan: Plan, column: _Column, small: _Small) -> Quote | None:
     """A request for how often every value of the column is there; None where there is none."""
     steps: list[Step] = [step for step in plan.steps if not isinstance(step, Where | WhereIn | Resize)]
     steps += [] if small.resize is None else [small.resize]
-    public = isinstance(plan.neighbours, ReplaceOne)
-    table = Steps(plan.schema, ReplaceOne(rows=small.rows) if public else AddRemove(), tuple(steps))
+    table = Steps(plan.schema, plan.neighbours.of_size(small.rows), tuple(steps))
     try:
         if isinstance(column.path, CategoryPath):
             return row_quote(table.group_by(column.name).agg(count()), PureDP(1))

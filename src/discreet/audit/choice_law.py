@@ -15,6 +15,7 @@ from math import ceil, exp, log
 import numpy as np
 
 from discreet.audit.checks import Counted
+from discreet.audit.choices import is_choice, law_of_choice
 from discreet.audit.draws import Kernel
 from discreet.mechanisms import ExponentialQuantiles
 from discreet.noise.bits import Bits
@@ -45,10 +46,11 @@ class _Part:
 
 def choice_counts(kernel: Kernel, quote: Quote, one: Measured, runs: int, bits: Bits) -> Iterator[Counted]:
     """How often all codes were chosen on a small grid, for the first, the middle and the last of the quantiles."""
-    if not isinstance(one.law, ExponentialQuantiles):
+    if not is_choice(one):
         return
-    at = one.law.at
-    law = replace(one.law, size=len(_SHARES), at=tuple(dict.fromkeys((at[0], at[len(at) // 2], at[-1]))))
+    whole = law_of_choice(one)
+    at = whole.at
+    law = replace(whole, size=len(_SHARES), at=tuple(dict.fromkeys((at[0], at[len(at) // 2], at[-1]))))
     counts = tuple(share * ceil(1 / law.reach) for share in _SHARES)
     runs = min(runs, _MOST_RUNS)
     small = replace(quote, measured=(replace(one, law=law),))

@@ -20,13 +20,12 @@ from discreet.audit.heaps import Heaps, shapes
 from discreet.audit.pairs import fitting, possible, same_totals
 from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
 from discreet.cube.queries import QuantileCodes
-from discreet.domain.neighbours import ReplaceOne
 from discreet.errors import InternalError
 from discreet.mechanisms import ExponentialQuantiles
 from discreet.plan.plan import resize_of
 from discreet.quotes.quote import Measured, Quote
 
-__all__ = ["ChoicePair", "choice_pairs", "is_choice"]
+__all__ = ["ChoicePair", "choice_pairs", "is_choice", "law_of_choice"]
 
 _MOST_ROWS = 400
 
@@ -83,18 +82,27 @@ def is_choice(one: Measured) -> bool:
     return isinstance(one.query, QuantileCodes)
 
 
+def law_of_choice(one: Measured) -> ExponentialQuantiles:
+    """How the quantiles of a query are chosen.
+
+    Raises:
+        InternalError: they are not.
+    """
+    if not isinstance(one.law, ExponentialQuantiles):
+        raise InternalError("only a choice can be attacked as one")
+    return one.law
+
+
 def choice_pairs(kernel: Kernel, quote: Quote, one: Measured) -> list[ChoicePair]:
     """Tables worth trying for a choice; none where the public totals leave no code of any row to change."""
-    if not isinstance(one.law, ExponentialQuantiles) or not isinstance(one.query, QuantileCodes):
-        raise InternalError("only a choice can be attacked as one")
-    columns = columns_of_plan(quote)
+    law, columns = law_of_choice(one), columns_of_plan(quote)
     room = _room(kernel, quote, one, columns)
     if room is None:
         return []
     size = _asked_rows(quote, room)
     found = [
         pair
-        for heaps in shapes(one.law, len(room.rows), size)
+        for heaps in shapes(law, len(room.rows), size)
         for pair in [_pair(quote, one, columns, room, heaps)]
         if pair is not None and _is_allowed(quote, pair)
     ]
@@ -157,14 +165,14 @@ def _asked_rows(quote: Quote, room: _Room) -> int | None:
         return resize.rows
     if room.free is not None:
         return room.free.total()
-    return quote.plan.neighbours.rows if isinstance(quote.plan.neighbours, ReplaceOne) else None
+    return quote.plan.neighbours.rows
 
 
 def _source_rows(quote: Quote, room: _Room, heaps: Heaps) -> int:
     """How many records of the cell the source has."""
     if room.free is not None:
         return room.free.total()
-    if isinstance(quote.plan.neighbours, ReplaceOne):
+    if quote.plan.neighbours.rows is not None:
         return quote.plan.neighbours.rows
     resize = resize_of(quote.plan)
     return sum(heaps.counts) if resize is None else ceil(resize.rows / resize.proportion)
@@ -175,7 +183,7 @@ def _pair(quote: Quote, one: Measured, columns: tuple[str, ...], room: _Room, he
     codes = [known[round(place * (len(known) - 1) / (len(heaps.counts) - 1))] for place in range(len(heaps.counts))]
     counts = _scaled(heaps.counts, _source_rows(quote, room, heaps))
     after, moved = list(counts), _moved(quote)
-    if isinstance(quote.plan.neighbours, ReplaceOne):
+    if not quote.plan.neighbours.appears:
         moved = min(moved, counts[heaps.of])
         after[heaps.of] -= moved
     after[heaps.to] += moved
@@ -184,7 +192,7 @@ def _pair(quote: Quote, one: Measured, columns: tuple[str, ...], room: _Room, he
     first, second = (_table(one, columns, room, codes, numbers) for numbers in (counts, after))
     to, of = (described(quote.plan, columns, room.rows[codes[place]]) for place in (heaps.to, heaps.of))
     many = f"{moved} x " if moved > 1 else ""
-    change = f"{many}{of} replaced by {to}" if isinstance(quote.plan.neighbours, ReplaceOne) else f"{many}{to} more"
+    change = f"{many}{to} more" if quote.plan.neighbours.appears else f"{many}{of} replaced by {to}"
     words = f"{change}, beside {' and '.join(map(str, counts))} records at {len(codes)} codes"
     heap = codes[counts.index(max(counts))]
     return ChoicePair(words, one, columns, first, second, room.cell, np.array(codes, dtype=np.int64), heap, heaps.path)

@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.attack import SLOWER, Aim, Found, best_found
-from discreet.audit.choices import ChoicePair
+from discreet.audit.choices import ChoicePair, law_of_choice
 from discreet.audit.claims import Claim
 from discreet.audit.draws import NOTHING, Kernel, Randomness
 from discreet.audit.tables import Table, cubes_of
-from discreet.errors import InternalError
-from discreet.mechanisms import ExponentialQuantiles
 from discreet.noise.bits import Bits
 from discreet.quotes.quote import Quote
 
@@ -102,14 +100,13 @@ def _outputs(  # noqa: PLR0917 (one run of the kernel)
 ) -> Iterator[Integers]:
     """For every run where the choices of the path lie, as one number, and how many of all choices are the largest heap."""
     (one,) = quote.measured
-    if not isinstance(one.law, ExponentialQuantiles):
-        raise InternalError("only a choice can be attacked as one")
+    law = law_of_choice(one)
     for start in range(0, runs, _AT_ONCE):
         copies = min(_AT_ONCE, runs - start)
         several = [next(answers) for _ in range(copies)]
         many = np.concatenate(several)
         many[:, 0] = np.repeat(np.arange(copies), [len(own) for own in several])
-        copied = replace(one, law=replace(one.law, cells=copies))
+        copied = replace(one, law=replace(law, cells=copies))
         (chosen,) = kernel.noisy(replace(quote, measured=(copied,)), [many], bits)
         codes = np.asarray(chosen, dtype=np.int64).reshape(copies, -1)
         yield np.column_stack([_places(codes[:, list(pair.path)], pair.codes), (codes == pair.heap).sum(axis=1)])

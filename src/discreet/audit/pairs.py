@@ -21,7 +21,6 @@ from scipy.spatial.distance import cdist
 from discreet.audit.draws import Kernel, audited, drawer
 from discreet.audit.fitting import fitted
 from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
-from discreet.domain.neighbours import AddRemove, ReplaceOne
 from discreet.domain.schema import Schema
 from discreet.noise.bits import Bits
 from discreet.plan.plan import resize_of
@@ -96,7 +95,7 @@ def _changes(kernel: Kernel, quote: Quote, columns: tuple[str, ...]) -> Iterator
     known = _effects(kernel, quote, columns, rows)
     if not known:
         return
-    appears = isinstance(quote.plan.neighbours, AddRemove)
+    appears = quote.plan.neighbours.appears
     nothing = [np.zeros_like(values) for values in known[0][1]]
     # With a row appearing, the other side is always the table without it; it stands at place 0, as no row.
     options: list[tuple[tuple[Row, ...], list[NDArray[Any]]]] = [((row,), effect) for row, effect in known]
@@ -172,8 +171,7 @@ def _furthest(spread: NDArray[np.float64], allowed: NDArray[np.bool_], null: NDA
 
 def _exchanges(kernel: Kernel, quote: Quote, columns: tuple[str, ...], beside: Beside, bits: Bits) -> Iterator[_Change]:
     """A few rows replaced by as many others, so that all totals stay what they are."""
-    rows_there = quote.plan.neighbours.rows if isinstance(quote.plan.neighbours, ReplaceOne) else 1
-    size = min(beside.adjacency.a, max(_MOST_BESIDE), rows_there)
+    size = min(beside.adjacency.a, max(_MOST_BESIDE), quote.plan.neighbours.rows or 1)
     rows = possible(beside, quote.plan.schema, columns, candidates(quote, columns, _MOST_BESIDE[size]))
     known = _effects(kernel, quote, columns, rows)
     if not known:
@@ -296,7 +294,7 @@ def _surroundings(quote: Quote, columns: tuple[str, ...], change: _Change, times
     """The rows that both tables have."""
     plan = quote.plan
     row = change.around
-    if isinstance(plan.neighbours, ReplaceOne):
+    if plan.neighbours.rows is not None:
         rest = plan.neighbours.rows - times * len(change.before)
         if quote.beside is None:
             if rest >= 0:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.cli.exits import leave
 from discreet.cli.output import Answer, Spinner, aligned, write
-from discreet.domain.neighbours import ReplaceOne
 from discreet.exact.numbers import decimal_text, text
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy.amounts import amount_text, number_text
@@ -52,7 +51,7 @@ def _quotes(plan: PlanFile) -> dict[str, Quote]:
     from discreet.totals.beside import beside
 
     totals = None
-    if plan.invariants is not None and isinstance(plan.neighbours, ReplaceOne):
+    if plan.invariants is not None and plan.neighbours.rows is not None:
         totals = beside(plan.invariants, plan.schema, None, plan.neighbours.rows)
     spends = {order.name: plan.budget if order.spend is None else order.spend for order in plan.orders}
     return {order.name: quote(order.request, spends[order.name], totals) for order in plan.orders}  # type: ignore[arg-type]

@@ -8,7 +8,6 @@ from typing import Any
 
 from discreet.cli.output import aligned
 from discreet.domain.groups import BinGroup
-from discreet.domain.neighbours import ReplaceOne
 from discreet.domain.schema import Category
 from discreet.domain.steps import NumberFacts, step_json
 from discreet.domain.words import column_text, neighbours_text, step_text
@@ -20,7 +19,7 @@ from discreet.planfile.read import PlanFile
 from discreet.privacy import kind_name, to_json
 from discreet.privacy.amounts import amount_text, number_text
 from discreet.quotes.quote import Quote
-from discreet.statistics.kinds import Histogram, Tables
+from discreet.statistics.base import groupings_of
 from discreet.totals.statements import part_json
 
 __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
@@ -45,7 +44,7 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
 
 def _totals(plan: PlanFile) -> list[tuple[str, str]]:
     """What is published exactly, and what that means for everybody."""
-    if plan.invariants is None or not isinstance(plan.neighbours, ReplaceOne):
+    if plan.invariants is None or plan.neighbours.rows is None:
         return []
     from discreet.totals.adjacency import semi_adjacency
 
@@ -90,11 +89,7 @@ def left_out(plan: Plan) -> Iterator[str]:
     facts = plan.facts
     groups = [*plan.group_by]
     for statistic in plan.statistics:
-        match statistic.kind:
-            case Histogram(bins=BinGroup() as group):
-                groups.append(group)
-            case Tables(tables=groupings):
-                groups += [group for grouping in groupings for group in grouping if isinstance(group, BinGroup)]
+        groups += [group for grouping in groupings_of(statistic) for group in grouping]
     for group in dict.fromkeys(group for group in groups if isinstance(group, BinGroup)):
         known = facts[group.column]
         if not isinstance(known, NumberFacts) or group.column in facts.filtered:
@@ -122,9 +117,9 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
                 f"note: '{name}' has {quote.plan.layout.cells} rows, which are written to files in the folder given by "
                 "--out; the ledger keeps their digests, not the numbers"
             )
-    if not isinstance(plan.neighbours, ReplaceOne):
-        return notes
     rows = plan.neighbours.rows
+    if rows is None:
+        return notes
     if plan.budget.pair is not None and plan.budget.pair[1] * rows > 1:
         delta, share = number_text(plan.budget.pair[1]), number_text(Fraction(1, rows))
         notes.append(f"note: δ = {delta} is more than 1/rows = {share}, which is too weak for most uses")

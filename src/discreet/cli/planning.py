@@ -12,7 +12,7 @@ from discreet.cli.describing import declaration_lines, note_lines, release_facts
 from discreet.cli.output import Answer
 from discreet.engines import NO_LIMITS, Limits, Progress
 from discreet.errors import ArgumentError, BudgetExceeded
-from discreet.exact.given_paths import given_path, stands
+from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
 from discreet.ledger import Entry, Ledger
@@ -164,7 +164,7 @@ def planner_page(path: Path, out: Path) -> Answer:
     """
     from discreet.pages.planner import Planned, planned_file, write_planner
 
-    if stands(given_path(out, "--html"), "--html") and not (out.is_file() or out.is_dir()):
+    if stands(out, "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is no regular file, and a page would take its place; choose another path")
     plan = load_plan(path)
     quotes, now = _quotes(plan)

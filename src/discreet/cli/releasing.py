@@ -20,7 +20,7 @@ from discreet.cli.planning import Standing, opened, standing
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed
 from discreet.exact.files import replaced
-from discreet.exact.given_paths import given_path, require_writable, stands
+from discreet.exact.given_paths import require_writable, stands
 from discreet.exact.names import one_form
 from discreet.pages.report.drawing import Artist
 from discreet.plan.sizes import is_large
@@ -37,7 +37,7 @@ __all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "repor
 
 _FILES = "release.json, table.csv, table.parquet, report.html"
 _LARGE_FILES = "release.json, the folder table, report.html"
-_STAGES = {"fingerprint": "looking whether the source has changed", "count": "counting", "draw": "drawing noise, writing"}
+_STAGES = {"snapshot": "looking whether the source has changed", "count": "counting", "draw": "drawing noise, writing"}
 
 
 def release_plan(
@@ -49,7 +49,6 @@ def release_plan(
         DiscreetError: refused; nothing was spent.
         typer.Exit: 4, something failed after the charge.
     """
-    given_path(out, "--out")
     checked_formulas(formulas)
     plan = load_plan(path)
     plan = plan if name is None else replace(plan, orders=renamed(plan.orders, name))
@@ -130,7 +129,6 @@ def _written_files(paths: Sequence[Path]) -> Answer:
 
 
 def _release_folders(folder: Path, command: str) -> list[Path]:
-    given_path(folder, command)
     alone = stands(folder / "release.json", command)
     found = [folder] if alone else sorted(path.parent for path in folder.glob("*/release.json"))
     if not found:

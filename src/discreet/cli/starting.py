@@ -18,7 +18,7 @@ import typer
 from discreet import datasets
 from discreet.cli.drafting import Entry, Section, listed, to_fill_in, written
 from discreet.cli.output import Answer
-from discreet.domain.neighbours import whole_number
+from discreet.domain.neighbours import relations, whole_number
 from discreet.domain.schema import Category, Date, Number, Schema, whole_categories
 from discreet.engines import header_of
 from discreet.engines.base import ColumnType
@@ -33,6 +33,7 @@ from discreet.planfile.tree import toml_root
 from discreet.planfile.write import toml_key, toml_visible
 from discreet.privacy.measures import budget_named, budgets
 from discreet.session.orders import checked_name
+from discreet.statistics.registry import by_word
 
 __all__ = ["Asker", "nobody", "started_plan", "terminal"]
 
@@ -52,7 +53,6 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 """What a column of the source can be declared as; the first is the default."""
 
 _MOST_LEFT = 8
-_WITH_COLUMN = ("count", "sum", "mean", "variance", "std", "median")
 
 
 def nobody(question: str, check: Callable[[str], None], default: str | None) -> str | None:  # noqa: ARG001
@@ -87,7 +87,6 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
         ArgumentError: there is such a file already, or it cannot be written.
     """
     given_path(source, "SOURCE")
-    given_path(out, "--out")
     if stands(out, "--out") or out.is_symlink():
         raise ArgumentError(f"--out={out}: is there already; choose another name, or edit it")
     if not stands(out.parent, "--out"):
@@ -140,15 +139,17 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
         Entry("source", toml_visible(_from_plan(source, out))),
         _choice(
             "neighbours",
-            "who is compared: replace-one (the number of rows is public) or add-remove (it is private)",
-            ("replace-one", "add-remove"),
+            f"who is compared: {' or '.join(f'{kind.word} ({kind.about})' for kind in relations())}",
+            tuple(kind.word for kind in relations()),
             None,
             ask,
         ),
     ]
     relation = entries[-1].value
-    if relation != '"add-remove"':
-        what = "the number of rows, known to everybody" + ("; with replace-one only" if relation is None else "")
+    sized = [kind.word for kind in relations() if "rows" in kind.needed]
+    if relation is None or relation.strip('"') in sized:
+        what = "the number of rows, known to everybody"
+        what += f"; with {' or '.join(sized)} only" if relation is None else ""
         entries.append(_number("rows", what, None, ask, lambda a: _counted(a, "rows")))
     entries.append(_number("rows_per_person", "how many rows one person can have", "1", ask, lambda a: _counted(a, "rows")))
     entries.append(_text("ledger", "the file that counts what was spent", f"{stem}.db", ask, _nonempty))
@@ -268,7 +269,7 @@ def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
     while True:
         by = ask("columns to group by, separated by commas (none: -)", _nonempty, "-")
         asked = ask(
-            f"statistics, separated by commas, such as count, mean wage: count or {', '.join(_WITH_COLUMN[1:])} of a column",
+            f"statistics, separated by commas, such as count, mean wage: count or {', '.join(_words()[1:])} of a column",
             _are_statistics,
             "count",
         )
@@ -295,6 +296,11 @@ def _refused(sections: list[Section], out: Path) -> PlanError | None:
     return None
 
 
+def _words() -> list[str]:
+    """The statistics that are asked for by their word and a column."""
+    return [kind.word for kind in by_word().values() if kind.keys.interview]
+
+
 def _are_statistics(answer: str) -> None:
     for word in answer.split(","):
         _statistic(word)
@@ -303,11 +309,11 @@ def _are_statistics(answer: str) -> None:
 def _statistic(word: str) -> str:
     """A statistic as TOML: "mean hours" is { mean = "hours", nulls = "skip" }."""
     kind, _, column = word.strip().partition(" ")
-    if kind not in _WITH_COLUMN or (not column.strip() and kind != "count"):
-        raise ArgumentError(f"'{word.strip()}': write count, or one of {', '.join(_WITH_COLUMN)} and a column")
+    if kind not in _words() or (not column.strip() and not by_word()[kind].keys.alone):
+        raise ArgumentError(f"'{word.strip()}': write count, or one of {', '.join(_words())} and a column")
     if not column.strip():
-        return '"count"'
-    skip = "" if kind == "count" else ', nulls = "skip"'
+        return toml_visible(kind)
+    skip = ', nulls = "skip"' if "nulls" in by_word()[kind].keys.allowed else ""
     return f"{{ {kind} = {toml_visible(column.strip())}{skip} }}"
 
 

@@ -3,7 +3,8 @@
 * `codes`: What codes mean that are no position on a grid
 * `groups`: Groups of rows: categories, and bins of numbers and dates
 * `imputation`: Imputation laws: what a null is replaced by
-* `neighbours`: Who is compared with whom: the two neighbouring relations a custodian can declare
+* `neighbours`: Who is compared with whom: the two neighbouring relations a custodian can declare, with all that is asked
+  of them
 * `schema`: Columns and their public domains
 * `steps`: What is done to the table before it is asked anything: clamp, impute, where, resize
 * `words`: How plans, quotes and releases look in a terminal and in a notebook: short, and without reading anything

@@ -1,14 +1,29 @@
-"""Who is compared with whom: the two neighbouring relations a custodian can declare."""
+"""Who is compared with whom: the two neighbouring relations a custodian can declare, with all that is asked of them.
+
+A relation is a frozen class that has what both of them have, and a place in the registry. Nothing else decides by its kind:
+whether n is public, whether a row appears or is replaced and which words it has are its own facts.
+"""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import SupportsIndex, cast
+from typing import ClassVar, SupportsIndex, TypeGuard, cast
 
-from discreet.errors import ArgumentError, printed
+from discreet.errors import ArgumentError, InternalError, printed
+from discreet.exact.figures import number
 
-__all__ = ["AddRemove", "Neighbours", "ReplaceOne", "whole_number"]
+__all__ = [
+    "AddRemove",
+    "Neighbours",
+    "ReplaceOne",
+    "is_relation",
+    "neighbours_of",
+    "relation_named",
+    "relations",
+    "whole_number",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +32,45 @@ class AddRemove:
 
     rows_per_person: int = 1
 
+    word: ClassVar[str] = "add-remove"
+    """In plan files and documents."""
+    needed: ClassVar[tuple[str, ...]] = ()
+    """What a plan file must say besides."""
+    about: ClassVar[str] = "it is private"
+    """In a question: what becomes of the number of rows."""
+    appears: ClassVar[bool] = True
+    """Whether a row appears in one of the tables; else it is in both, with other values."""
+    allows_totals: ClassVar[bool] = False
+    """Whether exact totals may stand beside releases: they make the number of rows public."""
+    change: ClassVar[str] = "added or removed"
+    compared: ClassVar[str] = "left out, or one person's added"
+    guess: ClassVar[str] = "whether one person's data are there at all"
+    holds: ClassVar[str] = "one person added or removed"
+    """What happens to the data of a person, in the sentences of documents and reports."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows_per_person", whole_number(self.rows_per_person, "rows_per_person", least=1))
 
+    @property
+    def rows(self) -> int | None:
+        """None: the number of rows is private."""
+        return None
+
+    def of_size(self, rows: int) -> AddRemove:  # noqa: ARG002
+        """The relation for one row a person, on a table of so many rows."""
+        return AddRemove()
+
     def to_json(self) -> dict[str, object]:
         """The relation as canonical JSON values."""
-        return {"relation": "add-remove", "rows_per_person": self.rows_per_person}
+        return {"relation": self.word, "rows_per_person": self.rows_per_person}
+
+    def size_words(self) -> str:
+        """For people: whether the number of rows is public."""
+        return "How many rows it has is confidential and protected"
+
+    def text(self) -> str:
+        """For a terminal: the relation and what it makes of the number of rows."""
+        return f"{self.word}: the number of rows is private"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +83,68 @@ class ReplaceOne:
     rows: int
     rows_per_person: int = 1
 
+    word: ClassVar[str] = "replace-one"
+    needed: ClassVar[tuple[str, ...]] = ("rows",)
+    about: ClassVar[str] = "the number of rows is public"
+    appears: ClassVar[bool] = False
+    allows_totals: ClassVar[bool] = True
+    change: ClassVar[str] = "replaced"
+    compared: ClassVar[str] = "replaced by anything else"
+    guess: ClassVar[str] = "which of two records one person has"
+    holds: ClassVar[str] = "one person's data replaced"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", whole_number(self.rows, "rows", least=1))
         object.__setattr__(self, "rows_per_person", whole_number(self.rows_per_person, "rows_per_person", least=1))
 
+    def of_size(self, rows: int) -> ReplaceOne:
+        """The relation for one row a person, on a table of so many rows."""
+        return ReplaceOne(rows)
+
     def to_json(self) -> dict[str, object]:
         """The relation as canonical JSON values."""
-        return {"relation": "replace-one", "rows": self.rows, "rows_per_person": self.rows_per_person}
+        return {"relation": self.word, "rows": self.rows, "rows_per_person": self.rows_per_person}
+
+    def size_words(self) -> str:
+        """For people: whether the number of rows is public."""
+        return f"It has {number(self.rows)} rows, which is public and not protected"
+
+    def text(self) -> str:
+        """For a terminal: the relation and what it makes of the number of rows."""
+        return f"{self.word}: exactly {self.rows} rows, which is public"
 
 
 Neighbours = AddRemove | ReplaceOne
+
+_RELATIONS: tuple[type[Neighbours], ...] = (ReplaceOne, AddRemove)
+
+
+def relations() -> tuple[type[Neighbours], ...]:
+    """Every relation, in the order in which messages list them."""
+    return _RELATIONS
+
+
+def is_relation(value: object) -> TypeGuard[Neighbours]:
+    """Whether it is a relation of the registry."""
+    return type(value) in _RELATIONS
+
+
+def relation_named(word: str) -> type[Neighbours]:
+    """The relation of this name, which the library has written itself.
+
+    Raises:
+        InternalError: there is none.
+    """
+    for kind in _RELATIONS:
+        if kind.word == word:
+            return kind
+    raise InternalError(f"no relation has the name '{word}'")
+
+
+def neighbours_of(written: Mapping[str, object]) -> Neighbours:
+    """The relation that `to_json` wrote."""
+    facts = {key: value for key, value in written.items() if key != "relation"}
+    return relation_named(str(written["relation"]))(**facts)  # type: ignore[arg-type]  # it checks its numbers itself
 
 
 def whole_number(value: object, name: str, *, least: int) -> int:

@@ -15,7 +15,7 @@ from math import ceil
 from types import MappingProxyType
 
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights, check_law, law_json
-from discreet.domain.neighbours import Neighbours, ReplaceOne, whole_number
+from discreet.domain.neighbours import Neighbours, whole_number
 from discreet.domain.schema import Category, Column, Date, Number, Schema, Value
 from discreet.errors import ArgumentError, PlanError, did_you_mean, printed, unreachable
 from discreet.exact.numbers import Amount, exact, text
@@ -163,8 +163,7 @@ def facts_of(schema: Schema, neighbours: Neighbours) -> TableFacts:
             columns[name] = CategoryFacts(column, tuple(range(column.size)))
         else:
             columns[name] = NumberFacts(column, 0, column.size - 1)
-    rows = neighbours.rows if isinstance(neighbours, ReplaceOne) else None
-    return TableFacts(MappingProxyType(columns), neighbours, rows)
+    return TableFacts(MappingProxyType(columns), neighbours, neighbours.rows)
 
 
 def after(step: Step, facts: TableFacts) -> TableFacts:

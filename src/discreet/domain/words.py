@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from discreet.domain.groups import Group
-from discreet.domain.neighbours import Neighbours, ReplaceOne
+from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Category, Column, Number, Schema
 from discreet.domain.steps import Step, step_json
 from discreet.exact.figures import decimals_for, interval, name, number, plural
@@ -118,9 +118,7 @@ def release_card(document: Mapping[str, Any]) -> str:
 def neighbours_text(neighbours: Neighbours) -> str:
     """Who is compared with whom."""
     person = f"{neighbours.rows_per_person} {plural('row', neighbours.rows_per_person)} a person"
-    if isinstance(neighbours, ReplaceOne):
-        return f"replace-one: exactly {neighbours.rows} rows, which is public; {person}"
-    return f"add-remove: the number of rows is private; {person}"
+    return f"{neighbours.text()}; {person}"
 
 
 def column_text(column: Column) -> str:

@@ -1,7 +1,7 @@
 """The only code that sees rows: one exact GROUP BY over public codes, and nothing else.
 
-`reference` defines the meaning of a plan in plain Python, `duckdb` the default engine, `conformance` the suite that compares
-an engine with the reference. `spark` is loaded when a source is a Spark DataFrame or begins with `spark:`.
+`reference` defines the meaning of a plan in plain Python. `duckdb` is the default engine, `spark` the engine of data on many
+machines, `conformance` the suite that compares an engine with the reference. An engine is loaded when a source needs it.
 
 * `base`: The definition of an engine: it scans a header, notices changes of its source, and answers one GROUP BY over
   public codes
@@ -21,24 +21,31 @@ an engine with the reference. `spark` is loaded when a source is a Spark DataFra
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.domain.schema import Schema
 from discreet.engines.base import Engine, Header, check_header
-from discreet.engines.duckdb.driver import open_frame
-from discreet.engines.duckdb.relations import is_relation, open_relation
-from discreet.engines.duckdb.streams import DatabaseTable, is_streamed, open_streamed
 from discreet.engines.progress import Progress, Telling
 from discreet.engines.resources import NO_LIMITS, Limits
-from discreet.engines.sources import open_path
-from discreet.engines.spark.dialect import check_spellings
-from discreet.engines.spark.driver import PREFIX, SparkEngine, is_spark_frame, open_spark_frame, open_spark_text
-from discreet.engines.sql import check_grids
+from discreet.engines.spark import PREFIX
 from discreet.errors import ArgumentError, SourceError, printed
 from discreet.exact.given_paths import reason, shown_path
 
+if TYPE_CHECKING:
+    from discreet.engines.duckdb.streams import DatabaseTable
+
 __all__ = ["NO_LIMITS", "DatabaseTable", "Engine", "Header", "Limits", "Progress", "header_of", "open_source"]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """`DatabaseTable`, loaded with its driver when it is first used."""
+        if name == "DatabaseTable":
+            return import_module("discreet.engines.duckdb.streams").DatabaseTable
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Engine:
@@ -63,14 +70,23 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
         raise ArgumentError(f"progress={printed(progress)}: must be a function of the name of a stage")
     engine, shown = _opened(source, tuple(schema.columns), limits)
     try:
-        check_header(engine.header, schema, shown)
-        check_grids(engine.header, schema)
-        if isinstance(engine, SparkEngine):
-            check_spellings(schema)
+        _check(engine, schema, shown)
     except SourceError:
         engine.close()
         raise
     return engine if progress is None else Telling(engine, progress)
+
+
+def _check(engine: Engine, schema: Schema, shown: str) -> None:
+    from discreet.engines.sql import check_grids
+
+    check_header(engine.header, schema, shown)
+    check_grids(engine.header, schema)
+    spark = sys.modules.get("discreet.engines.spark.driver")  # no engine is Spark's where this is not loaded
+    if spark is not None and isinstance(engine, spark.SparkEngine):
+        from discreet.engines.spark.dialect import check_spellings
+
+        check_spellings(schema)
 
 
 def header_of(source: str | Path) -> Header:
@@ -89,18 +105,36 @@ def header_of(source: str | Path) -> Header:
 def _opened(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engine, str]:
     """The engine of a source, and what messages call it."""
     if isinstance(source, str | Path):
-        if "\0" in str(source):
-            raise SourceError(f"source {printed(str(source))}: is not a usable path; check its spelling")
-        if str(source).startswith(PREFIX):
-            _check_no_limits(limits, "Spark follows the settings of its session")
-            return open_spark_text(str(source), columns), f"source '{source}'"
-        try:
-            return open_path(str(source), limits), f"source '{source}'"
-        except (OSError, UnicodeError) as wrong:  # a name that is too long, a folder that cannot be entered
-            raise SourceError(f"source {shown_path(source)}: cannot be opened ({reason(wrong)}); check the path") from None
+        return _named(source, columns, limits), f"source '{source}'"
+    from discreet.engines.spark.driver import is_spark_frame, open_spark_frame
+
     if is_spark_frame(source):
         _check_no_limits(limits, "a DataFrame follows the settings of its session")
         return open_spark_frame(source, columns), "the DataFrame"
+    return _given(source, columns, limits)
+
+
+def _named(source: str | Path, columns: tuple[str, ...], limits: Limits) -> Engine:
+    if "\0" in str(source):
+        raise SourceError(f"source {printed(str(source))}: is not a usable path; check its spelling")
+    if str(source).startswith(PREFIX):
+        from discreet.engines.spark.driver import open_spark_text
+
+        _check_no_limits(limits, "Spark follows the settings of its session")
+        return open_spark_text(str(source), columns)
+    from discreet.engines.sources import open_path
+
+    try:
+        return open_path(str(source), limits)
+    except (OSError, UnicodeError) as wrong:  # a name that is too long, a folder that cannot be entered
+        raise SourceError(f"source {shown_path(source)}: cannot be opened ({reason(wrong)}); check the path") from None
+
+
+def _given(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engine, str]:
+    from discreet.engines.duckdb.driver import open_frame
+    from discreet.engines.duckdb.relations import is_relation, open_relation
+    from discreet.engines.duckdb.streams import is_streamed, open_streamed
+
     if is_relation(source):
         _check_no_limits(limits, "a relation follows the settings of its connection")
         return open_relation(source), "the relation"

@@ -16,7 +16,7 @@ Progress = Callable[[str], object]
 
 
 class Telling:
-    """An engine, and a listener that receives "fingerprint", "count" or "draw" each time such a stage begins."""
+    """An engine, and a listener that receives "snapshot", "count" or "draw" each time such a stage begins."""
 
     def __init__(self, engine: Engine, progress: Progress) -> None:
         self._engine, self._progress = engine, progress
@@ -28,7 +28,7 @@ class Telling:
 
     def snapshot(self) -> str:
         """The same as the engine's."""
-        self._tell("fingerprint")
+        self._tell("snapshot")
         return self._engine.snapshot()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:

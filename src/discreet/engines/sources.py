@@ -1,6 +1,7 @@
 """A source that is named by a text: the files it means, their format, and the engine that reads them.
 
-A name that exists is taken literally; only a name that does not exist is read as a pattern.
+A name that exists is taken literally; only a name that does not exist is read as a pattern. Only the engine that is
+needed is loaded.
 """
 
 from __future__ import annotations
@@ -12,13 +13,8 @@ from glob import glob
 from pathlib import Path
 
 from discreet.engines.base import Engine
-from discreet.engines.duckdb.database_files import open_duckdb_table
-from discreet.engines.duckdb.driver import open_csv
 from discreet.engines.duckdb.files import Listing, check_regular, file_snapshot
-from discreet.engines.duckdb.folders import NO_PARTITIONS, parquet_files, partitions_of
-from discreet.engines.duckdb.parquet import open_parquet
 from discreet.engines.resources import NO_LIMITS, Limits
-from discreet.engines.sqlite import open_sqlite_table
 from discreet.errors import SourceError, did_you_mean
 
 __all__ = ["open_path"]
@@ -35,6 +31,9 @@ def open_path(source: str, limits: Limits = NO_LIMITS) -> Engine:
         file, _, table = source.rpartition("::")
         return _open_table(Path(file), table, limits)
     if path.is_dir():
+        from discreet.engines.duckdb.folders import parquet_files, partitions_of
+        from discreet.engines.duckdb.parquet import open_parquet
+
         paths = parquet_files(path)
         file_snapshot(paths)
         return open_parquet(paths, partial(parquet_files, path), partitions_of(path, paths), limits)
@@ -53,8 +52,13 @@ def _open_files(source: str, paths: Sequence[Path], listing: Listing, limits: Li
     file_snapshot(paths)
     endings = {path.suffix.lower() for path in paths}
     if endings == {".csv"}:
+        from discreet.engines.duckdb.csv_files import open_csv
+
         return open_csv(paths, listing, limits)
     if endings == {".parquet"}:
+        from discreet.engines.duckdb.folders import NO_PARTITIONS
+        from discreet.engines.duckdb.parquet import open_parquet
+
         return open_parquet(paths, listing, NO_PARTITIONS, limits)
     if len(paths) == 1 and _database_of(paths[0]):
         raise SourceError(f"source '{source}': is a database; name one of its tables, as in '{source}::persons'")
@@ -84,5 +88,11 @@ def _database_of(path: Path) -> Callable[[Path, str, Limits], Engine] | None:
     with path.open("rb") as file:
         start = file.read(16)
     if start == b"SQLite format 3\0":
+        from discreet.engines.sqlite import open_sqlite_table
+
         return open_sqlite_table
-    return open_duckdb_table if start[8:12] == b"DUCK" else None
+    if start[8:12] == b"DUCK":
+        from discreet.engines.duckdb.database_files import open_duckdb_table
+
+        return open_duckdb_table
+    return None

@@ -209,8 +209,7 @@ def _require_no_device(path: Path) -> None:
 
 
 def _written(path: Path, write: Callable[[Path], object]) -> Path:
-    write(path)
-    path.chmod(0o644)
+    write(path)  # in a folder that is private; its mode is the one that the umask of the process leaves to new files
     with path.open("r+b") as file:
         os.fsync(file.fileno())
     return path

@@ -36,11 +36,24 @@ def this_process() -> tuple[bytes, int]:
         OSError: if the operating system gives no random bytes for a new mark.
     """
     if _PAGE[:1] != _SET:
+        _draw_mark()
+    return _PAGE[1 : 1 + _MARK_BYTES], os.getpid()
+
+
+def _draw_mark() -> None:
+    """The page has a mark, that of the first thread which asks."""
+    turn = _TURN.lock
+    alone = turn.acquire(timeout=_TURN_SECONDS)  # in a child that C code forked, nobody might ever give it back
+    try:
+        if _PAGE[:1] == _SET:
+            return
         mark = os.urandom(_MARK_BYTES)
         if len(mark) != _MARK_BYTES:
             raise OSError("the operating system's source of random bits gave too few bytes")
         _PAGE[: 1 + _MARK_BYTES] = _SET + mark
-    return _PAGE[1 : 1 + _MARK_BYTES], os.getpid()
+    finally:
+        if alone:
+            turn.release()
 
 
 def _private_page() -> mmap.mmap:
@@ -54,9 +67,19 @@ def _private_page() -> mmap.mmap:
 
 
 def _forget() -> None:
+    _TURN.lock = threading.Lock()
     _PAGE[:1] = b"\0"
 
 
+class _Turn:
+    """Which thread draws the mark."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+_TURN = _Turn()
+_TURN_SECONDS = 1.0
 # The one thing here that lasts: memory of this process, which its children must not inherit.
 _PAGE = _private_page()
 if hasattr(os, "register_at_fork"):

@@ -7,7 +7,7 @@ Rounding N(0, σ²) and adding it to integers is post-processing of the Gaussian
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
@@ -35,21 +35,21 @@ class GaussianNoise:
 
     Args:
         sigma2: an exact rational in (0, 10^34].
+
+    Attributes:
+        independent: the law of every cell.
     """
 
     sigma2: Fraction
+    independent: RoundedGaussian = field(init=False, repr=False, compare=False)
     words: ClassVar[NoiseWords] = _WORDS
     everywhere: ClassVar[bool] = True
     held: ClassVar[None] = None
     keeps_totals: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma2", RoundedGaussian(self.sigma2).sigma2)
-
-    @property
-    def independent(self) -> RoundedGaussian:
-        """The law of every cell."""
-        return RoundedGaussian(self.sigma2)
+        object.__setattr__(self, "independent", RoundedGaussian(self.sigma2))
+        object.__setattr__(self, "sigma2", self.independent.sigma2)
 
     def apply(self, values: Integers, bits: Bits) -> Integers:
         """`values` plus noise for every cell, empty or not."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
@@ -31,21 +31,21 @@ class LaplaceNoise:
 
     Args:
         scale: an exact rational in (0, 10^17].
+
+    Attributes:
+        independent: the law of every cell.
     """
 
     scale: Fraction
+    independent: DiscreteLaplace = field(init=False, repr=False, compare=False)
     words: ClassVar[NoiseWords] = _WORDS
     everywhere: ClassVar[bool] = True
     held: ClassVar[None] = None
     keeps_totals: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", DiscreteLaplace(self.scale).scale)
-
-    @property
-    def independent(self) -> DiscreteLaplace:
-        """The law of every cell."""
-        return DiscreteLaplace(self.scale)
+        object.__setattr__(self, "independent", DiscreteLaplace(self.scale))
+        object.__setattr__(self, "scale", self.independent.scale)
 
     def apply(self, values: Integers, bits: Bits) -> Integers:
         """`values` plus noise for every cell, empty or not."""

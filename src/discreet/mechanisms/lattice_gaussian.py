@@ -21,13 +21,11 @@ from discreet.mechanisms.adding import added
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import audited_lattice, copied_structure, squared_loss
 from discreet.mechanisms.sensitivity import Sensitivity
+from discreet.noise._parameters import MOST_SIGMA2
 from discreet.noise.bits import Bits, system_bits
 from discreet.totals.structure import Blocks, Kernel, Structure, Tables, describe
 
 __all__ = ["LATTICE_GAUSSIAN", "LatticeGaussian"]
-
-MOST_SIGMA2 = Fraction(10**34)
-"""What the samplers take; see `discreet.noise`."""
 
 _WORDS = NoiseWords(
     name="Gaussian on the lattice",

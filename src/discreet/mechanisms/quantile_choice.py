@@ -23,8 +23,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.errors import ArgumentError, InternalError, unreachable
+from discreet.domain.neighbours import Neighbours
+from discreet.errors import ArgumentError, InternalError
 from discreet.exact.numbers import text
 from discreet.mechanisms._runs import Integers, Node, Part, pieces_of, runs_of
 from discreet.mechanisms.base import Answer, Codes, Guarantee, Mechanism, Noise, NoiseWords
@@ -146,14 +146,11 @@ def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: N
     """
     levels = _levels(quantiles)
     alone = Sensitivity(levels, levels)
-    match neighbours:
-        case AddRemove():
-            return Change(alone, alone, alone)
-        case ReplaceOne():
-            nothing = Sensitivity(0, 0)
-            within, across = Sensitivity(2 * levels, 4 * levels), Sensitivity(2 * levels, 2 * levels)
-            return Change(within, across if cells > 1 else nothing, alone if skipped else nothing)
-    raise unreachable(neighbours)
+    if neighbours.appears:
+        return Change(alone, alone, alone)
+    nothing = Sensitivity(0, 0)
+    within, across = Sensitivity(2 * levels, 4 * levels), Sensitivity(2 * levels, 2 * levels)
+    return Change(within, across if cells > 1 else nothing, alone if skipped else nothing)
 
 
 def _selected(everything: Part, law: ExponentialQuantiles, bits: Bits) -> Integers:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.errors import unreachable
+from discreet.domain.neighbours import Neighbours
 
 __all__ = ["Change", "Sensitivity", "change_of", "joint_factor", "worst"]
 
@@ -52,18 +51,14 @@ def change_of(
     """
     largest = max(abs(least), abs(most))
     alone = Sensitivity(at_once * largest, at_once * largest**2)
-    match neighbours:
-        case AddRemove():
-            return Change(alone, alone, alone)
-        case ReplaceOne():
-            low, high = (min(least, 0), max(most, 0)) if nullable else (least, most)
-            # In the same coordinate f(x) becomes f(y); in two of them -f(x) and +f(y). At most all of `at_once` move.
-            same = Sensitivity(at_once * (high - low), at_once * (high - low) ** 2)
-            nothing, twice = Sensitivity(0, 0), Sensitivity(2 * alone.l1, 2 * alone.l2_squared)
-            return Change(
-                same if parts == 1 else _larger(same, twice), twice if cells > 1 else nothing, alone if skipped else nothing
-            )
-    raise unreachable(neighbours)
+    if neighbours.appears:
+        return Change(alone, alone, alone)
+    low, high = (min(least, 0), max(most, 0)) if nullable else (least, most)
+    # In the same coordinate f(x) becomes f(y); in two of them -f(x) and +f(y). At most all of `at_once` move.
+    same = Sensitivity(at_once * (high - low), at_once * (high - low) ** 2)
+    nothing, twice = Sensitivity(0, 0), Sensitivity(2 * alone.l1, 2 * alone.l2_squared)
+    within = same if parts == 1 else _larger(same, twice)
+    return Change(within, twice if cells > 1 else nothing, alone if skipped else nothing)
 
 
 def _larger(one: Sensitivity, other: Sensitivity) -> Sensitivity:

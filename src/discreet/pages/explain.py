@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.domain.neighbours import AddRemove
 from discreet.exact.figures import plural
 from discreet.exact.numbers import Amount, decimal_text, sqrt_up, text
 from discreet.mechanisms import Change, Sensitivity
@@ -139,10 +138,11 @@ def _resized(told: _Told) -> Iterator[str]:
     factors = f"c = ⌈p⌉ = {c}, rate s = p/c = {text(s)}, with p = {text(resize.proportion)}"
     yield f"  {factors}: c-stable, one row moves at most c rows."
     start = f"  K, how many copies of the rows that differ are sampled, is at most {copies} and"
-    if isinstance(sampled.neighbours, AddRemove):
+    rows = sampled.neighbours.rows
+    if rows is None:
         yield f"{start} binomial({copies}, {text(s)}) (Theorem R2)."
     else:
-        pool = c * sampled.neighbours.rows
+        pool = c * rows
         yield f"{start} hypergeometric: {sampled.sampled} of {pool} copies without replacement (Theorem R1)."
     law = [f"P(K = {k}) = {decimal_text(one, 4)}" for k, one in enumerate(sampled.law)]
     yield f"  {'; '.join(law[:_MOST_SHOWN])}{'; …' if len(law) > _MOST_SHOWN else ''}; k = max K = {sampled.most}."
@@ -167,7 +167,7 @@ def _inner(quote: Quote) -> Target:
 
 def _changed(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
     quote, cells = told.quote, told.quote.plan.layout.cells
-    appears = isinstance(quote.plan.neighbours, AddRemove) and told.sampled is None
+    appears = quote.plan.neighbours.appears and told.sampled is None
     groups = "There is one group." if cells == 1 else f"The answers of all {cells} groups are one vector."
     moves = "A row stays in its group, moves to another one, or counts nowhere."
     yield f"{groups} {'A row appears or disappears.' if appears else moves}"

@@ -11,19 +11,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
-from typing import Literal, Protocol
+from typing import Protocol
 
 from discreet.cube.paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
 from discreet.cube.scans import Part
-from discreet.domain.groups import BinGroup, CategoryGroup, Group, Label, group_labels
+from discreet.domain.groups import BinGroup, Group, Label, group_labels
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.domain.steps import Resize, Step, TableFacts, Where, after, conditions_of, facts_of
 from discreet.errors import InternalError
 from discreet.exact.figures import plural
-from discreet.statistics.kinds import Count, Histogram, Mean, Share, Statistic, Sum, Tables
+from discreet.statistics.base import Need, Statistic, groupings_of
 
-__all__ = ["JOINT_CELLS", "Layout", "Request", "layout_of", "resize_of", "table_facts", "tables_of", "used_columns"]
+__all__ = ["JOINT_CELLS", "Layout", "Request", "layout_of", "resize_of", "table_facts", "used_columns"]
 
 JOINT_CELLS = 2**12
 """Up to so many cells one joint cube costs less than a scan for each statistic (benchmarks/bench_wide.py)."""
@@ -106,28 +106,9 @@ def resize_of(request: Request) -> Resize | None:
 def used_columns(request: Request) -> list[str]:
     """The columns that the request reads, each once."""
     named = _outer(request)
-    named += [statistic.column for statistic in request.statistics if statistic.column is not None]
-    tabled = (group.column for one in request.statistics for grouping in tables_of(one) for group in grouping)
+    named += [column for one in request.statistics for column in one.kind.reads.columns(one)]
+    tabled = (group.column for one in request.statistics for grouping in groupings_of(one) for group in grouping)
     return list(dict.fromkeys([*named, *tabled]))
-
-
-def tables_of(statistic: Statistic) -> tuple[tuple[Group, ...], ...]:
-    """The groups of each table of counts that the statistic asks for, as a table has checked them; none for others.
-
-    Raises:
-        InternalError: groups that were not checked.
-    """
-    if isinstance(statistic.kind, Histogram):
-        asked: tuple[tuple[object, ...], ...] = ((statistic.kind.bins,),)
-    else:
-        asked = statistic.kind.tables if isinstance(statistic.kind, Tables) else ()
-    found = []
-    for grouping in asked:
-        groups = [group for group in grouping if isinstance(group, CategoryGroup | BinGroup)]
-        if len(groups) < len(grouping):
-            raise InternalError(f"statistic '{statistic.name}' has groups that were not checked")
-        found.append(tuple(groups))
-    return tuple(found)
 
 
 def layout_of(request: Request) -> Layout:
@@ -165,15 +146,6 @@ class _Known:
     labels: tuple[tuple[Label, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Need:
-    """What a statistic, or one of its tables, needs of its columns: all codes, groups of them, sums, or which are null."""
-
-    how: Literal["codes", "groups", "sums", "nulls"]
-    columns: tuple[str, ...]
-    groups: tuple[Group, ...] = ()
-
-
 def _known(request: Request) -> _Known:
     start = facts_of(request.schema, request.neighbours)
     paths = {name: path_of(name, request.steps, start) for name in used_columns(request)}
@@ -187,19 +159,13 @@ def _outer(request: Request) -> list[str]:
     return [*(group.column for group in request.group_by), *(step.column for step in conditions_of(request.steps))]
 
 
-def _needs(request: Request, paths: Mapping[str, Path]) -> list[_Need]:
+def _needs(request: Request, paths: Mapping[str, Path]) -> list[Need]:
     """What the statistics need, each once: first what has to be a key, then sums, which fit beside any keys."""
-    keyed, summed = [], []
-    for one in request.statistics:
-        keyed += [_Need("groups", tuple(group.column for group in groups), groups) for groups in tables_of(one)]
-        if one.column is None or isinstance(one.kind, Histogram):
-            continue
-        if not isinstance(one.kind, Count | Share | Sum | Mean):
-            keyed.append(_Need("codes", (one.column,)))
-        elif not isinstance(paths[one.column], NumberPath):
-            keyed.append(_Need("nulls", (one.column,)))  # a category has no sum to bring
-        else:
-            summed.append(_Need("nulls" if isinstance(one.kind, Count) else "sums", (one.column,)))
+    keyed: list[Need] = []
+    summed: list[Need] = []
+    for need in (need for one in request.statistics for need in one.kind.reads.needs(one)):
+        numbers = all(isinstance(paths[name], NumberPath) for name in need.columns)  # a category has no sum to bring
+        (summed if need.how in ("sums", "nulls") and numbers else keyed).append(need)
     return list(dict.fromkeys([*keyed, *summed]))
 
 
@@ -221,9 +187,9 @@ def _constant_copies(request: Request) -> bool:
     return known is not None and whole and resize.rows >= resize.proportion * known
 
 
-def _components(needs: Sequence[_Need], paths: Mapping[str, Path]) -> list[list[_Need]]:
+def _components(needs: Sequence[Need], paths: Mapping[str, Path]) -> list[list[Need]]:
     """The connected components of needs that share an imputed column."""
-    found: list[list[_Need]] = []
+    found: list[list[Need]] = []
     for need in needs:
         drawn = {name for name in need.columns if paths[name].laws}
         linked = [one for one in found if drawn & {name for other in one for name in other.columns}]
@@ -232,9 +198,9 @@ def _components(needs: Sequence[_Need], paths: Mapping[str, Path]) -> list[list[
     return found
 
 
-def _packed(known: _Known, components: Iterable[Sequence[_Need]]) -> list[Part]:
+def _packed(known: _Known, components: Iterable[Sequence[Need]]) -> list[Part]:
     """Components put together, each with the smallest that it fits, while their joint cube is small or grows by nothing."""
-    packed: list[tuple[list[_Need], Part]] = []
+    packed: list[tuple[list[Need], Part]] = []
     for component in components:
         alone = _part(known, component)
         for place in sorted(range(len(packed)), key=lambda place: packed[place][1].domain):
@@ -258,7 +224,7 @@ def _is_cheaper(together: Part, one: Part, other: Part) -> bool:
     return not together.moments or one.domain == other.domain  # sums in very many cells cost more than a scan
 
 
-def _part(known: _Known, needs: Sequence[_Need]) -> Part:
+def _part(known: _Known, needs: Sequence[Need]) -> Part:
     """The cube for these needs.
 
     Columns of sums stay beside keys only where no key is imputed and the number of copies is constant (soundness 1).
@@ -266,7 +232,7 @@ def _part(known: _Known, needs: Sequence[_Need]) -> Part:
     paths = known.paths
     keyed = [need for need in needs if need.how in ("codes", "groups") or not isinstance(paths[need.columns[0]], NumberPath)]
     keys = dict.fromkeys([*known.outer, *(name for need in keyed for name in need.columns)])
-    coded = {need.columns[0] for need in needs if need.how == "codes"}
+    coded = {name for need in needs if need.how == "codes" for name in need.columns}
     summed = [need.columns[0] for need in needs if need.how == "sums"]
     values = dict.fromkeys([*(name for need in needs for name in need.columns if name not in keys), *summed])
     if not _constant_copies(known.request) or any(paths[name].laws for name in keys):

@@ -12,14 +12,14 @@ from typing import Literal, get_args
 from discreet.cube.paths import path_of
 from discreet.domain.groups import Group, group_json
 from discreet.domain.neighbours import Neighbours
-from discreet.domain.schema import Date, Schema
-from discreet.domain.steps import NumberFacts, Step, TableFacts, facts_of, step_json
+from discreet.domain.schema import Schema
+from discreet.domain.steps import Step, TableFacts, facts_of, step_json
 from discreet.domain.words import card, declared_facts, one_line, request_text
 from discreet.errors import PlanError, printed
 from discreet.exact.canonical import digest
-from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, tables_of, used_columns
+from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
 from discreet.plan.sizes import check_cubes, check_release
-from discreet.statistics.kinds import Count, Histogram, Statistic, kind_of, outputs, statistic_json
+from discreet.statistics.base import Statistic, groupings_of, outputs, statistic_json
 
 __all__ = [
     "INTERVALS",
@@ -27,7 +27,6 @@ __all__ = [
     "plan_json",
     "resize_of",
     "table_facts",
-    "tables_of",
     "used_columns",
 ]
 
@@ -66,7 +65,7 @@ class Plan:
         if not self.statistics:
             raise PlanError("agg(): asks for no statistic; name at least one, such as count()")
         for statistic in self.statistics:
-            _check_statistic(statistic, facts)
+            statistic.kind.reads.check(statistic, facts)
         _check_names(self)
         check_release(self)
         object.__setattr__(self, "layout", layout_of(self))
@@ -109,24 +108,6 @@ def plan_json(plan: Plan) -> dict[str, object]:
     return shown if plan.intervals == "each" else {**shown, "intervals": plan.intervals}
 
 
-def _check_statistic(statistic: Statistic, facts: TableFacts) -> None:
-    if statistic.column is None:
-        return
-    column = facts[statistic.column]
-    if isinstance(statistic.kind, Count | Histogram):
-        return
-    kind = kind_of(statistic)
-    where = f"{kind}('{statistic.column}')"
-    if not isinstance(column, NumberFacts):
-        raise PlanError(f"{where}: the column is categorical; group by it and count, or declare it as a Number")
-    if isinstance(column.column, Date):
-        raise PlanError(f"{where}: the column is a date; count it in bins('{statistic.column}', [...])")
-    if column.nullable and not statistic.skip_nulls:
-        raise PlanError(
-            f"{where}: the column can be null; impute it first, or ask for {kind}('{statistic.column}', nulls=\"skip\")"
-        )
-
-
 def _check_names(plan: Plan) -> None:
     taken: dict[str, str] = {}
     for group in plan.group_by:
@@ -134,7 +115,7 @@ def _check_names(plan: Plan) -> None:
             raise PlanError(f"group_by('{group.column}'): named twice")
         taken[group.column] = "a group column"
     for statistic in plan.statistics:
-        if tables_of(statistic):
+        if groupings_of(statistic):
             if statistic.name == "table":
                 raise PlanError("statistic 'table': is how the main frame of a release is called; use .alias(…)")
             names = [statistic.name]

@@ -20,8 +20,9 @@ from discreet.domain.steps import Clamp, Impute, NumberFacts, TableFacts, Where,
 from discreet.errors import PlanError
 from discreet.exact.figures import enumerated
 from discreet.exact.numbers import text
-from discreet.plan.layout import Layout, Request, resize_of, tables_of
-from discreet.statistics.kinds import Histogram, Statistic, levels_of
+from discreet.plan.layout import Layout, Request, resize_of
+from discreet.statistics.base import Room, Statistic, groupings_of
+from discreet.statistics.registry import by_word
 
 __all__ = [
     "MAX_CUBE_CELLS",
@@ -78,35 +79,31 @@ def is_large(layout: Layout) -> bool:
 
 def _check_large(statistic: Statistic, cells: int) -> None:
     """In a large release every statistic has one number, with its interval, for each group."""
-    if cells > MOST_WHOLE_CELLS and (tables_of(statistic) or levels_of(statistic.kind)):
+    if cells > MOST_WHOLE_CELLS and not statistic.kind.shape.one_number:
+        words = [kind.word for kind in by_word().values() if kind.shape.one_number]
         raise PlanError(
-            f"statistic '{statistic.name}': of {cells} groups; a release of more than {MOST_WHOLE_CELLS} has count, sum, "
-            "mean, share, variance and std only: ask for it by fewer groups, in a request of its own"
+            f"statistic '{statistic.name}': of {cells} groups; a release of more than {MOST_WHOLE_CELLS} has "
+            f"{', '.join(words[:-1])} and {words[-1]} only: ask for it by fewer groups, in a request of its own"
         )
 
 
 def _check_fineness(request: Request, statistic: Statistic, cells: int, facts: TableFacts) -> None:
     """Noise is drawn for every bin of a histogram and for every grid value of a quantile, in every group."""
-    column = None if statistic.column is None else facts[statistic.column]
-    if tables_of(statistic):
-        places = sum(prod(len(group_labels(group, facts)) for group in grouping) for grouping in tables_of(statistic))
-    elif levels_of(statistic.kind) and isinstance(column, NumberFacts):
-        places = column.high - column.low + 1
-    else:
-        return
+    places = statistic.kind.shape.places(statistic, facts)
     if cells * places <= MAX_DRAWN:
         return
+
+    def coarser(column: str, most: int) -> str:
+        known = facts[column]
+        bounds = (known.low, known.high) if isinstance(known, NumberFacts) else (0, 0)
+        return _in_words(request, _coarser(request, column, bounds, most), "or ")
+
     fit = MAX_DRAWN // cells
-    advice = f"take fewer groups, at most {MAX_DRAWN} in all its tables"
-    if isinstance(statistic.kind, Histogram):
-        bins = f"at most {fit} bins, null included, or " if fit > 1 and cells <= MOST_WHOLE_CELLS else ""
-        advice = f"take {bins}at most {min(MAX_DRAWN // places, MOST_WHOLE_CELLS)} groups"
-    if not tables_of(statistic) and isinstance(column, NumberFacts) and statistic.column is not None:
-        step = _coarser(request, statistic.column, (column.low, column.high), fit)
-        advice = f"clamp to tighter bounds with at most {fit} values{_in_words(request, step, 'or ')}"
+    few = fit > 1 and cells <= MOST_WHOLE_CELLS
+    room = Room(places, fit, min(MAX_DRAWN // places, MOST_WHOLE_CELLS), MAX_DRAWN, few, coarser)
     raise PlanError(
         f"statistic '{statistic.name}': {cells} groups with {places} values each are {cells * places}, more than "
-        f"{MAX_DRAWN}; {advice}"
+        f"{MAX_DRAWN}; {statistic.kind.shape.advice(statistic, room)}"
     )
 
 
@@ -204,7 +201,7 @@ def _named_codes(request: Request, name: str, column: Number) -> list[int]:
         if isinstance(step, Impute) and step.column == name and isinstance(step.law, Uniform | Normal):
             ends = (step.law.lower, step.law.upper)
             codes += [column.code(end, "bound") for end in ends if end is not None]
-    tables = (grouping for one in request.statistics for grouping in tables_of(one))
+    tables = (grouping for one in request.statistics for grouping in groupings_of(one))
     for group in [*request.group_by, *(group for grouping in tables for group in grouping)]:
         if isinstance(group, BinGroup) and group.column == name:
             codes += group.edges

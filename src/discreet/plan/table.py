@@ -14,7 +14,7 @@ from discreet.domain.words import card, declared_facts, neighbours_text, one_lin
 from discreet.errors import PlanError, printed
 from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan, table_facts
-from discreet.statistics.kinds import Histogram, Statistic, Tables
+from discreet.statistics.base import Statistic
 
 __all__ = ["Grouped", "Table"]
 
@@ -135,24 +135,10 @@ class Grouped:
         return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, checked)
 
     def _with_groups(self, statistic: Statistic) -> Statistic:
-        """The bins of a histogram and the groups of tables, held against the columns."""
-        if isinstance(statistic.kind, Tables):
-            tables = tuple(map(self._checked, statistic.kind.tables))
-            if len(set(tables)) < len(tables):
-                raise PlanError("tables(): must name different lists of columns; one of them stands there twice")
-            return replace(statistic, kind=Tables(tables))
-        if not isinstance(statistic.kind, Histogram) or isinstance(statistic.kind.bins, BinGroup):
-            return statistic
-        found = group_of(statistic.kind.bins, self.table.facts)
-        if not isinstance(found, BinGroup):
-            raise PlanError(f"histogram('{statistic.column}'): the column is categorical; group by it and count")
-        return replace(statistic, kind=Histogram(found))
-
-    def _checked(self, grouping: tuple[str | Bins | Group, ...]) -> tuple[Group, ...]:
-        if self.groups:
-            raise PlanError("tables(): names its own groups; ask for it with table.agg(…), without group_by")
+        """The statistic with its own groups, if it has any, held against the columns."""
         facts = self.table.facts
-        found = tuple(group if isinstance(group, BinGroup | CategoryGroup) else group_of(group, facts) for group in grouping)
-        if len({group.column for group in found}) < len(found):
-            raise PlanError("tables(): a grouping names a column twice")
-        return found
+
+        def check(group: str | Bins | Group) -> Group:
+            return group if isinstance(group, BinGroup | CategoryGroup) else group_of(group, facts)
+
+        return statistic.kind.shape.prepared(statistic, check, grouped=bool(self.groups))

@@ -3,6 +3,7 @@
 * `columns`: The `[columns]` section of a plan file: the schema
 * `invariants`: The `[invariants]` section of a plan file: what is published exactly
 * `read`: A plan file (TOML) and what it means
+* `statistics`: A statistic in a plan file: the word alone, or a table with the word, what it is about, and further keys
 * `tree`: A TOML file as a tree of values that know where they stand, so that every error can name file, line and key
 * `write`: Values as TOML text
 """

@@ -18,7 +18,7 @@ from typing import Any
 from discreet import datasets
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
-from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
+from discreet.domain.neighbours import Neighbours, relation_named, relations
 from discreet.domain.schema import Category, Column, Schema, Value
 from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
@@ -27,50 +27,21 @@ from discreet.plan.plan import INTERVALS, Plan
 from discreet.plan.table import Table
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
+from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.privacy import Budget, coordinates
 from discreet.privacy.amounts import Spend, checked_budget, report_delta_of, spend_of
 from discreet.privacy.measures import budget_named, budgets
 from discreet.quotes.spend_for_errors import checked_errors
 from discreet.session.orders import Order, checked_name
-from discreet.statistics.kinds import (
-    Statistic,
-    count,
-    histogram,
-    mean,
-    median,
-    quantiles,
-    share,
-    std,
-    sum_of,
-    tables,
-    variance,
-)
 
 __all__ = ["PlanFile", "load_plan", "plan_of"]
 
-_NEIGHBOURS: Mapping[str, Keys] = {
-    "replace-one": (("dataset", "source", "ledger", "rows"), ("rows_per_person",)),
-    "add-remove": (("dataset", "source", "ledger"), ("rows_per_person",)),
-}
 _LAWS: Mapping[str, Keys] = {
     "uniform": ((), ("lower", "upper")),
     "normal": (("mean", "sd"), ("lower", "upper")),
     "weights": (("weights",), ()),
 }
-_STATISTICS: Mapping[str, Callable[..., Statistic]] = {
-    "count": count,
-    "sum": sum_of,
-    "mean": mean,
-    "variance": variance,
-    "std": std,
-    "median": median,
-    "quantiles": quantiles,
-    "histogram": histogram,
-}
-_ALSO: Mapping[str, tuple[str, ...]] = {"quantiles": ("at",), "histogram": ("edges",)}
-_OPTIONS: Mapping[str, tuple[str, ...]] = {"quantiles": ("interval",), "median": ("interval",)}
-_NEVER_NULLS = ("count", "histogram")
 _OPTIONAL = ("group_by", "spend", "error", "intervals", "where", "resize", "clamp", "impute")
 
 
@@ -106,11 +77,14 @@ def plan_of(root: Node) -> PlanFile:
     """The plan that a TOML text means where it stands, or will stand. Raises as `load_plan`."""
     place = root.file
     parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
-    relation, data = parts["data"].choice("neighbours", _NEIGHBOURS)
+    known: Mapping[str, Keys] = {
+        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person",)) for kind in relations()
+    }
+    relation, data = parts["data"].choice("neighbours", known)
     schema = schema_of(parts["columns"], place.parent)
     with parts["data"].checked():
         counts = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
-        neighbours = ReplaceOne(**counts) if relation == "replace-one" else AddRemove(**counts)
+        neighbours = relation_named(relation)(**counts)
     invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
     budget, report_delta = _budget(parts["budget"])
     return PlanFile(
@@ -286,7 +260,7 @@ def _request(parts: dict[str, Node], table: Table) -> Plan:
     by = [_group(item, table) for item in parts["group_by"].items()] if "group_by" in parts else []
     statistics = []
     for item in parts["statistics"].items():
-        statistics.append(_statistic(item, table))
+        statistics.append(statistic_of(item, lambda group: _group(group, table)))
         with item.checked():
             table.agg(statistics[-1])  # alone too, so that the place of an error is the statistic
     with parts["statistics"].checked():
@@ -303,56 +277,3 @@ def _group(node: Node, table: Table) -> str | Bins:
     with node.checked():
         table.group_by(by)
     return by
-
-
-def _statistic(node: Node, table: Table) -> Statistic:
-    if isinstance(node.value, dict):
-        return _tables(node, table) if "tables" in node.value else _statistic_of_column(node)
-    word = node.string()
-    if word in {"count", "share"}:
-        return count() if word == "count" else share()
-    if word == "tables":
-        raise node.wrong('\'tables\' needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }')
-    if word in _STATISTICS:
-        raise node.wrong(f"'{word}' needs a column: write {{ {word} = 'column' }}")
-    raise node.wrong(f"'{word}' is no statistic{did_you_mean(word, [*_STATISTICS, 'share', 'tables'])}")
-
-
-def _tables(node: Node, table: Table) -> Statistic:
-    parts = node.table(("tables",), ("weight", "as"))
-    groupings = [[_group(item, table) for item in grouping.items()] for grouping in parts["tables"].items()]
-    options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
-    with node.checked():
-        statistic = tables(*groupings, **options)
-    return _named(statistic, parts)
-
-
-def _statistic_of_column(node: Node) -> Statistic:
-    words = [key for key in node.value if key in _STATISTICS]
-    if len(words) != 1:
-        node.table((), (*_STATISTICS, "tables", "weight", "as", "nulls", "at", "edges", "interval"))
-        raise node.wrong(f'must name one statistic of {", ".join(_STATISTICS)} or tables, such as {{ mean = "wage" }}')
-    also = _ALSO.get(words[0], ())
-    optional = ("weight", "as", *(() if words[0] in _NEVER_NULLS else ("nulls",)), *_OPTIONS.get(words[0], ()))
-    parts = node.table((words[0], *also), optional)
-    options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
-    if "nulls" in parts:
-        options["nulls"] = parts["nulls"].string()
-    if "interval" in parts:
-        options["interval"] = parts["interval"].number()
-    for key in also:
-        parts[key].items()
-        options[key] = parts[key].scalars()
-    column = parts[words[0]].string()
-    with node.checked():
-        everyone = words[0] == "count" and column == "*"
-        statistic = _STATISTICS[words[0]](None if everyone else column, **options)
-    return _named(statistic, parts)
-
-
-def _named(statistic: Statistic, parts: dict[str, Node]) -> Statistic:
-    """The statistic under the name that the file gives it."""
-    if "as" not in parts:
-        return statistic
-    with parts["as"].checked():
-        return statistic.alias(parts["as"].string())

@@ -16,8 +16,8 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TypeVar, overload
 
-from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
-from discreet.errors import ArgumentError, unreachable
+from discreet.domain.neighbours import Neighbours, is_relation
+from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount, exact, text
 from discreet.privacy import _copies
 from discreet.privacy._resampled import GaussianSample, Resampled, Sampled
@@ -107,7 +107,7 @@ class Resampling:
         share = exact(proportion, "proportion")
         if not share > 0:
             raise ArgumentError(f"proportion={text(share)}: must be greater than 0; with 0 nothing would be read")
-        if not isinstance(neighbours, AddRemove | ReplaceOne):
+        if not is_relation(neighbours):
             raise ArgumentError(f"neighbours={neighbours!r}: must be AddRemove() or ReplaceOne(rows=…)")
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "proportion", share)
@@ -127,12 +127,8 @@ class Resampling:
     @property
     def sampled(self) -> int | None:
         """How many original records are in the result: min(⌊pñ⌋, n) when ñ is public, None when it is not."""
-        match self.neighbours:
-            case ReplaceOne(rows=size):
-                return min(floor(self.proportion * size), self.rows)
-            case AddRemove():
-                return None
-        raise unreachable(self.neighbours)
+        size = self.neighbours.rows
+        return None if size is None else min(floor(self.proportion * size), self.rows)
 
     @property
     def law(self) -> tuple[Fraction, ...]:
@@ -141,13 +137,10 @@ class Resampling:
         Hypergeometric when the size is public (Theorem R1), binomial when it is not (R2: n only thins it).
         """
         together = self.group * self.neighbours.rows_per_person
-        match self.neighbours:
-            case ReplaceOne(rows=size):
-                together = min(together, size)
-                return _copies.hypergeometric(self.copies * size, self.copies * together, self.sampled or 0)
-            case AddRemove():
-                return _copies.binomial(self.copies * together, self.rate)
-        raise unreachable(self.neighbours)
+        size = self.neighbours.rows
+        if size is None:
+            return _copies.binomial(self.copies * together, self.rate)
+        return _copies.hypergeometric(self.copies * size, self.copies * min(together, size), self.sampled or 0)
 
     @property
     def most(self) -> int:

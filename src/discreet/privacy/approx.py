@@ -129,8 +129,8 @@ class ApproxDP:
 
     @staticmethod
     def epsilons(amounts: NDArray[np.float64], delta: float) -> NDArray[np.float64]:  # noqa: ARG004
-        """The ε themselves."""
-        return amounts
+        """∞: an ε says nothing without its δ."""
+        return np.full_like(amounts, inf)
 
     def drawn_to(self, delta: Fraction) -> Fraction:  # noqa: ARG002
         """Twice the ε, beyond which δ stays what it is."""

@@ -8,27 +8,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.errors import InternalError
 from discreet.exact.balls import ball, enclose, lower_rational
-from discreet.privacy.base import NoiseMeasure
 
-__all__ = ["range_of", "range_of_mu"]
-
-
-def range_of(guarantee: NoiseMeasure, l1: int, l2_squared: int) -> Fraction:
-    """The largest range, rounded down, with which a sequence of such mechanisms gives `guarantee`.
-
-    Args:
-        guarantee: of all of them together, for the tables that are compared.
-        l1: the sum over the mechanisms of the factors by which that changes their range.
-        l2_squared: the sum of the squares of these factors.
-
-    Raises:
-        InternalError: a guarantee of 0.
-    """
-    if not all(value > 0 for value in guarantee.coordinates):
-        raise InternalError("a guarantee of 0 would leave nothing to choose by")
-    return guarantee.choice_range(l1, l2_squared)
+__all__ = ["range_of_mu"]
 
 
 def range_of_mu(mu: Fraction) -> Fraction:

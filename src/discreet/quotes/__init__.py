@@ -5,8 +5,8 @@
 * `certainty`: How certain each noisy part has to be, so that an interval, or all intervals of a release, hold with
   probability `LEVEL`
 * `lattice`: From a request and the totals to the structure of its row counts; see `structure`
-* `primitives`: From statistics to the primitive integer queries behind them, and back: which counts are public, how a
-  line is built
+* `primitives`: From statistics to the primitive integer queries behind them: what recipes have to know of a request, and
+  the weights
 * `public_sums`: What is public about the counts of a request: which sums of cells are known exactly, and which are at
   most so large
 * `quote`: What a request costs and how exact it will be, in values and in words

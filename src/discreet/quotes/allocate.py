@@ -39,11 +39,11 @@ from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.privacy.measures import Target, is_budget, noise_measures
 from discreet.quotes.certainty import levelled
-from discreet.quotes.primitives import Asked, line_of, weights_of
+from discreet.quotes.primitives import Asked, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
 from discreet.quotes.space import Space, space_of
 from discreet.quotes.view import counts_every_row
-from discreet.statistics.kinds import Count
+from discreet.statistics.recipe import LEVEL
 from discreet.totals.beside import Beside
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ def _asked(plan: Plan, beside: Beside | None) -> Asked:
 
 
 def _lines(asked: Asked, measured: Sequence[Measured]) -> tuple[Line, ...]:
-    return levelled(asked.plan, [line_of(asked, statistic, measured) for statistic in asked.plan.statistics], measured)
+    both = zip(asked.plan.statistics, recipes_of(asked), strict=True)
+    return levelled(asked.plan, [Line(statistic, recipe, LEVEL) for statistic, recipe in both], measured)
 
 
 def row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Target, ...]:
@@ -145,7 +146,7 @@ def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fract
     Raises:
         PlanError: nothing is asked that is not public already, or the target is too little for any noise.
     """
-    weights = weights_of(asked)
+    weights = weights_of(asked, recipes_of(asked))
     if not weights:
         raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
     total = sum(weights.values())
@@ -156,8 +157,9 @@ def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fract
         # Trees get their shape for the noise of their share; what the queries cost together follows from the shapes.
         queries = [_shaped(asked, query, _part(target, share)) for query, share in zip(weights, shares, strict=True)]
         joint = _joint(asked, queries, shares, target)
-        parts = [(query, share, _part(target, share / joint)) for query, share in zip(queries, shares, strict=True)]
-        return tuple(_one(asked, query, share, part) for query, share, part in parts), joint
+        parts = [_part(target, share / joint) for share in shares]
+        found = zip(weights, queries, shares, parts, strict=True)
+        return tuple(_one(asked, named, query, share, part) for named, query, share, part in found), joint
     except ArgumentError as refused:
         if isinstance(refused, PlanError):
             raise
@@ -184,13 +186,13 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
     return joint_factor([_change(asked, query) for query in queries], shares, type(target).size)
 
 
-def _one(asked: Asked, query: Query, share: Fraction, part: Target) -> Measured:
-    """The query with the least noise that has the guarantee `part`."""
+def _one(asked: Asked, named: Query, query: Query, share: Fraction, part: Target) -> Measured:
+    """The query, which recipes call `named`, with the least noise that has the guarantee `part`."""
     change = _change(asked, query)
     sensitivity = _sensitivity(asked, query, change)
     noises = candidates(_answer(asked, query), sensitivity, part)
     alternatives = tuple(Alternative(noise.words.name, sqrt(variance)) for variance, noise in noises)
-    return Measured(query, share, sensitivity, worst(change), part, noises[0][1], alternatives)
+    return Measured(query, share, sensitivity, worst(change), part, noises[0][1], named, alternatives)
 
 
 def _refuse_known(asked: Asked, query: Query) -> None:
@@ -288,10 +290,8 @@ class _OneRow:
 def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:
     """What semi-adjacent tables can differ by: all a rows together, but nothing that the totals forbid."""
     if isinstance(query, RowCount):
-        span = space.of_counts(may_skip=space.structure is None)
-    else:
-        span = space.of_moves(*((move.l1, move.l2_squared) for move in (change.within, change.across, change.leaves)))
-    return Sensitivity(span.l1, span.l2_squared)
+        return space.of_rows()
+    return space.of_moves(*((move.l1, move.l2_squared) for move in (change.within, change.across, change.leaves)))
 
 
 def _advertised(plan: Plan, spend: Budget, measured: Sequence[Measured], joint: Fraction) -> Budget:
@@ -320,7 +320,7 @@ def check_large(quote: Quote) -> Quote:
     """
     if is_large(quote.plan.layout):
         for line in quote.lines:
-            if isinstance(line.statistic.kind, Count) and expected_error(quote, line, rows=1) >= 2**53:
+            if line.recipe.whole and expected_error(quote, line, rows=1) >= 2**53:
                 raise PlanError(
                     f"spend: leaves '{line.statistic.name}' an interval beyond 2**53; a release of more than "
                     f"{MOST_WHOLE_CELLS} rows has counts in 64-bit integers: spend more"

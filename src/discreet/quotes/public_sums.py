@@ -20,7 +20,8 @@ from discreet.errors import PlanError
 from discreet.plan.plan import Plan
 from discreet.quotes.space import space_of
 from discreet.quotes.view import counts_every_row
-from discreet.statistics.kinds import Count, Statistic
+from discreet.statistics.base import Statistic
+from discreet.statistics.counts import Count
 from discreet.totals.beside import Beside
 from discreet.totals.structure import exact_sums
 

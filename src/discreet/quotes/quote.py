@@ -5,60 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discreet.cube.queries import Dispersion, LevelCounts, Query, Squares, WeightedSum
+from discreet.cube.queries import Query
 from discreet.domain.words import card, one_line, request_text
-from discreet.errors import InternalError, unreachable
-from discreet.exact.numbers import common_denominator, decimal_text
-from discreet.mechanisms import Noise, Sensitivity, law_of_cell, noise_text
-from discreet.noise.single.sums import SumOfNoises
+from discreet.exact.numbers import decimal_text
+from discreet.mechanisms import Noise, Sensitivity, noise_text
 from discreet.plan.plan import Plan, resize_of
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget
 from discreet.privacy.measures import Target
-from discreet.statistics.kinds import (
-    Count,
-    Histogram,
-    Mean,
-    Median,
-    Quantiles,
-    Share,
-    Statistic,
-    Std,
-    Sum,
-    Tables,
-    Variance,
-    levels_of,
-)
-from discreet.statistics.quantiles import rank_half_width
+from discreet.statistics.base import Statistic
+from discreet.statistics.recipe import LEVEL, Noises, Recipe
 from discreet.totals.beside import Beside
-from discreet.totals.structure import Structure
 
 __all__ = [
     "LEVEL",
     "Alternative",
-    "ErrorForm",
     "Line",
     "Measured",
     "Noise",
-    "PublicCells",
-    "PublicCount",
     "Quote",
     "accuracy_text",
-    "error_form",
     "expected_error",
-    "interval_ranks",
-    "noises_add_up",
-    "sum_half_widths",
+    "noises_behind",
     "totals_text",
 ]
-
-LEVEL = Fraction(95, 100)
-"""The level of every interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +52,7 @@ class Measured:
         ordinary: the same for one replaced row, totals or not: what an ordinary statement would be made with.
         guarantee: what it costs, for those tables.
         law: the noise; of independent cells, or on the lattice that the totals leave free; how quantiles are chosen.
+        asked: the query as recipes name it, before it took the shape that fits its noise.
         alternatives: the mechanisms there were, the chosen one first, then from the least noise to the most.
     """
 
@@ -90,64 +62,24 @@ class Measured:
     ordinary: Sensitivity
     guarantee: Target
     law: Noise
+    asked: Query
     alternatives: tuple[Alternative, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PublicCount:
-    """A count that needs no noise, because it is public already: the n of ReplaceOne or of a resize."""
-
-    rows: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PublicCells:
-    """Counts that need no noise, because the published totals say them."""
-
-    structure: Structure
-
-    def counts(self) -> NDArray[np.int64]:
-        """The counts of all cells.
-
-        Raises:
-            InternalError: the totals are not published yet.
-        """
-        counts = self.structure.counts()
-        if counts is None:
-            raise InternalError("the totals are not published yet")
-        return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """How one statistic is put together: a mean is origin + unit·(total/count), a sum unit·total + origin·count, and so on.
+    """One statistic of a quote.
 
     Args:
         statistic: what is asked.
-        total: the position of the sum among the measured queries.
-        count: that of the count, or the public count.
-        squares: that of the sum of squares.
-        tree: that of the tree of quantiles.
-        tables: those of the tables of counts: one for a histogram, one for each margin.
-        every: the number of rows of all groups, where it is public and a share is asked.
-        unit: what one step of the sum is worth.
-        origin: what is added for every row.
+        recipe: how it is put together.
         level: each noisy part lies within its half-width with at least this probability, so that all those of a statistic,
-            or of the whole release where its intervals hold together, do with probability at least `LEVEL`; see `levels`.
-        choice: the position of the choice of quantiles; without one their values are read from the tree.
+            or of the whole release where its intervals hold together, do with probability at least `LEVEL`; see `certainty`.
     """
 
     statistic: Statistic
-    total: int | None
-    count: int | PublicCount | PublicCells | None
-    squares: int | None
-    tree: int | None
-    tables: tuple[int, ...]
-    every: int | None
-    unit: Fraction
-    origin: Fraction
+    recipe: Recipe
     level: Fraction
-    choice: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,6 +112,10 @@ class Quote:
     def expected(self) -> tuple[tuple[str, float], ...]:
         """For each statistic its name and the half-width of its interval, in a group of 1,000 rows where that matters."""
         return tuple((line.statistic.name, expected_error(self, line, rows=1000)) for line in self.lines)
+
+    def noises(self, line: Line) -> Noises:
+        """The noise behind a line, at its level of certainty."""
+        return noises_behind(self.plan, self.measured, line.level)
 
     def __repr__(self) -> str:
         errors = ", ".join(f"{name} ±{error:.4g}" for name, error in self.expected)
@@ -220,19 +156,8 @@ def accuracy_text(quote: Quote) -> list[str]:
     what = f"half of the 95 % interval; means, variances and shares in a group of 1,000 rows{together}"
     lines = [f"expected error ({what}):"]
     for line, (name, error) in zip(quote.lines, quote.expected, strict=True):
-        lines.append(f"  {name}: ±{error:.6g}{_rank_text(quote, line)}")
+        lines.append(f"  {name}: ±{error:.6g}{line.recipe.accuracy(quote.noises(line))}")
     return lines
-
-
-def _rank_text(quote: Quote, line: Line) -> str:
-    """What the error of quantiles counts, and what it costs to be sure of it."""
-    if not levels_of(line.statistic.kind):
-        return ""
-    if line.choice is None:
-        return " rows in rank"
-    ranks = interval_ranks(quote, line)
-    certain = f"its interval reaches ±{ranks:.6g} rows" if ranks < float("inf") else "its interval is the whole range"
-    return f" rows in rank; {certain}"
 
 
 def totals_text(quote: Quote, beside: Beside) -> list[str]:
@@ -262,127 +187,15 @@ def _choice_text(one: Measured) -> list[str]:
     return [f"the least noise of those that give this guarantee (standard deviation in a cell): {shown_ones}"]
 
 
-def noises_add_up(measured: Sequence[Measured], total: object, count: object) -> bool:
-    """Whether a sum is put together from a noisy sum and a noisy count whose noises are independent from cell to cell."""
-    return all(isinstance(part, int) and measured[part].law.independent is not None for part in (total, count))
-
-
-def sum_half_widths(measured: Sequence[Measured], line: Line) -> int | NDArray[Any]:
-    """A w with P(|unit·(noise of the sum) + origin·(noise of the count)| ≤ w/scale) ≥ level, as `half_widths` gives it.
-
-    `scale` is the common denominator of unit and origin. Where both noises are independent, w is that of the law of
-    their sum; else each of them has to lie within its own half-width.
-    """
-    scale = common_denominator([line.unit, line.origin])
-    factors = {line.total: abs(int(line.unit * scale)), line.count: abs(int(line.origin * scale))}
-    laws = {part: measured[part].law for part, factor in factors.items() if isinstance(part, int) and factor}
-    if len(laws) < 2 or not noises_add_up(measured, line.total, line.count):
-        wide: int | NDArray[Any] = 0
-        for part, law in laws.items():
-            wide = wide + factors[part] * np.asarray(law.half_widths(line.level), dtype=np.object_)
-        return wide
-    terms = tuple((factors[part], law_of_cell(law)) for part, law in laws.items())
-    # Two bounds of one width: the smaller one is as good as the other, because both are known before anything is drawn.
-    apart = sum(factor * law.half_width(1 - (1 - line.level) / 2) for factor, law in terms)
-    found = min(apart, SumOfNoises(terms).half_width(line.level))
-    for law in laws.values():
-        if law.held is not None:
-            widths = np.asarray(law.half_widths(line.level), dtype=np.object_)  # 0 where there is no noise
-            widths[law.held] = found
-            return widths
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorForm:
-    """How an expected error follows from the half-widths of single noises.
-
-    Args:
-        terms: positions of measured queries, each with the factor of its half-width; those of public counts are left out.
-        take: "sum" or "largest" of the factors times the half-widths.
-        root: 1, or 2 where the square root of that is the error.
-    """
-
-    terms: tuple[tuple[int, Fraction], ...]
-    take: str = "sum"
-    root: int = 1
-
-
-def error_form(quote: Quote, line: Line, *, rows: int) -> ErrorForm | None:
-    """The form of a statistic's expected error; None for quantiles, and for sums of two independent noises."""
-    kind = line.statistic.kind
-    match kind:
-        case Median() | Quantiles():
-            return None
-        case Histogram() | Tables():
-            return ErrorForm(tuple((table, Fraction(1)) for table in line.tables), "largest")
-        case Count():
-            return _summed([(line.count, Fraction(1))])
-        case Share():
-            return _summed([(line.count, Fraction(1, rows))])
-        case Sum():
-            form = _summed([(line.total, abs(line.unit)), (line.count, abs(line.origin))])
-            added = len(form.terms) > 1 and noises_add_up(quote.measured, line.total, line.count)
-            return None if added else form
-        case Mean():
-            return _summed([(line.total, line.unit / rows)])
-        case Variance() | Std():
-            return _summed(_spread(quote, line, rows), root=2 if isinstance(kind, Std) else 1)
-    raise unreachable(kind)
-
-
-def _summed(factors: Sequence[tuple[object, Fraction]], root: int = 1) -> ErrorForm:
-    return ErrorForm(tuple((part, factor) for part, factor in factors if isinstance(part, int) and factor), root=root)
-
-
-def _spread(quote: Quote, line: Line, rows: int) -> list[tuple[object, Fraction]]:
-    """The noises behind a variance with their factors."""
-    unit, asked = line.unit, None if line.squares is None else quote.measured[line.squares].query
-    match asked:
-        case Dispersion(coarse=coarse, rows=every):
-            return [(line.squares, unit**2 * Fraction(coarse, every**2))]
-        case Squares() | None:
-            # That of the mean square, and twice the mean (at most half of the range) times its own error.
-            mean = 2 * abs(unit) * _reach(quote, line) * unit / rows
-            return [(line.squares, unit**2 / rows), (line.total, mean)]
-    raise InternalError("a variance needs a sum of squares")
+def noises_behind(plan: Plan, measured: Sequence[Measured], level: Fraction) -> Noises:
+    """The noise behind the queries, as recipes see it."""
+    return Noises({one.asked: (one.query, one.law) for one in measured}, plan.layout.cells, level)
 
 
 def expected_error(quote: Quote, line: Line, *, rows: int) -> float:
     """The largest half-width of a statistic's interval in any cell; where it depends on a count, in a group of `rows` rows.
 
-    For quantiles it is that of the rank, in rows; of chosen ones that of the value, which is closer than its interval says.
+    For quantiles it is the error of the rank, in rows; for chosen ones the error of the value, which is closer than its
+    interval says.
     """
-    if levels_of(line.statistic.kind):
-        return _rank_error(quote, line)
-    form = error_form(quote, line, rows=rows)
-    if form is None or isinstance(line.statistic.kind, Sum):
-        widest = int(np.max(sum_half_widths(quote.measured, line), initial=0))
-        return float(Fraction(widest, common_denominator([line.unit, line.origin])))
-    sizes = [factor * _largest(quote, part, line.level) for part, factor in form.terms]
-    error = float(max(sizes, default=Fraction(0)) if form.take == "largest" else sum(sizes, Fraction(0)))
-    return error if form.root == 1 else error**0.5
-
-
-def _rank_error(quote: Quote, line: Line) -> float:
-    law = None if line.choice is None else quote.measured[line.choice].law
-    expected = None if law is None else law.rank_error(LEVEL)
-    return interval_ranks(quote, line) if expected is None else expected
-
-
-def interval_ranks(quote: Quote, line: Line) -> float:
-    """The largest half-width, in rows of rank, that the intervals of quantiles invert; infinite if nothing is spent."""
-    one = None if line.tree is None else quote.measured[line.tree]
-    if one is None or not isinstance(one.query, LevelCounts):
-        return float("inf")
-    tree, law = one.query.tree, law_of_cell(one.law)
-    return max(rank_half_width(tree, law, q, level=line.level) for q in levels_of(line.statistic.kind))
-
-
-def _largest(quote: Quote, part: int, level: Fraction) -> int:
-    return int(np.max(quote.measured[part].law.half_widths(level), initial=0))
-
-
-def _reach(quote: Quote, line: Line) -> int:
-    total = None if line.total is None else quote.measured[line.total].query
-    return max(map(abs, total.reach())) if isinstance(total, WeightedSum) else 0
+    return line.recipe.error(quote.noises(line), rows)

@@ -10,35 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.neighbours import ReplaceOne
-from discreet.domain.schema import Number, Schema
-from discreet.domain.steps import NumberFacts
-from discreet.errors import ArgumentError, InternalError, PlanError, printed, unreachable
+from discreet.domain.schema import Schema
+from discreet.errors import ArgumentError, PlanError, printed
 from discreet.exact.numbers import float_up, sqrt_up
+from discreet.mechanisms import Sensitivity
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
 from discreet.quotes.lattice import held_cells, joint_places, structure_of
 from discreet.quotes.view import View, view_of
-from discreet.statistics.kinds import (
-    Count,
-    Histogram,
-    Mean,
-    Median,
-    Quantiles,
-    Share,
-    Statistic,
-    Std,
-    Sum,
-    Tables,
-    Variance,
-    count,
-    levels_of,
-)
+from discreet.statistics.common import largest_of
+from discreet.statistics.counts import count
 from discreet.totals.beside import Beside, atoms_of, beside, star_of
 from discreet.totals.description import Description
 from discreet.totals.given import read_totals
@@ -47,17 +33,9 @@ from discreet.totals.statements import TotalsPart
 from discreet.totals.structure import Blocks, Kernel, Structure
 from discreet.totals.structure import Tables as MarginTables
 
-__all__ = ["Space", "Span", "sensitivity", "space_of"]
+__all__ = ["Space", "sensitivity", "space_of"]
 
 _SOME_ROWS = 2**39
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Upper bounds of Δ₁ and Δ₂² over a sensitivity space."""
-
-    l1: int
-    l2_squared: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +67,7 @@ class Space:
         """Whether some published table says how many rows have each combination of values of the columns."""
         return any(table.issuperset(columns) for table in self.tables)
 
-    def of_values(self, least: int, most: int, *, may_skip: bool) -> Span:
+    def of_values(self, least: int, most: int, *, may_skip: bool) -> Sensitivity:
         """The bounds for cell sums of integers in [least, most], one for each row; with `may_skip` a row may add nothing.
 
         a(t) moves within classes: each changes one cell by at most the width, or two cells by at most the largest value.
@@ -98,16 +76,20 @@ class Space:
         within, largest = high - low, max(abs(least), abs(most))
         return self.of_moves((within, within**2), (2 * largest, 2 * largest**2), (0, 0))
 
-    def of_moves(self, within: tuple[int, int], across: tuple[int, int], leaves: tuple[int, int]) -> Span:
+    def of_moves(self, within: tuple[int, int], across: tuple[int, int], leaves: tuple[int, int]) -> Sensitivity:
         """The bounds from ‖·‖₁ and ‖·‖₂² of what one row does to the answer: in its cell, to another cell, to no cell.
 
         At most a(t) such moves, each within a class of the totals: a norm of the sum is at most a(t) times the largest.
         """
         a = self.beside.adjacency.a
         moves = (within, across, leaves) if self.across else (within, leaves)
-        return Span(a * max(l1 for l1, _ in moves), a * a * max(l2_squared for _, l2_squared in moves))
+        return Sensitivity(a * max(l1 for l1, _ in moves), a * a * max(l2_squared for _, l2_squared in moves))
 
-    def of_counts(self, *, may_skip: bool) -> Span:
+    def of_rows(self) -> Sensitivity:
+        """The bounds for the row counts: on the lattice that the totals leave, or with plain noise where they leave none."""
+        return self.of_counts(may_skip=self.structure is None)
+
+    def of_counts(self, *, may_skip: bool) -> Sensitivity:
         """The bounds for the row counts: as for the value 1, and less where the lattice is that of tables with margins."""
         general = self.of_values(1, 1, may_skip=may_skip)
         a = self.beside.adjacency.a
@@ -159,8 +141,7 @@ def sensitivity(
     plan = _plan_of(schema, query)
     published = None if totals is None else read_totals(invariants, schema, totals)
     invariants.check(schema)
-    rows = plan.neighbours.rows if isinstance(plan.neighbours, ReplaceOne) else _SOME_ROWS
-    space = space_of(plan, beside(invariants, schema, published, rows))
+    space = space_of(plan, beside(invariants, schema, published, plan.neighbours.rows or _SOME_ROWS))
     if space is None:
         raise PlanError("query: asks a resized table, which has no totals; a(t) enters through the resampling instead")
     span = _largest(plan, space)
@@ -180,50 +161,9 @@ def _plan_of(schema: Schema, query: object) -> Plan:
     return table.agg(query)  # type: ignore[arg-type]  # agg refuses what is no statistic
 
 
-def _largest(plan: Plan, space: Space) -> Span:
+def _largest(plan: Plan, space: Space) -> Sensitivity:
     """The largest bounds over the queries of a request; 0 for counts that the totals determine."""
-    spans = [_span(plan, space, statistic) for statistic in plan.statistics]
-    return Span(max(span.l1 for span in spans), max(span.l2_squared for span in spans))
-
-
-def _span(plan: Plan, space: Space, statistic: Statistic) -> Span:
-    kind = statistic.kind
-    match kind:
-        case Sum() | Mean():
-            return space.of_values(*_steps(plan, statistic), may_skip=True)
-        case Variance() | Std():
-            ends = _steps(plan, statistic)
-            squares = space.of_values(0, max(end**2 for end in ends), may_skip=True)
-            return _larger(space.of_values(*ends, may_skip=True), squares)
-        case Count() if statistic.column is not None:
-            return space.of_values(1, 1, may_skip=True)
-        case Count() | Share():
-            return Span(0, 0) if space.determined else space.of_counts(may_skip=space.structure is None)
-        case Median() | Quantiles():
-            # Of the choices by rank, and of the deepest tree there can be: how deep it gets depends on the spend.
-            chosen, depth = len(levels_of(kind)).bit_length(), max(1, (_codes(plan, statistic) - 1).bit_length())
-            choices = space.of_moves((2 * chosen, 4 * chosen), (2 * chosen, 2 * chosen), (chosen, chosen))
-            return _larger(choices, space.of_moves((2 * depth, 2 * depth), (2 * depth, 2 * depth), (depth, depth)))
-        case Histogram() | Tables():
-            # A row counts in one bin or cell of a further table, and may move to another one where it is.
-            return space.of_moves((2, 2), (2, 2), (1, 1))
-    raise unreachable(kind)
-
-
-def _codes(plan: Plan, statistic: Statistic) -> int:
-    facts = plan.facts[str(statistic.column)]
-    if not isinstance(facts, NumberFacts):
-        raise InternalError(f"column '{statistic.column}' has no quantiles")
-    return facts.high - facts.low + 1
-
-
-def _steps(plan: Plan, statistic: Statistic) -> tuple[int, int]:
-    """The least and the greatest value of the column in steps of its grid, rounded outwards."""
-    facts = plan.facts[str(statistic.column)]
-    if not isinstance(facts, NumberFacts) or not isinstance(facts.column, Number):
-        raise InternalError(f"column '{statistic.column}' has no sum")
-    ends = facts.column.value(facts.low) / facts.column.step, facts.column.value(facts.high) / facts.column.step
-    return floor(ends[0]), ceil(ends[1])
+    return largest_of(*(one.kind.span(one, plan.facts, space) for one in plan.statistics))
 
 
 def _across(plan: Plan, view: View, totals: Beside) -> bool:
@@ -242,15 +182,11 @@ def _across(plan: Plan, view: View, totals: Beside) -> bool:
     return bool(len(np.unique(pairs[0])) < pairs.shape[1])
 
 
-def _larger(first: Span, second: Span) -> Span:
-    return Span(max(first.l1, second.l1), max(first.l2_squared, second.l2_squared))
+def _smaller(first: Sensitivity, second: Sensitivity) -> Sensitivity:
+    return Sensitivity(min(first.l1, second.l1), min(first.l2_squared, second.l2_squared))
 
 
-def _smaller(first: Span, second: Span) -> Span:
-    return Span(min(first.l1, second.l1), min(first.l2_squared, second.l2_squared))
-
-
-def _of_margins(structure: MarginTables, a: int) -> Span:
+def _of_margins(structure: MarginTables, a: int) -> Sensitivity:
     """P - N with equal margins, |P| = |N| = a, on tables of k axes: entries are at most u = a(k-1)/k.
 
     A cell that P holds u times has its level on each axis u times in N, and a cell of N shares at most k-1 of its levels.
@@ -261,14 +197,14 @@ def _of_margins(structure: MarginTables, a: int) -> Span:
     k = max(axes, default=2)
     u = a * (k - 1) // k
     if not u:
-        return Span(0, 0)
+        return Sensitivity(0, 0)
     times, rest = divmod(a, u)
-    return Span(2 * a, 2 * (times * u * u + rest * rest))
+    return Sensitivity(2 * a, 2 * (times * u * u + rest * rest))
 
 
-def _of_kernel(structure: Kernel, a: int) -> Span:
+def _of_kernel(structure: Kernel, a: int) -> Sensitivity:
     """The exact largest norms by enumeration, where the domain is small enough; else the general bound."""
     from discreet.totals.enumerate import largest_norms
 
     found = largest_norms(structure.equations, a)
-    return Span(2 * a, 2 * a * a) if found is None else Span(*found)
+    return Sensitivity(2 * a, 2 * a * a) if found is None else Sensitivity(*found)

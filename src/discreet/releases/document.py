@@ -17,6 +17,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
+from discreet.domain.neighbours import relation_named
 from discreet.domain.words import one_line, release_card
 from discreet.errors import ArgumentError, printed
 from discreet.exact.canonical import digest, sealed
@@ -24,6 +25,7 @@ from discreet.exact.files import made, replaced
 from discreet.exact.given_paths import content_of, given_path, reason, shown_path
 from discreet.exact.numbers import decimal_up, exact, text
 from discreet.privacy.coordinates import Budget, from_json, to_json
+from discreet.privacy.measures import is_budget
 from discreet.releases.files import TABLE, Part, collected, copied, paths_of, problem_of, table_of
 from discreet.releases.frames import all_frames, checked_formulas, for_csv, frame_of, named_files
 
@@ -51,8 +53,7 @@ class Guarantee:
         report_delta: the δ at which `epsilon` is stated (0 for pure differential privacy).
         epsilon: an upper bound of ε at that δ.
         ordinary: what the same noise would be advertised as if nobody counted the exact totals; None without totals.
-        semi_adjacency: a, when exact totals are published: compared are tables with the same totals that differ in at most
-            a rows; None without totals.
+        semi_adjacency: a: tables with the same exact totals differ in at most a rows; None where there are no totals.
     """
 
     measure: Budget
@@ -76,7 +77,7 @@ class Guarantee:
     def __str__(self) -> str:
         """The guarantee in plain words."""
         person = "one person" if self.rows_per_person == 1 else f"one person with up to {self.rows_per_person} rows"
-        change = f"any data of {person} are {'replaced' if self.relation == 'replace-one' else 'added or removed'}"
+        change = f"any data of {person} are {relation_named(self.relation).change}"
         if self.semi_adjacency is not None:
             more = self.semi_adjacency - 1
             others = f" and {'one other row changes' if more == 1 else f'up to {more} other rows change'}" if more else ""
@@ -364,7 +365,7 @@ def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
         raise TypeError
     return Guarantee(
         _budget(stated["measure"]),
-        str(stated["relation"]),
+        relation_named(stated["relation"]).word,
         stated["rows_per_person"],
         exact(stated["report_delta"], "report_delta"),
         stated["epsilon"],
@@ -375,8 +376,7 @@ def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
 
 def _budget(stated: Mapping[str, Any]) -> Budget:
     """A measure of the document in which releases are charged."""
-    measure = from_json(stated)
-    if not isinstance(measure, Budget):
+    if not is_budget(measure := from_json(stated)):
         raise TypeError
     return measure
 

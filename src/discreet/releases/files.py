@@ -11,6 +11,7 @@ import hashlib
 import io
 import os
 import shutil
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -147,9 +148,18 @@ def placed(draft: Path, folder: Path) -> None:
     Raises:
         OSError: there is a table already, or the folder cannot be written.
     """
-    draft.chmod(0o755)  # a folder for temporary files is its owner's alone
+    draft.chmod(_mode_of_folders(draft))  # a folder for temporary files is its owner's alone
     draft.rename(folder / TABLE)
     synced(folder)
+
+
+def _mode_of_folders(draft: Path) -> int:
+    """The mode that the umask of this process, which cannot be read without being set, leaves to a new folder."""
+    probe = draft / ".mode"
+    probe.mkdir(exist_ok=True)
+    mode = probe.stat().st_mode
+    probe.rmdir()
+    return stat.S_IMODE(mode)
 
 
 def paths_of(parts: Sequence[Part], folder: Path) -> list[Path]:

@@ -23,17 +23,17 @@ from discreet.exact.canonical import canonical, digest
 from discreet.exact.files import synced
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits
-from discreet.plan.plan import Plan, plan_json, tables_of, used_columns
+from discreet.plan.plan import Plan, plan_json, used_columns
 from discreet.privacy.coordinates import to_json
 from discreet.quotes.public_sums import sums_of_counts, sums_of_frame
-from discreet.quotes.quote import LEVEL, Line, PublicCells, Quote, expected_error
+from discreet.quotes.quote import LEVEL, Line, Quote
 from discreet.releases.assemble import Frame, estimated, frames, group_columns
 from discreet.releases.document import Guarantee, Release, column_json, guarantee_json, make_release
 from discreet.releases.evaluate import exact_answers, noisy_answers
 from discreet.releases.files import completed, table_json, write_part
 from discreet.releases.frames import frame_of
 from discreet.releases.labels import LabelColumn, all_rows
-from discreet.statistics.kinds import Count, Histogram, Sum, Tables, statistic_json
+from discreet.statistics.base import groupings_of, statistic_json
 from discreet.totals.adjacency import disclosures
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _chunks(quote: Quote, noisy: Noisy, rows: int | None) -> Iterator[_Chunk]:
 
 def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
     """The whole table and the frames beside it, with what is public of their sums."""
-    groupings = [groups for line in quote.lines for groups in tables_of(line.statistic)]
+    groupings = [groups for line in quote.lines for groups in groupings_of(line.statistic)]
     beside = [
         {
             "name": frame.name,
@@ -275,17 +275,5 @@ def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
 
 def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     """The statistic with what kind of number it is; for counts beside totals, whether they add up to them."""
-    statistic = line.statistic
-    unbiased = isinstance(statistic.kind, Count | Sum | Histogram | Tables)
-    told = {**statistic_json(statistic), "view": "unbiased" if unbiased else "clipped into the public bounds"}
-    if isinstance(statistic.kind, Count):
-        some = statistic.column is not None and quote.plan.facts[statistic.column].nullable
-        told["counts"] = "rows that are not null" if some else "rows"
-    if quote.beside is None or not isinstance(statistic.kind, Count):
-        return told
-    if isinstance(line.count, PublicCells):
-        return {**told, "view": "exact and unprotected", "totals": "are the published ones"}
-    # Counts with intervals beyond 2**53 are published as doubles, which add up to nothing exactly.
-    kept = isinstance(line.count, int) and quote.measured[line.count].law.keeps_totals
-    kept = kept and expected_error(quote, line, rows=1) < 2**53
-    return {**told, "totals": "add up to the published ones" if kept else "do not match the published ones"}
+    told = line.recipe.told(quote.noises(line), totals=quote.beside is not None)
+    return {**statistic_json(line.statistic), "view": line.statistic.kind.view, **told}

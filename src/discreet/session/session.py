@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
+from discreet.domain.neighbours import Neighbours, is_relation
 from discreet.domain.schema import Schema
 from discreet.domain.words import one_line
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
@@ -39,7 +39,7 @@ from discreet.session.folders import check_folders, drafts_for, given_back, put_
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
 from discreet.session.orders import Errors, Order, charge_of, check_names, checked_name, checked_order, declaration_json
-from discreet.statistics.kinds import count
+from discreet.statistics.counts import count
 from discreet.totals.checking import checked_invariants
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Session:
             set. Needs ReplaceOne with one row a person.
         report_delta: the δ at which ε is reported under ZCDP and GDP.
         limits: what the driver may take of the machine. Not for a relation, which follows its own connection.
-        progress: called with "fingerprint", "count" or "draw" as each begins; never with anything about rows.
+        progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.
 
     Raises:
         SourceError: the source does not fit the schema.
@@ -96,7 +96,7 @@ class Session:
         load_rooms()
         if not isinstance(schema, Schema):
             raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
-        if not isinstance(neighbours, AddRemove | ReplaceOne):
+        if not is_relation(neighbours):
             raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
         self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
         self._invariants = checked_invariants(invariants, schema, neighbours)
@@ -282,7 +282,7 @@ class Session:
             PlanError: under ReplaceOne the number of rows is public already.
             DiscreetError: as `release`.
         """
-        if not isinstance(self._neighbours, AddRemove):
+        if self._neighbours.rows is not None:
             raise PlanError(f"estimate_rows(): rows={self._neighbours.rows} is public under ReplaceOne; use it")
         release = self.release(self.table.agg(count()), spend=spend, name=name)
         value, low, high = release.table.row(0)
@@ -290,11 +290,11 @@ class Session:
 
     def _beside(self) -> Beside | None:
         """The exact totals as requests see them."""
-        if self._invariants is None or not isinstance(self._neighbours, ReplaceOne):
+        if self._invariants is None or (rows := self._neighbours.rows) is None:
             return None
         from discreet.totals.beside import beside
 
-        return beside(self._invariants, self._schema, self.totals, self._neighbours.rows)
+        return beside(self._invariants, self._schema, self.totals, rows)
 
     def _check_before_totals(self, orders: Sequence[Order]) -> None:
         """Whatever can be refused is refused before the totals are published."""

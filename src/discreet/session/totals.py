@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from discreet._version import __version__
 from discreet.cube.cube import Cube, row_count
 from discreet.cube.paths import KeyAxis, path_of
-from discreet.domain.neighbours import Neighbours, ReplaceOne
+from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.domain.steps import facts_of
 from discreet.engines.base import Engine, Scan, snapshot_before
@@ -85,7 +85,7 @@ def _totals_of(cube: Cube, request: ExactRequest) -> PublishedTotals:
         InternalError: another number of rows than declared, or a row in a cell that was declared impossible; no number
             is in the message.
     """
-    if not isinstance(request.neighbours, ReplaceOne) or row_count(cube) != request.neighbours.rows:
+    if row_count(cube) != request.neighbours.rows:
         raise InternalError("the source has another number of rows than declared")
     return totals_of_counts(request.invariants, request.schema, (cube.keys, cube.rows))
 

@@ -1,11 +1,26 @@
-"""What is asked of each group, and how a noisy answer becomes an estimate with its interval.
+"""What is asked of each group, and how a noisy answer becomes an estimate with its interval: one file for one statistic.
 
-* `kinds`: What is asked of each group of rows
+* `base`: What every statistic is: a kind of question with its words, checks and queries, and the recipe of its estimate
+* `common`: What several kinds of statistics have in common: columns they read, one number for each group, checks, and
+  words
+* `count_tables`: The numbers of rows in several tables, margins of one: frames of their own, which agree where they
+  overlap
+* `counted`: The numbers of rows behind an estimate: public because n or the totals are, or a query with noise
+* `counts`: The number of rows, or of rows whose column is not null
+* `estimate`: Values with their intervals, and the range of a quotient over a box: what several statistics are made of
+* `histograms`: The numbers of rows in bins of a column, as a frame of its own in a release
 * `margins`: Noisy margins of one table made to agree: the generalised least-squares estimate, in closed form
-* `quantiles`: Quantiles of every group from the noisy counts of a tree, with intervals that invert noisy cumulative
-  counts
-* `ratios`: Counts, sums and means with their intervals
-* `variances`: Variances, standard deviations and shares with their intervals, never NaN and always within what is
+* `means`: The mean of a column within its bounds: origin + unit · total / count
+* `quantile`: Quantiles of a column, and the median: values chosen by their rank, intervals from the noisy counts of a
+  tree
+* `ranks`: Quantiles of every group from the noisy counts of a tree, with intervals that invert noisy cumulative counts
+* `recipe`: How a statistic is answered: the noise behind its queries, their noisy answers, and the recipe that makes
+  estimates
+* `registry`: All kinds of statistics, in one tuple, and by their words
+* `shares`: The number of rows of the group over the number of rows of all groups
+* `sums`: The sum of a column
+* `totals`: The integer query behind a sum: where its values are taken from, and what a step of it is worth
+* `variances`: The variance of a column, and its root, the standard deviation: never NaN and always within what is
   possible
 """
 
@@ -16,37 +31,19 @@ from typing import TYPE_CHECKING
 from discreet.exact.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from discreet.statistics.kinds import (
-        Count,
-        Histogram,
-        Kind,
-        Mean,
-        Median,
-        Quantiles,
-        Share,
-        Statistic,
-        Std,
-        Sum,
-        Tables,
-        Variance,
-        count,
-        histogram,
-        interval_of,
-        kind_of,
-        levels_of,
-        mean,
-        median,
-        outputs,
-        quantiles,
-        share,
-        statistic_json,
-        std,
-        sum_of,
-        tables,
-        variance,
-    )
+    from discreet.statistics.base import Kind, Statistic, outputs, statistic_json
+    from discreet.statistics.count_tables import Tables, tables
+    from discreet.statistics.counts import Count, count
+    from discreet.statistics.histograms import Histogram, histogram
+    from discreet.statistics.means import Mean, mean
+    from discreet.statistics.quantile import Median, Quantiles, median, quantiles
+    from discreet.statistics.registry import STATISTICS
+    from discreet.statistics.shares import Share, share
+    from discreet.statistics.sums import Sum, sum_of
+    from discreet.statistics.variances import Std, Variance, std, variance
 
 __all__ = [
+    "STATISTICS",
     "Count",
     "Histogram",
     "Kind",
@@ -61,9 +58,6 @@ __all__ = [
     "Variance",
     "count",
     "histogram",
-    "interval_of",
-    "kind_of",
-    "levels_of",
     "mean",
     "median",
     "outputs",
@@ -77,4 +71,19 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = on_demand(__name__, {"kinds": __all__})  # loaded when they are first used
+    # Loaded when they are first used.
+    __getattr__ = on_demand(
+        __name__,
+        {
+            "base": ("Kind", "Statistic", "outputs", "statistic_json"),
+            "count_tables": ("Tables", "tables"),
+            "counts": ("Count", "count"),
+            "histograms": ("Histogram", "histogram"),
+            "means": ("Mean", "mean"),
+            "quantile": ("Median", "Quantiles", "median", "quantiles"),
+            "registry": ("STATISTICS",),
+            "shares": ("Share", "share"),
+            "sums": ("Sum", "sum_of"),
+            "variances": ("Std", "Variance", "std", "variance"),
+        },
+    )

@@ -1,27 +1,275 @@
-"""Variances, standard deviations and shares with their intervals, never NaN and always within what is possible.
+"""The variance of a column, and its root, the standard deviation: never NaN and always within what is possible.
 
 With f = (x - origin)/unit the variance is unit²·(Q/N + shift - (S/N)²), where Q is a noisy sum of f² - shift, S one of f,
-and N a noisy or public count. The caller gives half-widths that hold together with the stated probability; the interval is
-the range of the expression over that box, cut by what is possible.
+and N a noisy or public count. Half-widths hold together with the stated probability; the interval is the range of the
+expression over that box, cut by what is possible. Where the number of rows is public and nobody asks for the sum, the
+squared distances of all pairs of rows are one number with noise of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.exact.numbers import float_down, float_up
-from discreet.statistics.ratios import Estimate, quotient_range
+from discreet.cube.queries import Dispersion, Query
+from discreet.domain.steps import TableFacts
+from discreet.exact.numbers import Amount, float_down, float_up
+from discreet.mechanisms import Sensitivity
+from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Need, Reads, Shape, Statistic
+from discreet.statistics.common import (
+    NumberColumn,
+    OneNumber,
+    checked_weight,
+    largest_of,
+    named,
+    nulls_skipped,
+    number_of,
+    one_column,
+    option_string,
+    title,
+)
+from discreet.statistics.counted import counted
+from discreet.statistics.estimate import Estimate
+from discreet.statistics.recipe import (
+    Answers,
+    Counted,
+    CountTable,
+    ErrorForm,
+    Noises,
+    Recipe,
+    Statements,
+    in_a_group,
+    noise_statements,
+    terms,
+)
+from discreet.statistics.totals import Total, sums_apart, total_of, values_apart
 
-__all__ = ["dispersion_estimate", "root_estimate", "share_estimate", "variance_estimate"]
+__all__ = [
+    "DispersionRecipe",
+    "RootRecipe",
+    "Std",
+    "Variance",
+    "VarianceRecipe",
+    "dispersion_estimate",
+    "root_estimate",
+    "std",
+    "variance",
+    "variance_estimate",
+]
 
 _SLACK = 1e-12
 
 Floats = NDArray[np.float64]
+
+
+def variance(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+    """The variance of a numeric column in each group (divided by the number of rows, not by one less)."""
+    return Statistic(Variance(), column, f"variance_{named(column)}", checked_weight(weight), nulls_skipped(nulls))
+
+
+def std(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+    """The standard deviation of a numeric column in each group: the square root of `variance`."""
+    return Statistic(Std(), column, f"std_{named(column)}", checked_weight(weight), nulls_skipped(nulls))
+
+
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """The mean squared distance from the mean (divided by the number of rows, not by one less)."""
+
+    word: ClassVar = "variance"
+    noun: ClassVar = "Variance"
+    keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
+    view: ClassVar = CLIPPED
+    counts: ClassVar = True
+    reads: ClassVar[Reads] = NumberColumn("codes")
+    shape: ClassVar[Shape] = OneNumber()
+
+    @staticmethod
+    def of(*columns: Any, **options: Any) -> Statistic:
+        return variance(*columns, **options)
+
+    @staticmethod
+    def title(shown: Mapping[str, Any], part: str) -> str:
+        return title(part or Variance.noun, shown)
+
+    def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+        squares = free.of_values(0, max(end**2 for end in values_apart(one, facts)), may_skip=True)
+        return largest_of(sums_apart(one, facts, free), squares)
+
+    def recipe(self, one: Statistic, asked: Asked) -> VarianceRecipe | DispersionRecipe:
+        dispersion = _dispersion(one, asked)
+        if dispersion is not None:
+            _, grid = number_of(asked.facts, one.column)
+            return DispersionRecipe(dispersion, grid.step)
+        return VarianceRecipe(total_of(asked.facts, one.column, centred=True), counted(asked, one.column))
+
+
+@dataclass(frozen=True, slots=True)
+class Std:
+    """The square root of the variance."""
+
+    word: ClassVar = "std"
+    noun: ClassVar = "Standard deviation"
+    keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
+    view: ClassVar = CLIPPED
+    counts: ClassVar = True
+    reads: ClassVar[Reads] = NumberColumn("codes")
+    shape: ClassVar[Shape] = OneNumber()
+
+    @staticmethod
+    def of(*columns: Any, **options: Any) -> Statistic:
+        return std(*columns, **options)
+
+    @staticmethod
+    def title(shown: Mapping[str, Any], part: str) -> str:
+        return title(part or Std.noun, shown)
+
+    def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+        return Variance().span(one, facts, free)
+
+    def recipe(self, one: Statistic, asked: Asked) -> RootRecipe:
+        return RootRecipe(Variance().recipe(one, asked))
+
+
+def _dispersion(one: Statistic, asked: Asked) -> Dispersion | None:
+    """The variance as one number, where n is public; None elsewhere, and where the sum of the column is asked anyway."""
+    public = asked.public(one.column)
+    known, _ = number_of(asked.facts, one.column)
+    sums = Need("sums", (str(one.column),))
+    if public is None or public.rows is None or any(sums in other.kind.reads.needs(other) for other in asked.statistics):
+        return None
+    if public.rows < 2 or known.low == known.high:
+        return None
+    return Dispersion(str(one.column), known.high - known.low, public.rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VarianceRecipe:
+    """unit²·(squares/count + shift - (total/count)²)."""
+
+    whole: ClassVar = False
+    total: Total
+    count: Counted
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        every = (*self.count.queries, *self.total.queries, *self.total.squares)
+        return tuple((query, Fraction(1)) for query in every)
+
+    def form(self, noises: Noises, rows: int) -> ErrorForm:
+        """The error of the mean square, and twice the mean (at most half of the range) times its own error."""
+        unit = self.total.unit
+        mean = 2 * abs(unit) * max(map(abs, self.total.reach)) * unit / rows
+        return ErrorForm(terms((self.total.squares, unit**2 / rows), (self.total.queries, mean)))
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return self.form(noises, rows).error(noises)
+
+    def unit(self, rows: int) -> str:
+        return in_a_group(rows)
+
+    def accuracy(self, noises: Noises) -> str:
+        return ""
+
+    def statements(self, noises: Noises) -> Statements:
+        return noise_statements(noises, (*self.total.queries, *self.count.queries, *self.total.squares))
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        total = self.total
+        if not total.queries:
+            nothing = np.zeros(answers.count, dtype=np.float64)  # the bounds are equal: nothing varies
+            return (Estimate(nothing, nothing, nothing),)
+        sums, squares = answers.of_each(total.queries), answers.of_each(total.squares)
+        counts = self.count.counts(answers)
+        return (variance_estimate(sums, squares, counts, shift=total.shift, unit=total.unit, reach=total.reach),)
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        return ()
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DispersionRecipe:
+    """(unit / rows)² times the squared distances of all pairs of rows."""
+
+    whole: ClassVar = False
+    query: Dispersion
+    step: Fraction
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((self.query, Fraction(1)),)
+
+    def form(self, noises: Noises, rows: int) -> ErrorForm:
+        factor = self.step**2 * Fraction(self.query.coarse, self.query.rows**2)
+        return ErrorForm(terms(((self.query,), factor)))
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return self.form(noises, rows).error(noises)
+
+    def unit(self, rows: int) -> str:
+        return ""
+
+    def accuracy(self, noises: Noises) -> str:
+        return ""
+
+    def statements(self, noises: Noises) -> Statements:
+        return noise_statements(noises, (self.query,))
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        query = self.query
+        spreads = answers.of(query)
+        return (dispersion_estimate(spreads, coarse=query.coarse, rows=query.rows, width=query.width, unit=self.step),)
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        return ()
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RootRecipe:
+    """The root of a variance."""
+
+    whole: ClassVar = False
+    variance: Recipe
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        return self.variance.queries
+
+    def form(self, noises: Noises, rows: int) -> ErrorForm | None:
+        form = self.variance.form(noises, rows)
+        return None if form is None else replace(form, root=2)
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return float(self.variance.error(noises, rows) ** 0.5)
+
+    def unit(self, rows: int) -> str:
+        return self.variance.unit(rows)
+
+    def accuracy(self, noises: Noises) -> str:
+        return ""
+
+    def statements(self, noises: Noises) -> Statements:
+        return self.variance.statements(noises)
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        return tuple(map(root_estimate, self.variance.estimates(answers)))
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        return ()
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {}
 
 
 def variance_estimate(
@@ -100,22 +348,3 @@ def root_estimate(variance: Estimate) -> Estimate:
     """The standard deviation: the root of the variance and of the ends of its interval; exactly 0 where that is."""
     low, value, high = (np.sqrt(part) for part in (variance.low, variance.value, variance.high))
     return Estimate(value, np.nextafter(low, 0.0), np.where(high > 0, np.nextafter(high, np.inf), 0.0))
-
-
-def share_estimate(
-    counts: tuple[NDArray[Any], NDArray[Any]], every: tuple[NDArray[Any] | int, NDArray[Any] | int]
-) -> Estimate:
-    """The proportion count/every, clipped into [0, 1]; where `every` may be below 1 the interval is [0, 1].
-
-    Args:
-        counts: the noisy counts, and the half-widths of their noise.
-        every: the number of rows of all groups, and the half-width of its noise, 0 where it is public.
-    """
-    n, dn = (part.astype(np.float64) for part in counts)
-    total, half = (np.asarray(part, dtype=np.float64) for part in every)
-    value = np.clip(n / np.maximum(total, 1.0), 0.0, 1.0)
-    low, high = quotient_range(n, dn, np.broadcast_to(total, n.shape), np.broadcast_to(half, n.shape))
-    open_range = total - half < 1
-    bottom = np.where(open_range, 0.0, np.clip(low - _SLACK, 0.0, 1.0))
-    top = np.where(open_range, 1.0, np.clip(high + _SLACK, 0.0, 1.0))
-    return Estimate(value, np.minimum(bottom, value), np.maximum(top, value))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from discreet.domain.neighbours import Neighbours, ReplaceOne
+from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.errors import PlanError, printed
 from discreet.totals.description import Description
@@ -28,7 +28,7 @@ def checked_invariants(invariants: _Described | None, schema: Schema, neighbours
         raise PlanError(
             f"invariants={printed(invariants)}: must be made with Totals('state'), Margins(['a'], ['b']) and so on"
         )
-    if not isinstance(neighbours, ReplaceOne):
+    if not neighbours.allows_totals:
         raise PlanError(
             "invariants: exact totals make the number of rows public, so nobody can be added or removed; declare "
             "neighbours=ReplaceOne(rows=…)"

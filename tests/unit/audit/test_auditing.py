@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
@@ -15,6 +15,7 @@ from discreet import audit as package
 from discreet.audit import Attack, Audit, Kernel, Point, audit, audit_quote
 from discreet.audit.claims import claim_of, grid_of
 from discreet.errors import ArgumentError, PlanError
+from discreet.mechanisms import ExponentialQuantiles
 from discreet.privacy.amplify import Resampling
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import noisy_answers
@@ -160,18 +161,14 @@ def test_what_is_public_anyway_is_refused_as_by_a_quote():
 # What is left out -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Oracle:
-    """A query of a kind that no audit knows."""
-
-
-def test_an_unknown_query_is_left_out_and_named():
-    asked = quote(ADDED.agg(dp.count(), dp.sum("v", nulls="skip")), dp.PureDP(1))
-    other = replace(asked.measured[1], query=Oracle())
+@pytest.mark.parametrize("add", [dp.AddRemove(), dp.ReplaceOne(rows=20)], ids=str)
+def test_noise_that_tells_an_audit_nothing_is_left_out_and_named(add):
+    asked = quote(dp.Table(SCHEMA, add).agg(dp.count("v"), dp.sum("v", nulls="skip")), dp.PureDP(1))
+    other = replace(asked.measured[1], law=ExponentialQuantiles(5, 1, (Fraction(1, 2),), Fraction(1)))
     found = audit_quote(replace(asked, measured=(asked.measured[0], other)), runs=2000)
-    assert found.not_audited == ("not audited: Oracle",)
+    assert found.not_audited == (f"not audited: {other.query.words()}",)
     assert found.attacks
-    with pytest.raises(PlanError, match="nothing of the request can be audited; not audited: Oracle"):
+    with pytest.raises(PlanError, match="nothing of the request can be audited; not audited: "):
         audit_quote(replace(asked, measured=(other,)), runs=2000)
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.builders import session_over
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -70,14 +71,7 @@ def test_the_newest_ledger_has_every_release(ledger: Ledger) -> None:
 
 def test_releases_of_a_session_are_of_its_ledger(tmp_path: Path) -> None:
     schema = dp.Schema(gender=dp.Category(["female", "male"]))
-    with dp.Session(
-        datasets.path("acs12"),
-        schema,
-        dataset="acs12",
-        ledger=tmp_path / "l.db",
-        budget=dp.PureDP(1),
-        neighbours=dp.AddRemove(),
-    ) as session:
+    with session_over(datasets.path("acs12"), schema, dataset="acs12", ledger=tmp_path / "l.db") as session:
         request = session.table.agg(dp.count())
         for answer in session.release_all([Order(request, "0.1", name) for name in ("first", "second")]):
             assert isinstance(answer, dp.Release)

@@ -15,13 +15,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.builders import session_over
 from typer.testing import CliRunner
 
 import discreet as dp
 from discreet.cli import app
 from discreet.cli.drafting import Entry, Section, to_fill_in, written
 from discreet.cli.starting import nobody, started_plan
-from discreet.engines.duckdb.driver import _CsvEngine
+from discreet.engines.duckdb.csv_files import _CsvEngine
 from discreet.engines.duckdb.parquet import _ParquetEngine
 from discreet.errors import ArgumentError, ReleaseFailed
 from discreet.planfile.read import load_plan
@@ -225,14 +226,7 @@ def test_a_file_whose_rows_cannot_be_read_is_as_good(source):
     whole = Path("plan.toml").read_text(encoding="utf-8")
     destroyed(source)
     with (
-        dp.Session(
-            str(source),
-            dp.Schema(age=dp.Number(0, 110)),
-            dataset="d",
-            ledger=":memory:",
-            budget=dp.ZCDP(1),
-            neighbours=dp.AddRemove(),
-        ) as session,
+        session_over(str(source), dp.Schema(age=dp.Number(0, 110)), budget=dp.ZCDP(1)) as session,
         pytest.raises(ReleaseFailed),
     ):
         session.release(session.table.agg(dp.sum("age", nulls="skip")), name="r")

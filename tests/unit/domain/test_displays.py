@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.errors import ArgumentError
@@ -125,14 +126,7 @@ def test_the_card_of_a_release_shows_its_numbers_and_its_promise(made):
 
 
 def test_the_card_of_a_long_release_shows_its_first_rows():
-    with dp.Session(
-        pl.DataFrame({"g": [1, 2]}),
-        dp.Schema(g=dp.Category(list(range(50)))),
-        dataset="d",
-        ledger=":memory:",
-        budget=dp.PureDP(1),
-        neighbours=dp.AddRemove(),
-    ) as opened:
+    with session_over(pl.DataFrame({"g": [1, 2]}), dp.Schema(g=dp.Category(list(range(50))))) as opened:
         release = opened.release(opened.table.group_by("g").agg(dp.count()), name="r")
     found = Tags(release._repr_html_())
     assert "51, of which the first 20 are shown" in found.text
@@ -172,14 +166,8 @@ def test_a_pickle_gives_back_the_same(made, kind):
 def test_a_quote_beside_totals_and_on_a_lattice_survives_a_pickle():
     schema = dp.Schema(sex=dp.Category(["F", "M"]), state=dp.Category(["A", "B"]), wage=dp.Number(0, 100))
     frame = pl.DataFrame({"sex": ["F", "M"] * 50, "state": ["A", "B"] * 50, "wage": [10, 20] * 50})
-    with dp.Session(
-        frame,
-        schema,
-        dataset="d",
-        ledger=":memory:",
-        budget=dp.ZCDP(1),
-        neighbours=dp.ReplaceOne(rows=100),
-        invariants=dp.Totals("state"),
+    with session_over(
+        frame, schema, budget=dp.ZCDP(1), neighbours=dp.ReplaceOne(rows=100), invariants=dp.Totals("state")
     ) as opened:
         opened.publish_totals()
         table = opened.table.impute({"wage": dp.Uniform()})

@@ -24,7 +24,7 @@ from discreet.engines.reference import ReferenceEngine
 from discreet.errors import PlanError
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, mean, sum_of
+from discreet.statistics import count, mean, sum_of
 
 Openers = Mapping[str, Callable[[Header, Sequence[Sequence[object]]], Engine]]
 SOURCES = ["relation", "parquet", "comma_separated", "polars", "arrow", "pandas"]

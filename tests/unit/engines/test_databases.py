@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.audit.engines.conformance import ConformanceError, check_engine, check_table
@@ -28,7 +29,7 @@ from discreet.engines.sources import open_path
 from discreet.errors import SourceError
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 Rows = Sequence[Sequence[object]]
 ANY = ColumnType("any", "BLOB cells of SQLite")
@@ -318,14 +319,7 @@ def test_duckdb_files_conform(tmp_path: Path, some: set[str]) -> None:
 def test_whole_releases(survey: Path, tmp_path: Path) -> None:
     lite = sqlite_table(tmp_path / "a.db", ["x"], [(1,)] * 9)
     for number, source in enumerate((f"{survey}::persons", lite)):
-        session = dp.Session(
-            source,
-            SCHEMA,
-            dataset="d",
-            ledger=tmp_path / f"{number}.ledger",
-            budget=dp.PureDP(10),
-            neighbours=dp.AddRemove(),
-        )
+        session = session_over(source, SCHEMA, ledger=tmp_path / f"{number}.ledger", budget=dp.PureDP(10))
         with session:
             release = session.release(session.table.agg(dp.count()), spend=5, name="r")
             assert session.release(session.table.agg(dp.count()), spend=5, name="r").document == release.document

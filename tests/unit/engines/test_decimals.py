@@ -17,7 +17,7 @@ from discreet.engines.reference import number_code
 from discreet.engines.sql import aggregate_sql, check_grids
 from discreet.errors import SourceError
 from discreet.plan.table import Table
-from discreet.statistics.kinds import sum_of
+from discreet.statistics import sum_of
 
 Openers = dict[str, Callable[..., Engine]]
 TYPES = [

@@ -18,7 +18,7 @@ from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Number, Schema
 from discreet.engines import open_source
 from discreet.plan.table import Table
-from discreet.statistics.kinds import sum_of
+from discreet.statistics import sum_of
 
 CODES = 2**20
 DTYPES = {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 
@@ -42,7 +43,7 @@ def written(folder: Path, ending: str, name: str = "p") -> Path:
 
 
 def opened(source: str, ledger: Path | str = ":memory:") -> dp.Session:
-    return dp.Session(source, SCHEMA, dataset="d", ledger=ledger, budget=dp.PureDP(10**6), neighbours=dp.AddRemove())
+    return session_over(source, SCHEMA, ledger=ledger, budget=dp.PureDP(10**6))
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

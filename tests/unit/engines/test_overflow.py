@@ -19,7 +19,7 @@ from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import InternalError
 from discreet.plan.table import Table
-from discreet.statistics.kinds import sum_of
+from discreet.statistics import sum_of
 
 WIDEST = Number(0, 2**52 - 2)
 TEXT = ColumnType("text", "VARCHAR")

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.cli.output import Spinner
@@ -76,15 +77,7 @@ def test_limits_are_no_part_of_a_data_set(tmp_path: Path) -> None:
     source = sources(tmp_path)["parquet"]
     seen = []
     for limits in (NO_LIMITS, Limits(memory="80MB", threads=1)):
-        with dp.Session(
-            source,
-            SCHEMA,
-            dataset="d",
-            ledger=tmp_path / "l.db",
-            budget=dp.PureDP(1),
-            neighbours=dp.AddRemove(),
-            limits=limits,
-        ) as session:
+        with session_over(source, SCHEMA, ledger=tmp_path / "l.db", limits=limits) as session:
             seen.append(session.release(session.table.agg(dp.count()), name="r").document)
     assert seen[0] == seen[1]
 
@@ -104,9 +97,7 @@ def test_limits_and_progress_have_types() -> None:
 
 def told(frame: pl.DataFrame, neighbours: Any) -> list[str]:
     stages: list[str] = []
-    session = dp.Session(
-        frame, SCHEMA, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=neighbours, progress=stages.append
-    )
+    session = session_over(frame, SCHEMA, neighbours=neighbours, progress=stages.append)
     try:
         session.release(
             session.table.agg(dp.count() if neighbours == dp.AddRemove() else dp.mean("x", nulls="skip")), name="r"
@@ -117,7 +108,7 @@ def told(frame: pl.DataFrame, neighbours: Any) -> list[str]:
 
 
 def test_stages_are_the_same_whatever_the_rows_are() -> None:
-    whole = ["fingerprint", "count", "draw", "fingerprint"]
+    whole = ["snapshot", "count", "draw", "snapshot"]
     for values in ([], [1], [None] * 50, [99.5, float("nan")]):
         frame = pl.DataFrame({"x": pl.Series(values, dtype=pl.Float64)})
         assert told(frame, dp.AddRemove()) == whole
@@ -129,9 +120,7 @@ def test_nobody_who_is_told_can_end_a_release() -> None:
         raise BrokenPipeError(stage)
 
     frame = pl.DataFrame({"x": [1]})
-    session = dp.Session(
-        frame, SCHEMA, dataset="d", ledger=":memory:", budget=dp.PureDP(1), neighbours=dp.AddRemove(), progress=loud
-    )
+    session = session_over(frame, SCHEMA, progress=loud)
     assert session.release(session.table.agg(dp.count()), name="r").table.height == 1
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.builders import session_over
 
 # Every kind of source, filled with hostile values; engines are left open in the ways that programs leave them open.
 PROGRAM = """
@@ -23,7 +24,7 @@ from discreet.domain.neighbours import AddRemove
 
 from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.domain.groups import bins
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 from discreet.plan.table import Table
 
 kind, left, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
@@ -237,7 +238,7 @@ def test_releases_of_all_data_have_the_same_parts() -> None:
     shapes = []
     for groups, values in TABLES.values():
         frame = pl.DataFrame({"g": pl.Series(groups, dtype=pl.String), "v": pl.Series(values, dtype=pl.Float64)})
-        session = dp.Session(frame, schema, dataset="d", ledger=":memory:", budget=dp.ZCDP(1), neighbours=dp.AddRemove())
+        session = session_over(frame, schema, budget=dp.ZCDP(1))
         with session:
             table = session.table.impute({"v": dp.Uniform()}).group_by("g")
             asked = table.agg(dp.count(), dp.mean("v"), dp.median("v"), dp.histogram("v", [0, 1000, 10**6]))

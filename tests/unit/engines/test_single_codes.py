@@ -14,7 +14,7 @@ from discreet.domain.schema import Number, Schema
 from discreet.engines import open_source
 from discreet.engines.reference import ReferenceEngine
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count
+from discreet.statistics import count
 
 SCHEMA = Schema(age=Number(-3, 40))
 ROWS = pl.DataFrame({"age": [*range(-9, 50), None, None]})

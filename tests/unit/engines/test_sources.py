@@ -28,7 +28,7 @@ from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine, category_code
 from discreet.errors import ArgumentError, SourceError
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 TEN = Number(0, 10)
 YEAR = Date("2020-01-01", "2020-12-31")

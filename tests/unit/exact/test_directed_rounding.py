@@ -23,10 +23,10 @@ from discreet.pages.planner import curves
 from discreet.privacy import GDP, ZCDP, _checks, _copies, _digits, _profiles, convert
 from discreet.privacy._digits import digits_down, digits_up, shown_up
 from discreet.privacy.amounts import budget_down
-from discreet.privacy.bounded_range import range_of
 from discreet.privacy.coordinates import coordinates, from_coordinates, scale
 from discreet.quotes import space
 from discreet.quotes.allocate import _part
+from discreet.statistics.totals import values_apart
 
 # Neither doubles nor short decimals; the nearest double of about half of them is above, of the others below.
 AWKWARD = [
@@ -75,7 +75,7 @@ DOWN: dict[str, tuple[Callable[[Fraction], Any], float]] = {
     "what is left of a budget": (lambda value: coordinates(budget_down(GDP(1), (value,)))[0], 1e-20),
     "a share of a μ": (lambda value: coordinates(_part(GDP(1), value))[0], 1e-20),
     "a part of a μ": (lambda value: coordinates(scale(GDP(1), value))[0] if value <= 1 else value, 1e-20),
-    "the range for a ρ": (lambda value: range_of(ZCDP(value), 1, 1) ** 2 / 8, 1e-20),
+    "the range for a ρ": (lambda value: ZCDP(value).choice_range(1, 1) ** 2 / 8, 1e-20),
     "the rate of a sample": (lambda value: resample._dyadic_below(value) if value < 1 else value, 1e-6),
 }
 
@@ -118,7 +118,7 @@ def test_the_range_for_a_mu_costs_no_more_than_the_mu(mu: str) -> None:
     with ctx.workprec(300):
         root = ball(Fraction(mu)) / (2 * arb(2).sqrt())
         truth = 2 * ((-root).erfc() / root.erfc()).log()
-        found = ball(range_of(GDP(mu), 1, 1))
+        found = ball(GDP(mu).choice_range(1, 1))
         assert found <= truth
         assert found > truth * 0.7
 
@@ -126,7 +126,7 @@ def test_the_range_for_a_mu_costs_no_more_than_the_mu(mu: str) -> None:
 def test_bounds_in_steps_of_the_grid_are_rounded_outwards() -> None:
     schema = dp.Schema(v=dp.Number("-0.5", "2.5", 1))
     plan = dp.Table(schema, dp.ReplaceOne(rows=3)).agg(dp.sum("v", nulls="skip"))
-    assert space._steps(plan, plan.statistics[0]) == (-1, 3)
+    assert values_apart(plan.statistics[0], plan.facts) == (-1, 3)
 
 
 # The account of copies --------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_a_loss_of_the_sample_is_never_above_what_meets_the_target(law: tuple[Fr
 @pytest.mark.parametrize("squared", [2, 3, 5, 6, 7, 8, 10, 10**17 + 1])
 def test_a_norm_that_a_user_is_told_is_never_below_its_root(squared: int, monkeypatch: pytest.MonkeyPatch) -> None:
     schema = dp.Schema(g=dp.Category(["x", "y"]))
-    monkeypatch.setattr(space, "_largest", lambda *_: space.Span(1, squared))
+    monkeypatch.setattr(space, "_largest", lambda *_: space.Sensitivity(1, squared))
     found = Fraction(dp.Totals("g").sensitivity(schema, dp.count(), 2))
     assert squared <= found**2 <= squared * Fraction(10**15 + 1, 10**15)
 

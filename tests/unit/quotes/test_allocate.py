@@ -20,7 +20,8 @@ from discreet.privacy import ApproxDP
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import coordinates, from_coordinates
 from discreet.quotes.allocate import quote
-from discreet.quotes.quote import LEVEL, PublicCount, sum_half_widths
+from discreet.quotes.quote import LEVEL
+from discreet.statistics.counted import NoisyCount, PublicCount
 from discreet.totals.beside import beside
 
 SCHEMA = dp.Schema(s=dp.Category(["a", "b", "c"]), v=dp.Number(0, 10), w=dp.Number("-1", "1", "0.5"), k=dp.Number(7, 7))
@@ -56,16 +57,16 @@ def test_a_sum_alone_is_taken_from_zero_and_needs_no_count():
     assert queries(ADD.group_by("s").agg(dp.sum("v"))) == [WeightedSum("v", 0, 1, 10)]
     asked = quote(ADD.agg(dp.sum("v")), dp.PureDP(1))
     assert asked.measured[0].law == LaplaceNoise(Fraction(10))
-    assert asked.lines[0].count is None
+    assert asked.lines[0].recipe.count == PublicCount(0), "whatever it is, it is moved by 0"
 
 
 def test_public_counts_cost_nothing():
     asked = quote(ONE.agg(dp.count(), dp.mean("v")), dp.PureDP(1))
     assert [one.query for one in asked.measured] == [WeightedSum("v", -5, 1, 10)]
-    assert asked.lines[0].count == PublicCount(100)
+    assert asked.lines[0].recipe.count == PublicCount(100)
     assert asked.measured[0].law == LaplaceNoise(Fraction(10))
     resized = quote(ADD.resize(50).agg(dp.count(), dp.mean("v")), dp.PureDP(1))
-    assert resized.lines[1].count == PublicCount(50)
+    assert resized.lines[1].recipe.count == PublicCount(50)
 
 
 def test_counts_that_are_not_public_are_measured():
@@ -134,23 +135,25 @@ def test_noisy_parts_hold_together_at_the_level():
     assert [1 - line.level for line in public.lines] == [(1 - LEVEL) / parts for parts in (1, 2, 1)]
     # All groups together have the public number of rows, so that only the numerator of a share is noisy.
     shares = quote(ONE.group_by("s").agg(dp.share()), dp.PureDP(1)).lines[0]
-    assert (shares.every, shares.level) == (100, LEVEL)
+    assert (shares.recipe.every, shares.level) == (PublicCount(100), LEVEL)
     filtered = quote(ONE.where({"v": (0, 5)}).group_by("s").agg(dp.share()), dp.PureDP(1)).lines[0]
-    assert (filtered.every, 1 - filtered.level) == (None, (1 - LEVEL) / 2)
+    assert (filtered.recipe.every, 1 - filtered.level) == (NoisyCount(RowCount()), (1 - LEVEL) / 2)
 
 
 def test_the_noises_of_a_sum_count_as_one():
     """unit·(noise of the sum) + origin·(noise of the count) has the smallest half-width, less than the two together."""
     asked = quote(ADD.group_by("s").agg(dp.count(), dp.sum("v"), dp.sum("w")), dp.ZCDP("0.02"))
     line = asked.lines[1]
-    assert (line.level, line.unit, line.origin) == (LEVEL, 1, 5)
-    (of_count, of_sum) = (asked.measured[part].law.independent for part in (line.count, line.total))
-    half, both = sum_half_widths(asked.measured, line), SumOfNoises(((1, of_sum), (5, of_count)))
+    total, noises = line.recipe.total, asked.noises(line)
+    assert (line.level, total.unit, total.origin) == (LEVEL, 1, 5)
+    (of_count, of_sum) = (noises.law(query).independent for query in (*line.recipe.count.queries, *total.queries))
+    half, both = line.recipe.half_widths(noises), SumOfNoises(((1, of_sum), (5, of_count)))
     assert both.tail(half)[1] <= 1 - LEVEL < both.tail(half - 1)[0]
     assert half < 0.9 * (of_sum.half_width("0.975") + 5 * of_count.half_width("0.975"))
     assert dict(asked.expected)["sum_v"] == half
-    assert asked.lines[2].origin == 0, "around 0 no count is needed"
-    assert dict(asked.expected)["sum_w"] == asked.measured[asked.lines[2].total].law.half_widths(LEVEL) / 2
+    around = asked.lines[2].recipe
+    assert (around.total.origin, around.count) == (0, PublicCount(0)), "around 0 no count is needed"
+    assert dict(asked.expected)["sum_w"] == noises.law(*around.total.queries).half_widths(LEVEL) / 2
 
 
 def test_of_noise_that_keeps_totals_each_part_of_a_sum_has_a_half_width_of_its_own():
@@ -159,10 +162,11 @@ def test_of_noise_that_keeps_totals_each_part_of_a_sum_has_a_half_width_of_its_o
     by = table.group_by("s", dp.bins("v", [0, 5, 10]))
     asked = quote(by.agg(dp.count(), dp.sum("v")), dp.ZCDP(1), totals)
     line = asked.lines[1]
-    (of_count, of_sum) = (asked.measured[part].law for part in (line.count, line.total))
+    noises, recipe = asked.noises(line), line.recipe
+    (of_count, of_sum) = (noises.law(query) for query in (*recipe.count.queries, *recipe.total.queries))
     assert line.level == 1 - (1 - LEVEL) / 2
     expected = of_sum.half_widths(line.level) + 5 * of_count.half_widths(line.level)
-    assert np.array_equal(np.broadcast_to(sum_half_widths(asked.measured, line), expected.shape), expected)
+    assert np.array_equal(np.broadcast_to(recipe.half_widths(noises), expected.shape), expected)
 
 
 def test_simultaneous_intervals_divide_what_may_be_missed_among_all_noises():

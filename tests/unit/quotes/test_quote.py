@@ -10,12 +10,10 @@ import discreet as dp
 from discreet.cube.queries import Squares, ranks
 from discreet.cube.trees import Tree
 from discreet.errors import InternalError
-from discreet.quotes import certainty as levels
-from discreet.quotes import primitives
-from discreet.quotes import quote as quotes
 from discreet.quotes.allocate import quote
-from discreet.quotes.quote import expected_error, interval_ranks
-from discreet.statistics.quantiles import rank_half_width
+from discreet.quotes.quote import expected_error
+from discreet.statistics.common import number_of
+from discreet.statistics.ranks import rank_half_width
 
 SKIP = {"nulls": "skip"}
 TABLE = dp.Table(dp.Schema(v=dp.Number(0, 100)), dp.AddRemove())
@@ -48,7 +46,7 @@ def test_the_rank_that_is_announced_is_that_of_the_least_certain_quantile(at: li
     (line,), (one,) = asked.lines, asked.measured
     alone = [rank_half_width(one.query.tree, one.law.independent, Fraction(q), level=line.level) for q in at]  # type: ignore[union-attr,arg-type]
     assert min(alone) < max(alone)
-    assert interval_ranks(asked, line) == max(alone)
+    assert line.recipe.interval_ranks(asked.noises(line)) == max(alone)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("upper", [1, 7, 100])
@@ -73,17 +71,18 @@ def test_errors_are_announced_for_groups_of_a_thousand_rows() -> None:
 def test_the_error_of_a_variance_counts_its_mean_at_half_of_the_range() -> None:
     asked = quote(TABLE.agg(dp.variance("v", **SKIP)), dp.PureDP(1))
     (line,) = asked.lines
-    squares, total = (quotes._largest(asked, part, line.level) for part in (line.squares, line.total))
+    noises, total = asked.noises(line), line.recipe.total  # type: ignore[attr-defined]
+    squares, total = noises.largest(*total.squares), noises.largest(*total.queries)
     # Sums are of v − 50, so a mean is at most 50, and its square moves by twice that for each unit of its error.
     assert expected_error(asked, line, rows=1000) == float(Fraction(squares, 1000) + Fraction(2 * 50 * total, 1000))
 
 
 def test_a_statistic_without_a_column_has_none_to_ask_for() -> None:
-    with pytest.raises(InternalError, match="no column"):
-        primitives._column(dp.count())
+    with pytest.raises(InternalError, match="no numbers"):
+        number_of(TABLE.facts, dp.count().column)
 
 
 def test_intervals_of_several_tables_or_quantiles_rest_on_one_statement_each() -> None:
     asked = quote(TABLE.agg(dp.quantiles("v", ["0.2", "0.5"], interval=1, **SKIP), dp.mean("v", **SKIP)), dp.PureDP(1))
     for line in asked.lines:
-        assert levels._parts(line, asked.measured) == (1 if line.tree is not None else 1 + (line.count is not None))
+        assert line.recipe.statements(asked.noises(line)).single == (1 if line.statistic.name == "v" else 2)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.privacy.coordinates import coordinates
@@ -88,14 +89,7 @@ def test_errors_that_no_spend_meets_are_refused():
 def test_a_session_gives_a_quote_for_errors_or_for_a_spend():
     import polars as pl
 
-    with dp.Session(
-        pl.DataFrame({"s": ["a"], "v": [1], "w": [0.5]}),
-        SCHEMA,
-        dataset="d",
-        ledger=":memory:",
-        budget=dp.PureDP("0.001"),
-        neighbours=dp.AddRemove(),
-    ) as session:
+    with session_over(pl.DataFrame({"s": ["a"], "v": [1], "w": [0.5]}), SCHEMA, budget=dp.PureDP("0.001")) as session:
         found = session.quote(REQUESTS["counts"], error={"count": 5})
         assert dict(found.expected)["count"] <= 5
         assert session.spent == dp.PureDP(0)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.cube.cube import Cube
@@ -20,6 +21,7 @@ from discreet.engines import open_source
 from discreet.mechanisms.adding import add_noise, apply_in_place
 from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.noise.bits import Bits
+from discreet.noise.single import scalar
 from discreet.plan import sizes as limits
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import check_large, quote
@@ -129,7 +131,7 @@ def made(folder: Path) -> Path:
 @pytest.mark.parametrize("rows", [1, 2, 5, 36, 71, 10**6])
 def test_parts_of_any_size_hold_the_same_rows(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quoted = quote(request(dp.AddRemove(), *GROUPS[0]), dp.ZCDP("0.5"))
-    monkeypatch.setattr("discreet.noise.single.scalar.rounded_gaussian", lambda _, size, bits: Stream().sample(size, bits))
+    monkeypatch.setattr(scalar, "rounded_gaussian", lambda _, size, bits: Stream().sample(size, bits))
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
     small = publish(quoted, cube_of(quoted.plan), constant_bits(), **told)
     made(tmp_path / "table")
@@ -252,14 +254,7 @@ def test_the_bound_is_a_function_of_the_plan(tmp_path: Path) -> None:
     assert limits.MOST_WHOLE_CELLS == 500 * 500
     for size, parts in ((499, 0), (500, 1)):
         schema = dp.Schema(g=dp.Category(range(size)), h=dp.Category(range(499)))
-        with dp.Session(
-            pl.DataFrame({"g": [1], "h": [2]}),
-            schema,
-            dataset="d",
-            ledger=":memory:",
-            budget=dp.PureDP(1),
-            neighbours=dp.AddRemove(),
-        ) as session:
+        with session_over(pl.DataFrame({"g": [1], "h": [2]}), schema) as session:
             request = session.table.group_by("g", "h").agg(dp.count())
             release = session.release(request, name="r", to=tmp_path / "out" if parts else None)
             assert len(release.parts) == parts
@@ -360,7 +355,7 @@ def test_views_of_a_large_release_work_or_say_what_to_do(tmp_path: Path) -> None
 
 
 def test_the_page_of_a_table_that_is_not_shown_whole_says_how_many_rows_it_has(tmp_path: Path) -> None:
-    from discreet.pages.report import render
+    from discreet.pages.report import render, view
 
     quoted = quote(request(dp.AddRemove(), *GROUPS[0]), dp.ZCDP("0.5"))
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
@@ -369,7 +364,7 @@ def test_the_page_of_a_table_that_is_not_shown_whole_says_how_many_rows_it_has(t
     release = Release(large.payload, tmp_path)
     assert release.shown(50)["columns"][0]["values"] == release.table["state"].to_list()[:50]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("discreet.pages.report.view.MOST_ROWS", 50)
+        patch.setattr(view, "MOST_ROWS", 50)
         page = render(release)
     assert f"{144 - 50} more groups are in the files beside this page" in page
     assert page.count("more groups") == len(STATISTICS)

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
+from tests.builders import session_over
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -47,9 +48,7 @@ FRAME = frame()
 
 
 def session(neighbours=COUNTED[0], invariants=None):
-    return dp.Session(
-        FRAME, SCHEMA, dataset="d", ledger=":memory:", budget=dp.ZCDP(10**6), neighbours=neighbours, invariants=invariants
-    )
+    return session_over(FRAME, SCHEMA, budget=dp.ZCDP(10**6), neighbours=neighbours, invariants=invariants)
 
 
 def released(ask, spend="0.002", neighbours=COUNTED[0], invariants=None):
@@ -235,9 +234,7 @@ def test_bins_that_leave_rows_out_hold_at_most_the_exact_totals():
 def test_cells_that_hold_nobody_stay_empty():
     nobody = dp.Impossible("g", "h", cells=[("c", True), ("b", True)])
     data = FRAME.with_columns(h=pl.col("h") & (pl.col("g") == "a"))
-    with dp.Session(
-        data, SCHEMA, dataset="d", ledger=":memory:", budget=dp.ZCDP(9), neighbours=COUNTED[0], invariants=nobody
-    ) as one:
+    with session_over(data, SCHEMA, budget=dp.ZCDP(9), neighbours=COUNTED[0], invariants=nobody) as one:
         release = one.release(one.table.group_by("g", "h").agg(dp.count()), spend="0.00001", name="r")
     view = dp.consistent(release)
     found = view.filter(pl.col("h") & pl.col("g").is_in(["b", "c"]))
@@ -267,9 +264,7 @@ def test_a_release_without_counts_says_what_to_ask_for():
 def test_a_view_takes_no_name_that_a_group_has():
     schema = dp.Schema(count_consistent=dp.Category(["a", "b"]), count_whole=dp.Category([1, 2]))
     data = pl.DataFrame({"count_consistent": ["a"] * 5, "count_whole": [1] * 5})
-    with dp.Session(
-        data, schema, dataset="d", ledger=":memory:", budget=dp.ZCDP(9), neighbours=dp.ReplaceOne(rows=5)
-    ) as one:
+    with session_over(data, schema, budget=dp.ZCDP(9), neighbours=dp.ReplaceOne(rows=5)) as one:
         by = one.table.group_by("count_consistent", "count_whole").agg(dp.count())
         view = dp.consistent(one.release(by, spend=1, name="a"))
         assert view.columns == ["count_consistent", "count_whole", "count", "count_consistent_view"]

@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.quotes.allocate import quote
-from discreet.quotes.quote import PublicCells
+from discreet.statistics.counted import PublicCells
 
 from .with_totals import FRAME, STATES, TABLE, counted, session, sums, unpublished
 
@@ -118,7 +118,7 @@ def test_sums_and_means_with_exact_counts_spend_everything_on_the_sum():
         request = table.group_by("state").agg(dp.count(), dp.sum("age"), dp.mean("age"))
         quoted = one.quote(request)
         assert [one.share for one in quoted.measured] == [1]
-        assert isinstance(quoted.lines[0].count, PublicCells)
+        assert isinstance(quoted.lines[0].recipe.count, PublicCells)
         release = one.release(request, name="r")
         assert release.document["statistics"][0]["view"] == "exact and unprotected"
         assert release.table["sum_age"].to_list()[:3] == [sum(of) for of in ages]

@@ -12,6 +12,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet import datasets
@@ -26,7 +27,7 @@ from .sessions import FRAME, means, session
 
 def test_without_pandas_the_extra_is_named(monkeypatch):
     schema = dp.Schema(g=dp.Category(["x"]))
-    with dp.Session(FRAME, schema, dataset="d", ledger=":memory:", budget=dp.ZCDP(1), neighbours=dp.AddRemove()) as session:
+    with session_over(FRAME, schema, budget=dp.ZCDP(1)) as session:
         release = session.release(session.table.agg(dp.count()), name="r")
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(dp.ArgumentError, match=r"discreet\[pandas\]"):

@@ -14,9 +14,9 @@ from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.noise.bits import system_bits
 from discreet.privacy.amplify import Resampling
 from discreet.quotes.allocate import quote
-from discreet.quotes.quote import PublicCells
 from discreet.quotes.space import space_of
 from discreet.releases.evaluate import exact_answers, noisy_answers
+from discreet.statistics.counted import PublicCells
 from discreet.totals.structure import Blocks, exact_sums
 
 from .with_totals import BY_BOTH, FRAME, STATES, TABLE, cells, counted, session, sums, unpublished
@@ -122,19 +122,20 @@ def test_what_follows_from_the_totals_is_what_a_request_counts(invariants):
             cube = one._engine.aggregate(brought.axes, brought.moments)
             plain = quote(request, dp.ZCDP(1))
             exact = exact_answers(plain, [cube], bits)[0]
-            count = quoted.lines[0].count
+            count = quoted.lines[0].recipe.count
             if isinstance(count, PublicCells):
-                assert (count.counts() == exact).all(), name
+                assert (count.values() == exact).all(), name
                 kept.add(name)
                 continue
-            noisy = noisy_answers(quoted, exact_answers(quoted, [cube], bits), bits)[count]
+            (place,) = (place for place, one in enumerate(quoted.measured) if one.asked == count.query)
+            noisy = noisy_answers(quoted, exact_answers(quoted, [cube], bits), bits)[place]
             for labels, totals in exact_sums(space_of(request, quoted.beside).structure or NOTHING):
                 for label, total in enumerate(totals):
                     assert exact[labels == label].sum() == total, name
-                    if quoted.measured[count].law.keeps_totals:
+                    if quoted.measured[place].law.keeps_totals:
                         assert noisy[labels == label].sum() == total, name
                         kept.add(name)
-            assert name in kept or not quoted.measured[count].law.keeps_totals
+            assert name in kept or not quoted.measured[place].law.keeps_totals
     free = {"where, free", "clamp and where, free"}
     assert kept & free == set()
     assert len(kept) >= (9 if invariants == dp.Totals("state", "wage") else 6)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.statistics.ratios import count_estimate
+from discreet.statistics.counts import count_estimate
 
 
 @pytest.mark.parametrize("noisy", [[3, -5, 0], [2**62 + 5, -(2**70), 7]])

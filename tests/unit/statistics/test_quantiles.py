@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from discreet.cube.trees import Tree, consistent_leaves, level_counts
 from discreet.errors import ArgumentError
 from discreet.noise import DiscreteLaplace, RoundedGaussian, SumOfNoises
-from discreet.statistics import quantiles
-from discreet.statistics.quantiles import quantile_estimates, rank_half_width
+from discreet.statistics import ranks as quantiles
+from discreet.statistics.ranks import quantile_estimates, rank_half_width
 
 LEVEL = Fraction(95, 100)
 SILENT = DiscreteLaplace("1e-3")  # 0 but for one draw in e^1000

@@ -14,15 +14,15 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.cube.queries import QuantileCodes
 from discreet.plan.plan import plan_json
 from discreet.quotes.allocate import quote
-from discreet.quotes.quote import interval_ranks
 from discreet.releases.assemble import estimated, frames
 from discreet.releases.publish import COVERS, COVERS_ORIGINAL, covers
-from discreet.statistics.kinds import outputs
+from discreet.statistics import outputs
 
 SCHEMA = dp.Schema(
     g=dp.Category(["x", "y", "z"]),
@@ -56,14 +56,7 @@ EVERY = [
 
 
 def session(frame=FRAME, *, schema=SCHEMA, neighbours=None, budget=None):
-    return dp.Session(
-        frame,
-        schema,
-        dataset="d",
-        ledger=":memory:",
-        budget=budget or dp.PureDP(10**6),
-        neighbours=neighbours or dp.AddRemove(),
-    )
+    return session_over(frame, schema, budget=budget or dp.PureDP(10**6), neighbours=neighbours or dp.AddRemove())
 
 
 def released(*statistics, by=(), frame=FRAME, schema=SCHEMA, spend=None, impute=None, neighbours=None):
@@ -249,7 +242,7 @@ def test_more_spend_for_intervals_means_less_for_values():
     at_once = {part: quote(TABLE.agg(dp.median("w", interval=part, **SKIP)), dp.PureDP(1)) for part in ("0.1", "0.5")}
     ranges = {part: asked.measured[0].law.reach for part, asked in at_once.items()}
     assert ranges == {"0.1": Fraction(9, 10), "0.5": Fraction(1, 2)}
-    reached = {part: interval_ranks(asked, asked.lines[0]) for part, asked in at_once.items()}
+    reached = {part: asked.lines[0].recipe.interval_ranks(asked.noises(asked.lines[0])) for part, asked in at_once.items()}
     assert reached["0.5"] < reached["0.1"] / 3
 
 

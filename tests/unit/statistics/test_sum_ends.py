@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discreet.statistics.ratios import sum_estimate
+from discreet.statistics.sums import sum_estimate
 
 ZERO = np.array([0])
 

@@ -9,8 +9,9 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from discreet.statistics.ratios import Estimate
-from discreet.statistics.variances import root_estimate, share_estimate, variance_estimate
+from discreet.statistics.estimate import Estimate
+from discreet.statistics.shares import share_estimate
+from discreet.statistics.variances import root_estimate, variance_estimate
 
 UNITS = [Fraction(1), Fraction(1, 20), Fraction(1, 3), Fraction(10**30, 7), Fraction(7, 10**25)]
 

@@ -26,7 +26,8 @@ from discreet.engines.reference import ReferenceEngine, date_code, number_code
 from discreet.errors import ArgumentError, did_you_mean
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics.counts import count
+from discreet.statistics.sums import sum_of
 
 __all__ = ["ConformanceError", "OpenEngine", "check_engine", "check_junk", "check_table", "first_difference"]
 

@@ -1,5 +1,7 @@
 """The default engine, and every source that DuckDB reads.
 
+* `csv_files`: CSV files as a source, staged line by line through `csv_lines`, because no CSV reader keeps rows apart
+  on every input
 * `csv_lines`: CSV as lines: a row is a line, whatever its cells contain
 * `database`: A private DuckDB database: opened when it is needed, used by several threads, left behind by forked
   children

@@ -1,7 +1,7 @@
 """The default engine, DuckDB: its statements, and the meaning of its answers; `database` opens it.
 
-A source becomes a table expression and a connection; one statement answers. CSV files are staged line by line through
-`csv_lines`, because no CSV reader keeps rows apart on every input. Frames enter through the Arrow C interface alone.
+A source becomes a table expression and a connection; one statement answers. Frames enter through the Arrow C interface
+alone.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 from discreet.cube.cube import Cube, compact, empty_cube, joined, order_of, sum_dtype
 from discreet.cube.paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, Engine, Header, Scan, unreadable
-from discreet.engines.duckdb.csv_lines import csv_header, row_blocks
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, LIMB
-from discreet.engines.duckdb.files import Listing, listed_snapshot
 from discreet.engines.duckdb.frames import ArrowOnly, declared
 from discreet.engines.keys import unpacked, words_of
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
-from discreet.errors import InternalError, SourceError
+from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
 
 __all__ = [
@@ -37,7 +35,6 @@ __all__ = [
     "cube_of",
     "described",
     "file_literal",
-    "open_csv",
     "open_frame",
 ]
 
@@ -58,41 +55,6 @@ _KINDS = {
 }
 
 
-class _CsvEngine:
-    """CSV files, one batch of lines after the other; memory stays flat."""
-
-    def __init__(self, paths: Sequence[Path], listing: Listing, limits: Limits) -> None:
-        self._paths, self._listing, self._database = paths, listing, Database(limits)
-        self._names = [csv_header(path) for path in paths]
-        for path, names in zip(paths, self._names, strict=True):
-            there = set(names)  # a file may have a hundred thousand columns
-            missing = [name for name in self._names[0] if name not in there]
-            if missing:
-                raise SourceError(
-                    f"source '{path}': has no column '{missing[0]}', unlike '{paths[0]}'; add it, or leave the file out"
-                )
-
-    @property
-    def header(self) -> Header:
-        return dict.fromkeys(self._names[0], TEXT)
-
-    def snapshot(self) -> str:
-        return listed_snapshot(self._paths, self._listing)
-
-    def check_ready(self) -> None:
-        check_polars()
-
-    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
-        statement = aggregate_sql(DUCKDB, STAGED, self.header, axes, moments)
-        files = zip(self._paths, self._names, strict=True)
-        frames = (frame for path, names in files for frame in _frames(path, names, wanted))
-        return counted(self._database, statement, frames, axes, moments)
-
-    def close(self) -> None:
-        self._database.close()
-
-
 def counted(
     database: Database, statement: str, frames: Iterable[Any], axes: Sequence[KeyAxis], moments: Sequence[Moment]
 ) -> Cube:
@@ -105,15 +67,6 @@ def counted(
             cursor.unregister(STAGED)
             total = joined([total, cube_of(answer, axes, moments)])
     return total
-
-
-def open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
-    """An engine over CSV files.
-
-    Raises:
-        SourceError: a header is not valid, or differs from the header of the first file.
-    """
-    return _CsvEngine(paths, listing, limits)
 
 
 class _FrameEngine:
@@ -168,7 +121,7 @@ def _kept(frame: ArrowOnly) -> ArrowOnly:
 
     try:
         return ArrowOnly(pl.DataFrame(frame))
-    except Exception:  # noqa: BLE001 (of whatever computes the rows)
+    except (Exception, SystemExit):  # noqa: BLE001 (of whatever computes the rows)
         raise unreadable() from None
 
 
@@ -224,37 +177,3 @@ def _summed(columns: dict[str, NDArray[Any]], j: int, order: NDArray[np.intp], k
         return whole
     sums: NDArray[Any] = columns.pop(f"h{j}")[order].astype(kind) * LIMB + columns.pop(f"l{j}")[order].astype(kind)
     return sums
-
-
-def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator[Any]:
-    import polars as pl
-
-    places = [names.index(name) for name in wanted]
-    header = "\0".join(map(str, range(len(names)))).encode() + b"\n"
-    for rows in row_blocks(path, len(names)):
-        if rows.count:
-            yield _framed(_cells(header + rows.text, places, rows.count), wanted, rows.count)
-        if rows.nulls:
-            nothing = pl.Series([None], dtype=pl.String).new_from_index(0, rows.nulls)
-            yield _framed([nothing] * len(places), wanted, rows.nulls)
-
-
-def _cells(text: bytes, places: Sequence[int], count: int) -> list[Any]:
-    """Some columns of rows that `row_blocks` wrote. Nothing is guessed; the header keeps a byte-order mark in its cell."""
-    import polars as pl
-
-    if not places:
-        return []
-    chosen = [str(place) for place in sorted(set(places))]
-    read = pl.read_csv(text, separator="\0", quote_char=None, infer_schema=False, empty_string_is_null=False, columns=chosen)
-    if read.height != count:
-        raise InternalError("rows of a CSV file were read otherwise than they were written")
-    return [read[str(place)] for place in places]
-
-
-def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
-    import polars as pl
-
-    if not series:  # a request without columns still counts rows
-        return pl.DataFrame({"row": pl.Series([True]).new_from_index(0, height)})
-    return pl.DataFrame([one.alias(name) for one, name in zip(series, names, strict=True)])

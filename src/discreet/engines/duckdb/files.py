@@ -65,8 +65,10 @@ def file_snapshot(paths: Sequence[Path]) -> str:
 
 def _links_to(paths: Sequence[Path]) -> list[tuple[str, int, int]]:
     """The symbolic links on the way to the files: one that leads elsewhere for a moment is another one afterwards."""
-    places = {place for path in paths for place in (path.absolute(), *path.absolute().parents)}
-    found = [(str(place), place.lstat()) for place in sorted(places) if place.is_symlink()]
+    files = {path.absolute() for path in paths}
+    folders = {path.parent for path in files}
+    places = sorted(files | {place for folder in folders for place in (folder, *folder.parents)})
+    found = [(str(place), place.lstat()) for place in places if place.is_symlink()]
     return [(place, facts.st_ino, facts.st_ctime_ns) for place, facts in found]
 
 

@@ -6,13 +6,13 @@ folder's mode keeps everybody else out. The next process removes the files that 
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
 from discreet.exact.files import Draft, draft_in, swept
+from discreet.exact.processes import this_process
 
 __all__ = ["SpillFolder", "new_spill_folder", "remove_spill_folder"]
 
@@ -24,7 +24,7 @@ class SpillFolder:
     """A new, empty folder of mode 0700, and the process that made it. An empty path means that nothing may be spilled."""
 
     path: str
-    process: int
+    process: tuple[bytes, int]
     draft: Draft | None = None
 
 
@@ -38,13 +38,13 @@ def new_spill_folder(parent: str | Path | None = None) -> SpillFolder:
         swept(place, _PREFIX)
         draft = draft_in(place.absolute(), _PREFIX)
     except OSError:
-        return SpillFolder("", os.getpid())
-    return SpillFolder(str(draft.path), os.getpid(), draft)
+        return SpillFolder("", this_process())
+    return SpillFolder(str(draft.path), this_process(), draft)
 
 
 def remove_spill_folder(folder: SpillFolder) -> None:
     """The folder and whatever is in it are gone. A forked child leaves its parent's folder alone."""
-    if folder.path and folder.process == os.getpid():
+    if folder.path and folder.process == this_process():
         try:
             Path(folder.path).rmdir()  # nothing was spilled, nearly always
         except OSError:

@@ -76,7 +76,7 @@ def open_streamed(source: DatabaseTable | Callable[[], Any], columns: Sequence[s
         raise
     except ImportError as missing:
         raise SourceError(f"source: {named} needs the package '{missing.name}'; {_EXTRA}") from None
-    except Exception as error:  # noqa: BLE001 (whatever a driver raises; its text may show a password)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a driver raises; its text may show a password)
         shown = type(error).__name__
         raise SourceError(f"source: {named} cannot be opened ({shown}); open it without discreet to see why") from None
     return _StreamEngine(opening, schema, columns, limits)
@@ -138,7 +138,7 @@ class _StreamEngine:
         try:
             with self._opening(names) as reader, self._database.cursor() as cursor:
                 yield cursor, _Once(reader, {name: self._fields[name] for name in names})
-        except Exception:  # noqa: BLE001 (a driver's own error, whose text may quote a value)
+        except (Exception, SystemExit):  # noqa: BLE001 (whatever raised it, its text may quote a value)
             raise unreadable() from None
 
 

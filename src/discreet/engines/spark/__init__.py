@@ -4,3 +4,8 @@
 * `driver`: The distributed engine: Spark 4
 * `files`: The files behind a Spark source, and their metadata in the file system: an identity that costs no scan
 """
+
+PREFIX = "spark:"
+"""How the text begins that names a Spark source."""
+
+__all__ = ["PREFIX"]

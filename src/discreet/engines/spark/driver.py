@@ -26,15 +26,15 @@ from discreet.cube.paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, Engine, Header, Scan, columns_of, unreadable
 from discreet.engines.duckdb.spill import new_spill_folder, remove_spill_folder
 from discreet.engines.keys import unpacked, words_of
+from discreet.engines.spark import PREFIX
 from discreet.engines.spark.dialect import LIMB_BITS, SPARK, TIMESTAMP_NTZ, limbs
 from discreet.engines.spark.files import FrameFiles, check_names, files_of_path, files_of_table
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.exact.processes import check_process, this_process
 
-__all__ = ["PREFIX", "SparkEngine", "is_spark_frame", "open_spark_frame", "open_spark_text"]
+__all__ = ["SparkEngine", "is_spark_frame", "open_spark_frame", "open_spark_text"]
 
-PREFIX = "spark:"
 _JAVA = 17
 _TABLE = "{discreet_source}"  # what the driver replaces by the frame; there is no other brace in a statement
 _KINDS = {

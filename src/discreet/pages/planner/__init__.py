@@ -1,9 +1,9 @@
 """The planner: one HTML page with sliders for spend, n, p and exact totals; errors and costs follow without a server.
 
-The page holds no row and no secret: a plan, its quotes, and what their noises follow from. Formulas are computed in the
-page where they are closed, and looked up in tables of quotes where they are not; both on the careful side of the quote.
+The page holds no row and no secret: a plan, its quotes, and what their noises follow from. What depends on
+the controls is looked up in tables of quotes that the library made, so that no formula of privacy or noise has a twin here.
 
-* `curves`: How the errors of a request follow from one number: what one row is guaranteed, or what is spent
+* `curves`: How the errors of a request follow from what is spent: tables of quotes, one for each position of a slider
 * `document`: What the page knows, as one JSON document: public facts of plan, ledger and quotes, no row and no secret
 * `page`: The planner as one HTML file: no network, one script of a known digest, everything from the plan escaped
 * `releases`: One release of the planner: its controls, their ranges, and the curves that its errors are read from

@@ -19,15 +19,10 @@ function logarithmic(low, high, spell) {
   };
 }
 
-function linear(low, high, step) {
-  return {
-    min: Math.round(low / step), max: Math.round(high / step),
-    text: k => digits(k * step, 6), place: text => Math.round(double(read(text)) / step),
-  };
-}
-
+/* A slider through amounts that have tables; one that was typed stands at the largest that is not above it. */
 const stops = list => ({
-  min: 0, max: list.length - 1, text: k => String(list[k]), place: text => list.findIndex(one => !compare(read(String(one)), read(text))),
+  min: 0, max: list.length - 1, text: k => String(list[k]),
+  place: text => Math.max(0, list.filter(one => compare(read(String(one)), read(text)) <= 0).length - 1),
 });
 
 function scaleOf(what, release) {
@@ -35,14 +30,8 @@ function scaleOf(what, release) {
     const budget = double(read(plan.budget));
     return logarithmic(budget / 100, budget * 100, value => digits(value, 3));
   }
-  const {ends, resize} = plan.releases[release];
-  if (what === "spend") return logarithmic(...ends, value => digits(value, 3));
-  if (what === "rows") {
-    if (resize.stops) return stops(resize.stops);
-    return logarithmic(Math.max(1, resize.rows / 10), resize.rows * 10, value => digits(Math.max(1, Math.round(Number(value.toPrecision(3)))), 15));
-  }
-  if (resize.proportions) return stops(resize.proportions);
-  return linear(double(read(resize.least)), double(read(resize.most)), 0.05);
+  const {positions, resize} = plan.releases[release];
+  return stops({spend: positions, rows: resize && resize.stops, proportion: resize && resize.proportions}[what]);
 }
 
 const get = (what, release) => what === "budget" ? state.budget : state.releases[release][what];
@@ -52,11 +41,9 @@ function set(what, release, text) {
 }
 
 /* What is wrong with an amount that was typed; nothing if it will do. */
-function wrong(what, text) {
+function wrong(text) {
   const value = read(text);
   if (!value || !(double(value) > 0) || !(double(value) < 1e60)) return "write a number greater than 0, such as 0.1 or 1/3";
-  if (what === "rows" && (value[0] % value[1] || double(value) > 1e12)) return "write a whole number";
-  if (what === "proportion" && (double(value) > 50 || double(value) < 1e-6)) return "write a proportion up to 50";
   return "";
 }
 
@@ -78,7 +65,7 @@ function connect(box) {
     show();
   });
   if (field) field.addEventListener("input", () => {
-    const problem = wrong(what, field.value);
+    const problem = wrong(field.value);
     accept(box, field, problem);
     if (problem) return;
     set(what, release, written(read(field.value)));
@@ -126,15 +113,10 @@ function showRelease(one, place) {
   tell(`[data-effective="${place}"]`, guarantee(one.spend, one.delta));
   every(`[data-beside="${place}"]`).forEach(row => { row.hidden = one.advertised === null; });
   if (one.advertised !== null) tell(`[data-advertised="${place}"]`, advertised(one.advertised, one.delta));
-  if (release.resize) tell(`[data-resize="${place}"]`, resizeWords(release.resize, state.releases[place]));
-}
-
-function resizeWords(resize, chosen) {
-  const rows = Number(chosen.rows), proportion = read(chosen.proportion), c = Number(ceiling(proportion));
-  const each = c === 1 ? "each row at most once" : `each row at most ${c} times`;
-  if (resize.of === null) return `The table that is asked has ${rows.toLocaleString("en")} rows: sampled ones, ${each}, and imputed ones.`;
-  const real = sampled(resize, rows, proportion), more = rows - real;
-  return `The table that is asked has ${rows.toLocaleString("en")} rows: ${real.toLocaleString("en")} sampled from the data, ${each}, and ${more.toLocaleString("en")} imputed.`;
+  if (release.resize) {
+    const {resize} = release, chosen = state.releases[place];
+    tell(`[data-resize="${place}"]`, resize.words[stopOf(resize, "proportion", chosen)][stopOf(resize, "rows", chosen)]);
+  }
 }
 
 function showScene() {

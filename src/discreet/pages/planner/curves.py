@@ -1,163 +1,99 @@
-"""How the errors of a request follow from one number: what one row is guaranteed, or what is spent.
+"""How the errors of a request follow from what is spent: tables of quotes, one for each position of a slider.
 
-Where every noise is plain, independent and of one scale, the half-widths are closed forms, and the page computes them:
-Laplace noise of scale l/(ε f) has P(|Y| > w) = 2 e^(-(w+1)/scale)/(1 + e^(-1/scale)), rounded Gaussian noise of variance
-l/(2ρf) or l/(μ²f) has P(|Y| > w) = erfc((w + 1/2)/√(2σ²)), where f is the share of the query. Everything else, which
-depends on choices (trees, noise on a lattice, the better of two noises) or has no closed form (sums of two noises,
-quantiles), is a table of quotes; between two of them the page takes the worse one.
+The page computes no formula of privacy or noise. It looks up what the library has quoted, and for an amount between two
+that have a quote, which somebody may type, it takes the worse one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
-from math import isfinite, log10, sqrt
-from statistics import NormalDist
+from math import isfinite
 from typing import Any
 
-from discreet.cube.queries import LevelCounts
 from discreet.errors import PlanError
 from discreet.exact.figures import name
 from discreet.exact.numbers import decimal_up, exact, float_up
 from discreet.plan.plan import Plan
-from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
-from discreet.quotes.allocate import quote, row_quote
-from discreet.quotes.quote import Line, Measured, Quote, error_form, expected_error
+from discreet.privacy import Budget
+from discreet.privacy.coordinates import amount_of, parameters
+from discreet.quotes.allocate import quote
+from discreet.quotes.quote import Quote, expected_error
 from discreet.totals.beside import Beside
 
-__all__ = ["ROWS", "Range", "curve_of_rows", "curve_of_spend"]
+__all__ = ["ROWS", "Curve", "amounts_between", "curve_of", "with_halves_and_doubles"]
 
 ROWS = 1000
 """The size of the group in which the errors of means, shares and variances are stated."""
 
-_PER_DECADE = 16
-_MOST_POINTS = 64
-_CAREFUL = 1 + 1e-12
+_STEPS = tuple(Fraction(hundredths, 100) for hundredths in (
+    100, 112, 125, 140, 160, 180, 200, 225, 250, 280, 320, 360, 400, 450, 500, 560, 640, 720, 800, 900,
+))  # fmt: skip
+"""The positions of a slider within a decade: short numbers, evenly by ratio, and nearly all with their double."""
 
-Row = PureDP | ZCDP | GDP
 Curve = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The amounts that the page is made for, and those that have a quote of their own, without rounding."""
-
-    low: float
-    high: float
-    own: tuple[float, ...]
-
-    def points(self, per_decade: int) -> list[float]:
-        """Ascending amounts of four digits between the ends, evenly by ratio, and the own ones."""
-        decades = max(log10(self.high / self.low), 0.01)
-        many = min(max(2, round(per_decade * decades)), _MOST_POINTS)
-        ratio = (self.high / self.low) ** (1 / many)
-        return sorted({*(float(f"{self.low * ratio**k:.4g}") for k in range(many + 1)), *self.own})
+def amounts_between(low: float, high: float, own: Fraction, *, per_decade: int) -> list[Fraction]:
+    """Ascending short amounts between two powers of ten, 20, 10 or 5 in a decade, and the own one."""
+    steps = _STEPS[:: len(_STEPS) // per_decade]
+    first, last = exact(low, "low"), exact(high, "high")
+    decade, found = first, {own, last}
+    while decade < last:
+        found |= {decade * step for step in steps}
+        decade *= 10
+    return sorted(found)
 
 
-def curve_of_rows(plan: Plan, kind: type[Row], beside: Beside | None, amounts: Range) -> Curve:
-    """The errors by the guarantee for one row of the table that is asked, in the measure `kind`.
+def with_halves_and_doubles(amounts: Sequence[Fraction]) -> list[Fraction]:
+    """The amounts, half of each and twice each: what the page shows at once."""
+    return sorted({factor * amount for amount in amounts for factor in (Fraction(1, 2), 1, 2)})
 
-    A request that is refused whatever is spent gives {"refused": why}.
+
+def curve_of(plan: Plan, spend: Budget, beside: Beside | None, amounts: Sequence[Fraction]) -> Curve:
+    """The errors of each statistic by the amount that is spent, and what would be advertised without the totals.
+
+    An amount that is too little for any noise has None. A request that is refused whatever is spent gives {"refused": why}.
+
+    Args:
+        plan: the request.
+        spend: of which measure the amounts are; under ApproxDP δ grows with ε.
+        beside: the exact totals beside it.
+        amounts: those that get a quote.
     """
     try:
-        top = row_quote(plan, kind(exact(amounts.high, "amount")), beside)
+        quote(plan, _of(spend, max(amounts)), beside)
     except PlanError as refused:
         return {"refused": name(refused)}
-    fixed = _fixed_shape(top)
-    lines = [_closed(top, line, kind) if fixed else None for line in top.lines]
-    needed = [line is None for line in lines]
-    curve: Curve = {
-        "queries": [_query(one, kind, top.joint) for one in top.measured],
-        "lines": lines,
-        "raise": [_raise(top, kind)],
-    }
-    if any(needed):
-        curve |= _table(lambda x: row_quote(plan, kind(exact(x, "amount")), beside), amounts, needed, _PER_DECADE)
-        curve["raise"] = [_raise(one, kind) if one else None for one in curve.pop("quotes")]
-    return curve
-
-
-def curve_of_spend(plan: Plan, spend: ApproxDP, beside: Beside | None, amounts: Range, *, per_decade: int) -> Curve:
-    """The errors by the ε of a spend whose δ grows with ε; `advertised` is the ε that would be stated without the totals."""
-
-    def quoted(epsilon: float) -> Quote:
-        amount = exact(epsilon, "epsilon")
-        return quote(plan, ApproxDP(amount, spend.delta * amount / spend.epsilon), beside)
-
-    try:
-        top = quoted(amounts.high)
-    except PlanError as refused:
-        return {"refused": name(refused)}
-    curve: Curve = {"queries": [], "lines": [None] * len(top.lines)}
-    curve |= _table(quoted, amounts, [True] * len(top.lines), per_decade)
-    curve["advertised"] = [_epsilon_up(one) if one else None for one in curve.pop("quotes")]
-    return curve
-
-
-def _epsilon_up(one: Quote) -> float | None:
-    pair = one.advertised.pair
-    return None if pair is None else _finite(float_up(pair[0]))
-
-
-def _table(quoted: Callable[[float], Quote], amounts: Range, needed: Sequence[bool], per_decade: int) -> Curve:
-    """Quotes at the points of the range; None where a spend is too little for any noise."""
-    at = amounts.points(per_decade)
-    quotes: list[Quote | None] = []
-    for amount in at:
-        try:
-            quotes.append(quoted(amount))
-        except PlanError:
-            quotes.append(None)
-    errors = [
-        [_finite(expected_error(one, one.lines[place], rows=ROWS)) if one else None for one in quotes] if wanted else None
-        for place, wanted in enumerate(needed)
-    ]
-    return {"at": at, "errors": errors, "quotes": quotes}
-
-
-def _finite(error: float) -> float | None:
-    return _up(error) if isfinite(error) else None
-
-
-def _up(value: float) -> float:
-    """The value with nine digits, rounded up: shorter in the page. A short decimal stays as it is."""
-    return float(decimal_up(exact(value, "value"), 9))
-
-
-def _fixed_shape(top: Quote) -> bool:
-    """Whether shares, sensitivities and levels are the same for every amount: no tree, whose shape follows the noise."""
-    if any(isinstance(one.query, LevelCounts) for one in top.measured):
-        return False
-    return top.plan.intervals == "each" or all(map(_is_plain, top.measured))
-
-
-def _is_plain(one: Measured) -> bool:
-    return len(one.alternatives) == 1 and one.law.independent is not None
-
-
-def _closed(top: Quote, line: Line, kind: type[Row]) -> Curve | None:
-    """The closed form of a line's error, None where it has none."""
-    form = error_form(top, line, rows=ROWS)
-    if form is None or not all(_is_plain(top.measured[part]) for part, _ in form.terms):
-        return None
-    tail = float(1 - line.level)
-    certain = tail if kind is PureDP else -NormalDist().inv_cdf(tail / 2) * _CAREFUL
+    quotes = [_quoted(plan, _of(spend, amount), beside) for amount in amounts]
+    places = range(len(plan.statistics))
     return {
-        "terms": [[part, float(factor)] for part, factor in form.terms],
-        "take": form.take,
-        "root": form.root,
-        "certain": certain,
+        "errors": [[_error(one, place) for one in quotes] for place in places],
+        "advertised": None if beside is None else [_advertised(one) for one in quotes],
     }
 
 
-def _query(one: Measured, kind: type[Row], joint: Fraction) -> Curve:
-    return {"size": float(kind.size(one.sensitivity)), "share": float(one.share / joint)}
+def _of(spend: Budget, amount: Fraction) -> Budget:
+    """As many times the spend as the amount is of its first parameter."""
+    factor = amount / amount_of(spend)
+    return type(spend)(*(value * factor for _, value in parameters(spend)))
 
 
-def _raise(top: Quote, kind: type[Row]) -> float:
-    """What a guarantee for semi-adjacent tables becomes for one replaced row, relative to it: rounded up."""
-    total = Fraction(0)
-    for one in top.measured:
-        total += one.share * Fraction(kind.size(one.ordinary), kind.size(one.sensitivity))
-    return (sqrt(total) if kind is GDP else float(total)) * _CAREFUL
+def _quoted(plan: Plan, spend: Budget, beside: Beside | None) -> Quote | None:
+    try:
+        return quote(plan, spend, beside)
+    except PlanError:
+        return None
+
+
+def _error(one: Quote | None, place: int) -> float | None:
+    return None if one is None else _up(expected_error(one, one.lines[place], rows=ROWS))
+
+
+def _advertised(one: Quote | None) -> float | None:
+    return None if one is None else _up(float_up(amount_of(one.advertised)))
+
+
+def _up(value: float) -> float | None:
+    """The value with nine digits, rounded up: shorter in the page. A short decimal stays as it is; None beyond all."""
+    return float(decimal_up(exact(value, "value"), 9)) if isfinite(value) else None

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain.neighbours import Neighbours, ReplaceOne
+from discreet.domain.neighbours import Neighbours
 from discreet.exact.numbers import decimal_up, float_down, float_up, text
 from discreet.pages.planner.releases import Planned, Scene, release_facts
 from discreet.privacy import Budget, kind_name
@@ -68,13 +68,11 @@ def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, An
     """
     releases = [release_facts(one, list(chosen.scenes), chosen.budget) for one in planned]
     _, *others = parameters(chosen.budget)
-    rows = chosen.neighbours.rows if isinstance(chosen.neighbours, ReplaceOne) else None
     return {
         "dataset": chosen.dataset,
         "measure": kind_name(chosen.budget),
         "symbol": chosen.budget.symbols[0],
-        "rows": rows,
-        "persons": chosen.neighbours.rows_per_person,
+        "rows": chosen.neighbours.rows,
         "budget": text(amount_of(chosen.budget)),
         "budget_delta": text(others[0][1]) if others else None,
         "remaining": [text(value) for value in chosen.remaining],

@@ -1,6 +1,6 @@
 "use strict";
-/* The planner's arithmetic. Amounts are exact ratios of whole numbers, as in the plan; errors and ε are doubles, kept on the
-   careful side: a closed form where the document has one, else the worse of two quotes. `plan` is the document of the page,
+/* What the page looks up and adds. Amounts are exact ratios of whole numbers, as in the plan. Errors and ε are read from tables
+   of quotes, the worse of two where an amount stands between them: no formula of privacy or noise is here. `plan` is the document of the page,
    `state` what its controls say: {on, budget, releases: [{spend, rows, proportion}]}, all of it text. */
 
 // Exact amounts: [numerator, denominator] ------------------------------------------------------------------------------
@@ -19,7 +19,6 @@ const plus = (a, b) => [a[0] * b[1] + b[0] * a[1], a[1] * b[1]];
 const times = (a, b) => [a[0] * b[0], a[1] * b[1]];
 const over = (a, b) => [a[0] * b[1], a[1] * b[0]];
 const compare = (a, b) => (d => d < 0n ? -1 : d > 0n ? 1 : 0)(a[0] * b[1] - b[0] * a[1]);
-const floor = a => a[0] / a[1];
 const ceiling = a => (a[0] + a[1] - 1n) / a[1];
 
 function double([numerator, denominator]) {
@@ -64,72 +63,7 @@ function amount(symbol, value) {
   return `${symbol} ${sign} ${size < 1e-4 || size >= 1e9 ? double(shown).toExponential().replace("+", "") : written(shown)}`;
 }
 
-// What a resize gives --------------------------------------------------------------------------------------------------
-
-/* P(K = 0), P(K = 1), …: how many copies of the rows of `group` protected persons are sampled (Theorems R1 and R2). */
-function copies(plan, resize, rows, proportion, group) {
-  const c = Number(ceiling(proportion)), together = group * plan.persons;
-  if (resize.of === null) return binomial(c * together, double(proportion) / c);
-  const drawn = sampled(resize, rows, proportion), all = c * resize.of, marked = c * Math.min(together, resize.of);
-  const least = Math.max(0, marked + drawn - all), most = Math.min(marked, drawn);
-  const odds = [0];
-  for (let k = least; k < most; k += 1)
-    odds.push(odds[k - least] + Math.log((marked - k) / (k + 1)) + Math.log((drawn - k) / (all - marked - drawn + k + 1)));
-  const top = Math.max(...odds), weights = odds.map(one => Math.exp(one - top));
-  const total = weights.reduce((a, b) => a + b, 0);
-  return [...new Array(least).fill(0), ...weights.map(one => one / total)];
-}
-
-const sampled = (resize, rows, proportion) => Math.min(Number(floor(times(proportion, [BigInt(resize.of), 1n]))), rows);
-
-function binomial(trials, rate) {
-  if (rate === 1) return [...new Array(trials).fill(0), 1];
-  const weights = [(1 - rate) ** trials];
-  for (let k = 0; k < trials; k += 1) weights.push(weights[k] * (trials - k) / (k + 1) * rate / (1 - rate));
-  return weights;
-}
-
-/* log E e^(xK), Theorem R3. */
-function amplified(law, x) {
-  const most = law.length - 1;
-  if (most * x < 500) return Math.log1p(law.reduce((sum, p, k) => sum + p * Math.expm1(k * x), 0));
-  return most * x + Math.log(law.reduce((sum, p, k) => sum + p * Math.exp((k - most) * x), 0));
-}
-
-/* The guarantee for one row of the resized table that gives `spend` for the original one. */
-function functional(measure, law, spend) {
-  const most = law.length - 1;
-  if (measure === "zcdp") return spend / Math.max(1, most) ** 2;
-  if (measure === "gdp") return spend / Math.max(1, most);
-  if (!most) return spend;
-  let low = spend / most, high = spend;
-  while (amplified(law, high) < spend) high *= 2;
-  for (let i = 0; i < 200 && high - low > 1e-15 * high; i += 1) {
-    const middle = (low + high) / 2;
-    if (amplified(law, middle) <= spend) low = middle; else high = middle;
-  }
-  return low * (1 - 1e-12);
-}
-
 // Errors ---------------------------------------------------------------------------------------------------------------
-
-/* The half-width of one noise: the least w with P(|Y| ≤ w) ≥ level. */
-function halfWidth(measure, query, certain, x) {
-  const part = x * query.share;
-  if (measure === "pure-dp") {
-    const scale = query.size / part;
-    if (!(scale <= 1e17)) return Infinity;
-    return Math.max(0, Math.ceil(scale * Math.log(2 / (certain * (1 + Math.exp(-1 / scale)))) - 1));
-  }
-  const variance = measure === "zcdp" ? query.size / (2 * part) : query.size / (x * part);
-  return !(variance <= 1e34) ? Infinity : Math.max(0, Math.ceil(certain * Math.sqrt(variance) - 0.5));
-}
-
-function closed(measure, curve, form, x) {
-  const sizes = form.terms.map(([query, factor]) => factor * halfWidth(measure, curve.queries[query], form.certain, x));
-  const error = form.take === "largest" ? Math.max(0, ...sizes) : sizes.reduce((a, b) => a + b, 0);
-  return form.root === 1 ? error : Math.sqrt(error);
-}
 
 /* The worse of the two values between whose amounts x lies; a point is met by what is within rounding of it. */
 function worse(at, values, x) {
@@ -157,33 +91,22 @@ function epsilonOf(plan, x) {
 
 /* What release `place` gives in a state: {errors, spend, delta, advertised, refused}. */
 function outcome(plan, state, place) {
-  const release = plan.releases[place], chosen = state.releases[place], {resize} = release, {measure} = plan;
+  const release = plan.releases[place], chosen = state.releases[place], {resize} = release;
   const scene = plan.scenes[state.on], spend = read(chosen.spend), x = double(spend);
   const delta = release.delta === null ? null : times(read(release.delta), over(spend, read(release.spend)));
   const base = {spend, delta, advertised: null, refused: scene.refused, errors: []};
   if (scene.refused) return base;
-  const stop = (list, value, same) => list ? list.findIndex(one => same(one, value)) : "";
-  const p = resize ? stop(resize.proportions, chosen.proportion, (a, b) => !compare(read(a), read(b))) : "";
-  const n = resize ? stop(resize.stops, chosen.rows, (a, b) => a === Number(b)) : "";
-  const curve = release.curves[release.which[`${state.on}|${p}|${n}`]];
+  const curve = release.curves[release.which[`${state.on}|${stopOf(resize, "proportion", chosen)}|${stopOf(resize, "rows", chosen)}`]];
   if (curve.refused) return {...base, refused: curve.refused};
-  const law = group => copies(plan, resize, Number(chosen.rows), read(chosen.proportion), group);
-  let inner = x;
-  if (measure !== "approx-dp")
-    inner = resize ? functional(measure, law(scene.a || 1), x) : x / plan.persons ** (measure === "zcdp" ? 2 : 1);
-  const errors = curve.lines.map((form, k) => form ? closed(measure, curve, form, inner) : worse(curve.at, curve.errors[k], inner));
-  let advertised = null;
-  if (scene.a !== null && measure === "approx-dp") advertised = worse(curve.at, curve.advertised, x);
-  else if (scene.a !== null) {
-    const total = inner * (curve.raise.length > 1 ? worse(curve.at, curve.raise, inner) : curve.raise[0]);
-    advertised = resize ? outer(measure, law(1), total) : total;
-  }
-  return {...base, errors, advertised: advertised === null ? null : advertised * (1 + 1e-12)};
+  const look = values => values === null ? null : worse(release.at, values, x);
+  return {...base, errors: curve.errors.map(look), advertised: look(curve.advertised)};
 }
 
-function outer(measure, law, inner) {
-  const most = law.length - 1;
-  return measure === "pure-dp" ? amplified(law, inner) : measure === "zcdp" ? most ** 2 * inner : most * inner;
+/* Where the proportion or the number of rows stands among those that have tables; nothing without a resize. */
+function stopOf(resize, what, chosen) {
+  if (!resize) return "";
+  const list = what === "rows" ? resize.stops : resize.proportions;
+  return list.findIndex(one => !compare(read(String(one)), read(chosen[what])));
 }
 
 /* The charge of all releases that are not stored yet, in the coordinates that the ledger adds: (ε), (ε, δ), (ρ) or (μ²). */

@@ -20,7 +20,7 @@ from discreet.pages.report.words import capital, title_words
 from discreet.privacy import Budget, coordinates, from_coordinates
 from discreet.privacy.amounts import amount_text
 from discreet.quotes.quote import totals_text
-from discreet.statistics.kinds import statistic_json
+from discreet.statistics.base import statistic_json
 
 __all__ = ["render_planner", "write_planner"]
 

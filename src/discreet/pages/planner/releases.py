@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor, log10
 from typing import Any
 
 from discreet.cube.queries import Dispersion, LevelCounts
-from discreet.domain.neighbours import ReplaceOne
 from discreet.domain.steps import Resize
-from discreet.errors import ArgumentError
-from discreet.exact.figures import name
-from discreet.exact.numbers import exact, float_down, text
-from discreet.pages.planner.curves import ROWS, Curve, Range, curve_of_rows, curve_of_spend
+from discreet.errors import InternalError
+from discreet.exact.figures import name, number, plural
+from discreet.exact.numbers import float_down, text
+from discreet.pages.planner.curves import ROWS, Curve, amounts_between, curve_of, with_halves_and_doubles
 from discreet.plan.plan import Plan, resize_of
-from discreet.privacy import ApproxDP, Budget
+from discreet.privacy import Budget
 from discreet.privacy.coordinates import amount_of, parameters
-from discreet.quotes.allocate import resampling_of, row_targets
+from discreet.privacy.measures import is_target
+from discreet.quotes.allocate import resampling_of
 from discreet.quotes.quote import Quote, expected_error
-from discreet.statistics.kinds import Count, Histogram, Sum, Tables, levels_of
 from discreet.totals.beside import Beside
 
 __all__ = ["Planned", "Scene", "release_facts"]
 
-_FEWEST, _MOST = Fraction(1, 20), Fraction(3)
-"""The proportions that the slider goes through."""
-_FINE, _COARSE = 12, 4
-"""Points in a decade of ε: of a request on the table itself, and of one on a resized table."""
+_PROPORTIONS = (Fraction(1, 4), Fraction(1, 2), Fraction(1))
+"""Proportions of a resize that have quotes, besides that of the plan."""
+_ROWS = (Fraction(1, 2), Fraction(1), Fraction(2))
+"""Numbers of rows of a resize that have quotes, relative to that of the plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,8 @@ def release_facts(planned: Planned, scenes: list[Scene], budget: Budget) -> dict
         "spend": text(spend),
         "delta": text(others[0][1]) if others else None,
         "ends": list(made.ends),
+        "positions": [text(one) for one in made.positions],
+        "at": [float_down(one) for one in made.amounts],
         "statistics": [_statistic(quote, place) for place in range(len(quote.lines))],
         "resize": made.resize_facts(),
         "curves": curves,
@@ -84,13 +86,12 @@ def _ends(spend: Fraction, budget: Fraction) -> tuple[float, float]:
 
 def _statistic(quote: Quote, place: int) -> dict[str, Any]:
     line = quote.lines[place]
-    kind = line.statistic.kind
-    unit = "rows in rank" if levels_of(kind) else ""
-    spread = None if line.squares is None else quote.measured[line.squares].query
-    if not levels_of(kind) and not isinstance(kind, Count | Sum | Histogram | Tables) and not isinstance(spread, Dispersion):
-        unit = f"in a group of {ROWS:,} rows"
     error = expected_error(quote, line, rows=ROWS)
-    return {"name": name(line.statistic.name), "unit": unit, "error": error if error < float("inf") else None}
+    return {
+        "name": name(line.statistic.name),
+        "unit": line.recipe.unit(ROWS),
+        "error": error if error < float("inf") else None,
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,41 +107,60 @@ class _Made:
 
     @property
     def _approximate(self) -> bool:
-        return isinstance(self.quote.spend, ApproxDP)
+        return not is_target(self.quote.spend)
 
     @property
-    def proportions(self) -> list[Fraction] | None:
-        """The proportions that there are tables for; None where every one will do."""
-        if self.resize is None or not self._approximate:
-            return None
-        return sorted({Fraction(1, 4), Fraction(1, 2), Fraction(1), self.resize.proportion})
+    def positions(self) -> list[Fraction]:
+        """The spends that the slider goes through; fewer where a quote takes long."""
+        per_decade = 20 if self.resize is None else 10
+        if self._approximate:
+            per_decade = 10 if self.resize is None else 5
+        return amounts_between(*self.ends, amount_of(self.quote.spend), per_decade=per_decade)
 
     @property
-    def rows(self) -> list[int] | None:
-        """The numbers of rows that there are tables for; None where every one will do."""
-        shaped = any(isinstance(one.query, LevelCounts | Dispersion) for one in self.quote.measured)
-        if self.resize is None or not (shaped or self._approximate):
-            return None
-        n = self.resize.rows
-        factors = (Fraction(1, 2), 1, 2) if self._approximate else (Fraction(1, 4), Fraction(1, 2), 1, 2, 4)
-        return sorted({max(1, round(n * factor)) for factor in factors})
+    def amounts(self) -> list[Fraction]:
+        """The spends that have quotes; under approximate DP on a resized table those of the slider alone."""
+        dense = not (self._approximate and self.resize is not None)
+        return with_halves_and_doubles(self.positions) if dense else self.positions
+
+    @property
+    def proportions(self) -> list[Fraction]:
+        """The proportions of a resize that there are tables for."""
+        if self.resize is None:
+            return []
+        return sorted({*_PROPORTIONS, self.resize.proportion})
+
+    @property
+    def rows(self) -> list[int]:
+        """The numbers of rows of a resize that there are tables for."""
+        if self.resize is None:
+            return []
+        return sorted({max(1, round(self.resize.rows * factor)) for factor in _ROWS})
 
     def resize_facts(self) -> dict[str, Any] | None:
-        resize, plan = self.resize, self.quote.plan
-        if resize is None:
+        if self.resize is None:
             return None
-        stops = self.proportions
         return {
-            "rows": resize.rows,
-            "proportion": text(resize.proportion),
-            "of": plan.neighbours.rows if isinstance(plan.neighbours, ReplaceOne) else None,
-            "proportions": None if stops is None else [text(one) for one in stops],
-            "most": text(max(_MOST, 2 * resize.proportion)),
-            "least": text(min(_FEWEST, resize.proportion)),
+            "rows": self.resize.rows,
+            "proportion": text(self.resize.proportion),
+            "proportions": [text(one) for one in self.proportions],
             "stops": self.rows,
+            "words": [[self._resize_words(n, p) for n in self.rows] for p in self.proportions],
         }
 
-    def curves(self, scene: Scene) -> Iterator[tuple[str, object, Any]]:
+    def _resize_words(self, rows: int, proportion: Fraction) -> str:
+        """What becomes of the table with these controls."""
+        sampled = resampling_of(_resized(self.quote.plan, rows, proportion), None)
+        if sampled is None:
+            raise InternalError("a resize without a law of its copies")
+        each = "each row at most once" if sampled.copies == 1 else f"each row at most {sampled.copies} times"
+        start = f"The table that is asked has {number(rows)} {plural('row', rows)}:"
+        real = sampled.sampled
+        if real is None:  # their number is private
+            return f"{start} sampled ones, {each}, and imputed ones."
+        return f"{start} {number(real)} sampled from the data, {each}, and {number(rows - real)} imputed."
+
+    def curves(self, scene: Scene) -> Iterator[tuple[str, object, Callable[[], Curve]]]:
         """For each setting its key, what alone its curve depends on, and a function that makes the curve."""
         if scene.refused:
             yield f"{scene.on}||", ("refused", scene.refused), lambda: {"refused": scene.refused}
@@ -149,45 +169,18 @@ class _Made:
             for n, rows in enumerate(self.rows or [None]):
                 plan = _resized(self.quote.plan, rows, proportion)
                 key = f"{scene.on}|{'' if proportion is None else p}|{'' if rows is None else n}"
-                yield key, self._depends_on(plan, scene), lambda plan=plan: self._curve(plan, scene.beside)
+                yield key, self._depends_on(plan, scene), partial(self._curve, plan, scene.beside)
 
     def _depends_on(self, plan: Plan, scene: Scene) -> object:
-        """Equal for settings of equal curves: on a resized table the totals count in the law of the copies alone."""
+        """Equal for settings of equal curves: on a resized table n counts in the law of the copies, and in some queries."""
         sampled = resampling_of(plan, scene.beside)
-        shape = None if self.rows is None or sampled is None else sampled.rows
         if sampled is None:
             return scene.on
-        if not self._approximate:
-            return (scene.on, shape)
-        return (scene.on, shape, sampled.proportion, sampled.sampled)
+        shaped = any(isinstance(one.query, LevelCounts | Dispersion) for one in self.quote.measured)
+        return (scene.on, sampled.rows if shaped else None, sampled.proportion, sampled.sampled)
 
     def _curve(self, plan: Plan, beside: Beside | None) -> Curve:
-        spend = self.quote.spend
-        own = (float(amount_of(spend)),)
-        if isinstance(spend, ApproxDP):
-            dense = _FINE if self.resize is None else _COARSE
-            return curve_of_spend(plan, spend, beside, Range(*self.ends, own), per_decade=dense)
-        try:
-            amounts = Range(*self._row_amounts(plan, beside))
-        except ArgumentError as refused:
-            return {"refused": name(refused)}
-        return curve_of_rows(plan, type(spend), beside, amounts)
-
-    def _row_amounts(self, plan: Plan, beside: Beside | None) -> tuple[float, float, tuple[float, ...]]:
-        """What one row of the table that is asked can be guaranteed, from the least to the most that sliders reach."""
-        kind: Any = type(self.quote.spend)
-
-        def inner(amount: float | Fraction, proportion: Fraction | None) -> float:
-            changed = _resized(plan, None, proportion)
-            return float_down(amount_of(row_targets(changed, kind(exact(amount, "spend")), beside)[0]))
-
-        low, high = self.ends
-        resize = resize_of(plan)
-        least, most = (
-            (None, None) if resize is None else (min(_FEWEST, resize.proportion), max(_MOST, 2 * resize.proportion))
-        )
-        found = [inner(end, share) for end in (low, high) for share in (least, most)]
-        return min(found), max(found), (inner(amount_of(self.quote.spend), None),)
+        return curve_of(plan, self.quote.spend, beside, self.amounts)
 
 
 def _resized(plan: Plan, rows: int | None, proportion: Fraction | None) -> Plan:

@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from discreet.domain.neighbours import ReplaceOne
 from discreet.errors import DiscreetError
 from discreet.exact.figures import name
 from discreet.pages.planner.document import Chosen, Scene, Written
@@ -90,7 +89,7 @@ def _scenes(
 
 
 def _scene(plan: PlanFile, on: str, entries: list[Entry], root: Node) -> Scene:
-    if not entries or not isinstance(plan.neighbours, ReplaceOne):
+    if not entries or plan.neighbours.rows is None:
         return Scene(on, None)
     try:
         found = invariants_of(Node(_section(entries), ("invariants",), root.file, ""), plan.schema, plan.neighbours)

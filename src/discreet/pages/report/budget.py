@@ -9,7 +9,8 @@ from typing import Any
 
 from discreet.pages.report.promise import measure_words
 from discreet.privacy import from_json
-from discreet.privacy.coordinates import Budget, coordinates
+from discreet.privacy.coordinates import coordinates
+from discreet.privacy.measures import is_budget
 from discreet.releases.document import Guarantee
 
 __all__ = ["BudgetUse", "budget_of"]
@@ -35,7 +36,7 @@ def budget_of(document: Mapping[str, Any], guarantee: Guarantee) -> BudgetUse | 
     if stated is None:
         return None
     whole, left = from_json(stated["whole"]), from_json(stated["remaining"])
-    if not isinstance(whole, Budget) or not isinstance(left, Budget):
+    if not is_budget(whole) or not is_budget(left):
         raise TypeError
     # The first coordinate is the one in which people think: ε, ρ or μ².
     of, rest, here = (coordinates(measure)[0] for measure in (whole, left, guarantee.effective))

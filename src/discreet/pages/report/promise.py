@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, exp
 
+from discreet.domain.neighbours import relation_named
 from discreet.exact.figures import amount, number, percent_up
 from discreet.exact.numbers import decimal_up, text
 from discreet.privacy.coordinates import Budget, parameters
@@ -18,12 +19,11 @@ _FALSE_ALARMS = Fraction(1, 20)
 def comparison_words(guarantee: Guarantee) -> str:
     """Who is compared with whom."""
     start = "Compare this publication with one in which any one person's data had been"
-    if guarantee.relation != "replace-one":
-        return f"{start} left out, or one person's added."
+    compared = relation_named(guarantee.relation).compared
     if guarantee.semi_adjacency is None:
-        return f"{start} replaced by anything else."
+        return f"{start} {compared}."
     others = others_words(guarantee.semi_adjacency)
-    return f"{start} replaced by anything else that leaves the exact totals as they are{others and f', {others}'}."
+    return f"{start} {compared} that leaves the exact totals as they are{others and f', {others}'}."
 
 
 def others_words(a: int) -> str:
@@ -37,10 +37,8 @@ def detection_words(guarantee: Guarantee) -> str:
     """The guarantee as a bound on an attacker's success."""
     if guarantee.semi_adjacency is not None:
         attacker = "the exact totals and wants to find out from which of two such tables the other numbers were made"
-    elif guarantee.relation == "replace-one":
-        attacker = "the data of all others and wants to find out which of two records one person has"
     else:
-        attacker = "the data of all others and wants to find out whether one person's data are there at all"
+        attacker = f"the data of all others and wants to find out {relation_named(guarantee.relation).guess}"
     return (
         f"Somebody who knows {attacker}, and accepts a false alarm in {percent_up(_FALSE_ALARMS)} of cases, succeeds in at "
         f"most {percent_up(_power(guarantee))}; by mere guessing it would be {percent_up(_FALSE_ALARMS)}."
@@ -49,7 +47,7 @@ def detection_words(guarantee: Guarantee) -> str:
 
 def figures_of(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
     """The guarantee in figures: as it was spent, as (ε, δ), and for whom."""
-    holds = {"replace-one": "one person's data replaced", "add-remove": "one person added or removed"}[guarantee.relation]
+    holds = relation_named(guarantee.relation).holds
     if guarantee.semi_adjacency is not None:
         holds = f"tables with the same exact totals that differ in at most a = {number(guarantee.semi_adjacency)} rows"
     return (

@@ -9,7 +9,8 @@ from typing import Any
 
 from discreet.exact.figures import decimals_for, interval, name, number, outwards
 from discreet.exact.numbers import exact, text
-from discreet.pages.report.words import NOUNS, kept_words, title_words
+from discreet.pages.report.words import kept_words, title_words
+from discreet.statistics.registry import by_word
 
 __all__ = ["MOST_BARS", "MOST_ROWS", "Bar", "NumberTable", "Row", "tables_of"]
 
@@ -96,7 +97,7 @@ def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: 
     expected = {f"{own}_p{order}": f"{order} % quantile" for order in orders} or {own: ""}
     if all(column in columns for column in expected):
         return expected
-    if statistic["statistic"] in NOUNS and own not in frames:
+    if statistic["statistic"] in by_word() and not any(frame == own or frame.startswith(f"{own}_") for frame in frames):
         raise KeyError(own)
     return {column: "" for column in columns if column.startswith(f"{own}_") and f"{column}_low" in columns}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up
 from discreet.pages.report.promise import measure_words, others_words
@@ -92,7 +93,7 @@ def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
 def unprotected_words(document: Mapping[str, Any]) -> str:
     """What is published exactly, in a sentence or two."""
     beside = document["invariants"]
-    if not beside and document["plan"]["neighbours"]["relation"] == "replace-one":
+    if not beside and neighbours_of(document["plan"]["neighbours"]).rows is not None:
         return "Nothing but the number of rows of the data set is published exactly; every other number below carries noise."
     if not beside:
         return "Nothing is published exactly; every number below carries noise."

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil
-from types import MappingProxyType
 from typing import Any
 
+from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import enumerated, name, number
 from discreet.exact.numbers import exact, text
+from discreet.statistics.common import title
+from discreet.statistics.registry import by_word
 
 __all__ = [
-    "NOUNS",
     "capital",
     "column_words",
     "covered_words",
@@ -23,21 +24,6 @@ __all__ = [
     "title_words",
     "what_words",
 ]
-
-NOUNS = MappingProxyType(
-    {
-        "count": "Number",
-        "sum": "Sum",
-        "mean": "Mean",
-        "share": "Share",
-        "variance": "Variance",
-        "std": "Standard deviation",
-        "median": "Median",
-        "quantiles": "Quantiles",
-        "histogram": "Histogram",
-    }
-)
-"""What the kinds of statistics are called. A kind that is not here has its own name."""
 
 _MOST_LISTED = 12
 
@@ -65,13 +51,9 @@ def covered_words(interval: Mapping[str, Any]) -> str:
 
 def title_words(statistic: Mapping[str, Any], part: str = "") -> str:
     """What one statistic is: "Mean of income"; with a `part`, which of its numbers: "25 % quantile of income"."""
-    kind, of = str(statistic["statistic"]), statistic.get("column")
-    column = None if of is None else name(of)
-    if kind == "count":
-        return "Number of rows" if column is None else f"Number of rows where {column} is known"
-    noun = part or NOUNS.get(kind) or capital(name(kind))
-    skipped = ", where it is known" if statistic.get("nulls") == "skip" else ""
-    return f"{noun} of {column or 'rows'}{skipped}"
+    word = str(statistic["statistic"])
+    kind = by_word().get(word)
+    return title(part or capital(name(word)), statistic) if kind is None else kind.title(statistic, part)
 
 
 def what_words(document: Mapping[str, Any]) -> str:
@@ -109,14 +91,11 @@ def kept_words(statistic: Mapping[str, Any]) -> str:
 
 def people_words(document: Mapping[str, Any]) -> str:
     """About whom, and whether their number is public."""
-    neighbours = document["plan"]["neighbours"]
-    most = neighbours["rows_per_person"]
+    neighbours = neighbours_of(document["plan"]["neighbours"])
+    most = neighbours.rows_per_person
     rows = "one row" if most == 1 else f"up to {number(most)} rows"
-    if neighbours["relation"] == "replace-one":
-        size = f"It has {number(neighbours['rows'])} rows, which is public and not protected"
-    else:
-        size = "How many rows it has is confidential and protected"
-    return f"The persons in the data set “{name(document['dataset'])}”. Each of them has {rows} in it. {size}."
+    whose = f"The persons in the data set “{name(document['dataset'])}”"
+    return f"{whose}. Each of them has {rows} in it. {neighbours.size_words()}."
 
 
 def step_words(step: Mapping[str, Any]) -> str:

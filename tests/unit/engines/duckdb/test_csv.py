@@ -24,7 +24,7 @@ from discreet.engines.duckdb.csv_lines import csv_header, row_blocks, split_line
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 Write = Callable[..., str]
 SCHEMA = Schema(age=Number(0, 100), sex=Category(["F", "M"]), day=Date("2020-01-01", "2020-12-31"))

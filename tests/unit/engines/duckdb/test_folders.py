@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.builders import session_over
 
 import discreet as dp
 from discreet.audit.engines.conformance import first_difference
@@ -23,7 +24,7 @@ from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 SCHEMA = Schema(state=Category(["CA", "NY", "é/%"]), year=Number(2000, 2030), x=Number(0, 10))
 START = Table(SCHEMA, AddRemove())
@@ -191,14 +192,7 @@ def test_a_file_that_comes_while_the_folder_is_read_discards_the_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(tmp_path / "d" / "a.parquet", [1])
-    session = dp.Session(
-        tmp_path / "d",
-        Schema(x=Number(0, 10)),
-        dataset="d",
-        ledger=":memory:",
-        budget=dp.PureDP(1),
-        neighbours=dp.AddRemove(),
-    )
+    session = session_over(tmp_path / "d", Schema(x=Number(0, 10)))
     counted = module.cube_of
 
     def late(*arguments: object) -> Cube:

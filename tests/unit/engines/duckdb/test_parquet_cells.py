@@ -25,7 +25,7 @@ from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 DAY = 86_400_000
 DAYS = Date("1969-12-30", "1970-01-03")

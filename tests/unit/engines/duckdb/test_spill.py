@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -22,8 +21,9 @@ from discreet.engines.base import Engine
 from discreet.engines.duckdb.spill import SpillFolder, new_spill_folder, remove_spill_folder
 from discreet.engines.resources import Limits
 from discreet.errors import SourceError
+from discreet.exact.processes import this_process
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 WORDS = [f"c{i}" for i in range(1000)]
 SCHEMA = Schema(a=Category(WORDS), b=Category(WORDS), v=Number(0, 9))
@@ -134,7 +134,7 @@ def test_without_a_folder_nothing_is_spilled(short_of_memory: Path, monkeypatch:
 
 def test_the_default_of_the_driver_would_be_noticed(short_of_memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database without a folder of its own spills into the working folder, for everybody to read."""
-    monkeypatch.setattr(module, "new_spill_folder", lambda _: SpillFolder(".tmp", os.getpid()))
+    monkeypatch.setattr(module, "new_spill_folder", lambda _: SpillFolder(".tmp", this_process()))
     engine = open_source(many_groups(), SCHEMA, SHORT)
     with watched(short_of_memory) as seen:
         counted(engine)
@@ -161,7 +161,9 @@ def test_tmpdir_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_forked_child_leaves_the_folder_alone() -> None:
     folder = new_spill_folder()
-    remove_spill_folder(SpillFolder(folder.path, folder.process + 1))
+    mark, number = folder.process
+    remove_spill_folder(SpillFolder(folder.path, (mark, number + 1)))
+    remove_spill_folder(SpillFolder(folder.path, (bytes(len(mark)), number)))  # the system has used the number again
     assert Path(folder.path).is_dir()
     remove_spill_folder(folder)
     assert not Path(folder.path).exists()

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.builders import session_over
 from tests.unit.engines.conftest import arrow_table
 
 import discreet as dp
@@ -24,7 +25,7 @@ from discreet.engines.duckdb.streams import DatabaseTable, open_streamed
 from discreet.engines.resources import NO_LIMITS
 from discreet.errors import ArgumentError, SourceError
 from discreet.plan.table import Table
-from discreet.statistics.kinds import count, sum_of
+from discreet.statistics import count, sum_of
 
 SCHEMA = Schema(x=Number(0, 10), word=Category(["F", "M"]))
 (TOTAL,) = Table(SCHEMA, AddRemove()).agg(sum_of("x", nulls="skip")).layout.parts
@@ -236,14 +237,7 @@ def test_types_that_follow_rows_are_refused(tmp_path: Path) -> None:
 
 def test_a_release_from_a_database_that_is_lost() -> None:
     database = Database(persons(), lost_after=1, lost_from=1)
-    session = dp.Session(
-        DatabaseTable(database.connect, "t"),
-        SCHEMA,
-        dataset="d",
-        ledger=":memory:",
-        budget=dp.PureDP(1),
-        neighbours=dp.AddRemove(),
-    )
+    session = session_over(DatabaseTable(database.connect, "t"), SCHEMA)
     request = session.table.group_by("word").agg(dp.count())
     with pytest.raises(dp.ReleaseFailed) as failed:
         session.release(request, spend="0.5", name="r")

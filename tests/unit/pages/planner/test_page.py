@@ -127,7 +127,7 @@ def test_the_text_of_changed_controls_has_the_quote_that_was_shown(folder, page,
     opened = page(document)
     opened.state |= {"on": on, "budget": "2"}
     opened.state["releases"][0]["spend"] = "0.25"
-    opened.state["releases"][1] |= {"spend": "1/7", "rows": "80", "proportion": "0.9"}
+    opened.state["releases"][1] |= {"spend": "1/7", "rows": "60", "proportion": "1"}
     (folder / "changed.toml").write_text(opened.text(), encoding="utf-8")
     code, output = run("changed.toml", "--json")
     assert code == 0, output
@@ -195,9 +195,9 @@ def test_a_quote_of_a_program_has_its_page(page):
     html = quote_html(quote, dataset="a")
     document = json.loads(re.search(r'id="plan">(.*?)</script>', html, re.DOTALL)[1])
     opened = page(document)
-    opened.state["releases"][0] |= {"spend": "0.2", "rows": "600"}
+    opened.state["releases"][0] |= {"spend": "0.2", "rows": "1000"}
     assert 'session.release(request, spend="0.2", name=…)' in opened.text()
-    assert 'table.resize(600, proportion="0.5")' in opened.text()
+    assert 'table.resize(1000, proportion="0.5")' in opened.text()
     assert Reader(html).data["data-written", None] == opened.call("planText(plan, initial(plan))")
     with pytest.raises(dp.ArgumentError, match="must be a Quote"):
         quote_html(None)

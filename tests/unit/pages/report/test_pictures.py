@@ -8,7 +8,7 @@ from fractions import Fraction
 from xml.etree import ElementTree as ET
 
 import pytest
-from tests.builders import plan_text
+from tests.builders import plan_text, session_over
 
 import discreet as dp
 from discreet.ledger import Ledger
@@ -118,9 +118,7 @@ def test_the_budget_is_what_was_left_after_the_charge():
     import polars as pl
 
     schema = dp.Schema(k=dp.Category(["a"]))
-    with dp.Session(
-        pl.DataFrame({"k": ["a"]}), schema, dataset="d", ledger=":memory:", budget=dp.ZCDP("0.5"), neighbours=dp.AddRemove()
-    ) as session:
+    with session_over(pl.DataFrame({"k": ["a"]}), schema, budget=dp.ZCDP("0.5")) as session:
         first = session.release(session.table.agg(dp.count()), spend="0.1", name="first")
         second = session.release(session.table.agg(dp.count()), spend="0.2", name="second")
     one, two = (budget_of(release.document, release.guarantee) for release in (first, second))

@@ -23,7 +23,7 @@ from discreet.errors import ArgumentError
 from discreet.exact.numbers import common_denominator, float_up, text
 from discreet.noise.single.laws import Law
 from discreet.noise.single.sums import SumOfNoises
-from discreet.statistics.ratios import Estimate
+from discreet.statistics.estimate import Estimate
 
 __all__ = ["quantile_estimates", "rank_half_width"]
 

@@ -1,0 +1,100 @@
+"""CSV files as a source, staged line by line through `csv_lines`, because no CSV reader keeps rows apart on every input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.cube.cube import Cube
+from discreet.cube.paths import KeyAxis, Moment
+from discreet.engines.base import Engine, Header
+from discreet.engines.duckdb.csv_lines import csv_header, row_blocks
+from discreet.engines.duckdb.database import Database
+from discreet.engines.duckdb.dialect import DUCKDB
+from discreet.engines.duckdb.driver import STAGED, TEXT, counted
+from discreet.engines.duckdb.files import Listing, listed_snapshot
+from discreet.engines.resources import Limits
+from discreet.engines.sql import aggregate_sql
+from discreet.errors import InternalError, SourceError
+from discreet.exact.processes import check_polars
+
+__all__ = ["open_csv"]
+
+
+def open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
+    """An engine over CSV files.
+
+    Raises:
+        SourceError: a header is not valid, or differs from the header of the first file.
+    """
+    return _CsvEngine(paths, listing, limits)
+
+
+class _CsvEngine:
+    """CSV files, one batch of lines after the other; memory stays flat."""
+
+    def __init__(self, paths: Sequence[Path], listing: Listing, limits: Limits) -> None:
+        self._paths, self._listing, self._database = paths, listing, Database(limits)
+        self._names = [csv_header(path) for path in paths]
+        for path, names in zip(paths, self._names, strict=True):
+            there = set(names)  # a file may have a hundred thousand columns
+            missing = [name for name in self._names[0] if name not in there]
+            if missing:
+                raise SourceError(
+                    f"source '{path}': has no column '{missing[0]}', unlike '{paths[0]}'; add it, or leave the file out"
+                )
+
+    @property
+    def header(self) -> Header:
+        return dict.fromkeys(self._names[0], TEXT)
+
+    def snapshot(self) -> str:
+        return listed_snapshot(self._paths, self._listing)
+
+    def check_ready(self) -> None:
+        check_polars()
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
+        statement = aggregate_sql(DUCKDB, STAGED, self.header, axes, moments)
+        files = zip(self._paths, self._names, strict=True)
+        frames = (frame for path, names in files for frame in _frames(path, names, wanted))
+        return counted(self._database, statement, frames, axes, moments)
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator[Any]:
+    import polars as pl
+
+    places = [names.index(name) for name in wanted]
+    header = "\0".join(map(str, range(len(names)))).encode() + b"\n"
+    for rows in row_blocks(path, len(names)):
+        if rows.count:
+            yield _framed(_cells(header + rows.text, places, rows.count), wanted, rows.count)
+        if rows.nulls:
+            nothing = pl.Series([None], dtype=pl.String).new_from_index(0, rows.nulls)
+            yield _framed([nothing] * len(places), wanted, rows.nulls)
+
+
+def _cells(text: bytes, places: Sequence[int], count: int) -> list[Any]:
+    """Some columns of rows that `row_blocks` wrote. Nothing is guessed; the header keeps a byte-order mark in its cell."""
+    import polars as pl
+
+    if not places:
+        return []
+    chosen = [str(place) for place in sorted(set(places))]
+    read = pl.read_csv(text, separator="\0", quote_char=None, infer_schema=False, empty_string_is_null=False, columns=chosen)
+    if read.height != count:
+        raise InternalError("rows of a CSV file were read otherwise than they were written")
+    return [read[str(place)] for place in places]
+
+
+def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
+    import polars as pl
+
+    if not series:  # a request without columns still counts rows
+        return pl.DataFrame({"row": pl.Series([True]).new_from_index(0, height)})
+    return pl.DataFrame([one.alias(name) for one, name in zip(series, names, strict=True)])

@@ -1,0 +1,93 @@
+"""A statistic in a plan file: the word alone, or a table with the word, what it is about, and further keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.domain.groups import Bins
+from discreet.errors import did_you_mean
+from discreet.exact.numbers import Amount
+from discreet.planfile.tree import Node
+from discreet.statistics.base import Kind, Statistic
+from discreet.statistics.registry import by_word
+
+__all__ = ["statistic_of"]
+
+_ALWAYS = ("weight", "as")
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value of the file as the keys of a statistic read it; `of_group` reads a column or its bins."""
+
+    node: Node
+    of_group: Callable[[Node], str | Bins]
+
+    def string(self) -> str:
+        return self.node.string()
+
+    def number(self) -> Amount:
+        return self.node.number()
+
+    def scalars(self) -> Any:
+        return self.node.scalars()
+
+    def items(self) -> Sequence[_Value]:
+        return [_Value(item, self.of_group) for item in self.node.items()]
+
+    def group(self) -> str | Bins:
+        return self.of_group(self.node)
+
+
+def statistic_of(node: Node, of_group: Callable[[Node], str | Bins]) -> Statistic:
+    """The statistic that a value of `statistics` stands for.
+
+    Raises:
+        PlanError: an unknown word, an unknown key, a value of another type; `place` says where.
+    """
+    known = by_word()
+    if not isinstance(node.value, dict):
+        return _alone(node)
+    words = [key for key in node.value if key in known and known[key].keys.value is not None]
+    if len(words) != 1:
+        valued = [kind.word for kind in known.values() if kind.keys.value is not None]
+        node.table((), (*valued, *_ALWAYS, *_further_keys()))
+        listed = f"{', '.join(valued[:-1])} or {valued[-1]}"
+        raise node.wrong(f'must name one statistic of {listed}, such as {{ mean = "wage" }}')
+    return _with_value(node, known[words[0]], of_group)
+
+
+def _alone(node: Node) -> Statistic:
+    """A word by itself."""
+    word, known = node.string(), by_word()
+    if word not in known:
+        raise node.wrong(f"'{word}' is no statistic{did_you_mean(word, list(known))}")
+    keys = known[word].keys
+    if not keys.alone:
+        lacks = keys.lacks or f"needs a column: write {{ {word} = 'column' }}"
+        raise node.wrong(f"'{word}' {lacks}")
+    return known[word].of()
+
+
+def _further_keys() -> list[str]:
+    """All keys that some statistic has beside its word."""
+    every = (kind.keys for kind in by_word().values())
+    return list(dict.fromkeys(key for keys in every for key in (*keys.allowed, *keys.needed)))
+
+
+def _with_value(node: Node, kind: type[Kind], of_group: Callable[[Node], str | Bins]) -> Statistic:
+    keys, word = kind.keys, kind.word
+    parts = node.table((word, *keys.needed), (*_ALWAYS, *keys.allowed))
+    options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
+    for key, read in (*keys.allowed.items(), *keys.needed.items()):
+        if key in parts:
+            options[key] = read(_Value(parts[key], of_group))
+    about = () if keys.value is None else keys.value(_Value(parts[word], of_group))
+    with node.checked():
+        statistic = kind.of(*about, **options)
+    if "as" not in parts:
+        return statistic
+    with parts["as"].checked():
+        return statistic.alias(parts["as"].string())

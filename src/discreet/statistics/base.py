@@ -1,0 +1,281 @@
+"""What every statistic is: a kind of question with its words, checks and queries, and the recipe of its estimate.
+
+A `Statistic` is one question of a request: a kind (`Count`, `Mean`, …) about a column, with a name and a weight. Its kind
+makes a `Recipe` of it, in which nothing is left open: which integer queries are asked, and how their noisy answers become
+values with intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, Protocol
+
+from discreet.cube.queries import NonNullCount, Query, RowCount
+from discreet.domain.groups import Bins, Group
+from discreet.domain.steps import TableFacts
+from discreet.errors import ArgumentError, printed
+from discreet.exact.numbers import Amount, text
+from discreet.mechanisms import Sensitivity
+from discreet.statistics.recipe import Counted, Recipe
+
+__all__ = [
+    "CLIPPED",
+    "UNBIASED",
+    "Asked",
+    "Free",
+    "Keys",
+    "Kind",
+    "Need",
+    "Reads",
+    "Room",
+    "Shape",
+    "Statistic",
+    "Written",
+    "groupings_of",
+    "outputs",
+    "statistic_json",
+]
+
+UNBIASED, CLIPPED = "unbiased", "clipped into the public bounds"
+"""What kind of number an estimate is, in release documents."""
+
+
+# What is asked --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """One statistic of a request.
+
+    Args:
+        kind: what is asked.
+        column: about which column; None for all rows.
+        name: how its columns in the release are called.
+        weight: its share of the spend relative to the other statistics of the request.
+        skip_nulls: whether rows that are null in the column are left out; without it such a column is refused.
+    """
+
+    kind: Kind
+    column: str | None
+    name: str
+    weight: Fraction = Fraction(1)
+    skip_nulls: bool = False
+
+    def alias(self, name: str) -> Statistic:
+        """The same statistic under another name."""
+        if not isinstance(name, str) or not name or not name.isprintable():
+            raise ArgumentError(f"alias({printed(name)}): must be printable text")
+        return replace(self, name=name)
+
+
+class Written(Protocol):
+    """A value in a plan file. What is wrong with it is an error with its place."""
+
+    def string(self) -> str:
+        """The text."""
+
+    def number(self) -> Amount:
+        """The exact number."""
+
+    def scalars(self) -> Any:
+        """A list of numbers, texts or days."""
+
+    def items(self) -> Sequence[Written]:
+        """The values of a list."""
+
+    def group(self) -> str | Bins:
+        """A column, or a column in bins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """How a plan file writes a statistic: `{ word = value, key = … }`, always with `weight` and `as` if it likes.
+
+    Args:
+        value: the positional arguments that stand behind the word; None where the word needs none.
+        needed: further keys that have to be there, each with how it is read: keyword arguments.
+        allowed: further keys that may be there.
+        alone: whether the word by itself is enough.
+        interview: whether `discreet init` takes it as the word and a column.
+        lacks: what is missing behind a word by itself, in words.
+    """
+
+    value: Callable[[Written], Sequence[Any]] | None
+    needed: Mapping[str, Callable[[Written], Any]]
+    allowed: Mapping[str, Callable[[Written], Any]]
+    alone: bool = False
+    interview: bool = False
+    lacks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a statistic, or one of its tables, needs of its columns: all codes, groups of them, sums, or which are null."""
+
+    how: Literal["codes", "groups", "sums", "nulls"]
+    columns: tuple[str, ...]
+    groups: tuple[Group, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Room:
+    """Why a statistic has too many integers for its request, and what would fit.
+
+    Args:
+        places: how many integers it has for each group.
+        fit: how many it may have.
+        groups: how many groups it may have instead.
+        most: how many integers all groups may have together.
+        few: whether there are few groups enough for bins at all.
+        coarser: for a column, and as many values as fit, the coarser step to declare, in words after a comma.
+    """
+
+    places: int
+    fit: int
+    groups: int
+    most: int
+    few: bool
+    coarser: Callable[[str, int], str]
+
+
+class Free(Protocol):
+    """What exact totals leave free of a request: bounds of Δ₁ and Δ₂² over the tables that have the same totals."""
+
+    @property
+    def determined(self) -> bool:
+        """Whether the row counts of all cells follow from the totals."""
+
+    def of_rows(self) -> Sensitivity:
+        """For the row counts."""
+
+    def of_values(self, least: int, most: int, *, may_skip: bool) -> Sensitivity:
+        """For cell sums of integers in [least, most], one for each row; with `may_skip` a row may add nothing."""
+
+    def of_moves(self, within: tuple[int, int], across: tuple[int, int], leaves: tuple[int, int]) -> Sensitivity:
+        """From ‖·‖₁ and ‖·‖₂² of what one row does to the answer: in its cell, to another cell, to no cell."""
+
+
+class Kind(Protocol):
+    """A kind of statistic. `one` is always the statistic whose kind it is. The registry is `STATISTICS`."""
+
+    word: ClassVar[str]
+    """How plan files, documents and the command line call it."""
+    noun: ClassVar[str]
+    """How pages call it."""
+    keys: ClassVar[Keys]
+    view: ClassVar[str]
+    """Whether its numbers are unbiased or clipped."""
+    counts: ClassVar[bool]
+    """Whether it rests on the number of rows (of those not null in its column), so that others have it at no cost."""
+    reads: ClassVar[Reads]
+    shape: ClassVar[Shape]
+
+    @staticmethod
+    def of(*columns: Any, **options: Any) -> Statistic:
+        """The statistic as its public function makes it."""
+
+    @staticmethod
+    def title(shown: Mapping[str, Any], part: str) -> str:
+        """What a statistic of a document is, on a page; `part` says which of its numbers."""
+
+    def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+        """How far its answers lie apart beside exact totals, in steps of its column's grid."""
+
+    def recipe(self, one: Statistic, asked: Asked) -> Recipe:
+        """Its queries, and how their noisy answers become estimates."""
+
+
+class Reads(Protocol):
+    """Which columns a kind of statistic reads."""
+
+    def columns(self, one: Statistic) -> tuple[str, ...]:
+        """The columns, beside those of its own groups."""
+
+    def check(self, one: Statistic, facts: TableFacts) -> None:
+        """Its columns allow it. Raises PlanError."""
+
+    def needs(self, one: Statistic) -> tuple[Need, ...]:
+        """What the cube has to bring of them."""
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        """What canonical JSON says of nulls."""
+
+
+class Shape(Protocol):
+    """Which numbers a kind of statistic has for each group."""
+
+    @property
+    def one_number(self) -> bool:
+        """Whether it is one, as a large release needs."""
+
+    def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
+        """The groups of each table of its own, which are frames of a release.
+
+        Raises:
+            InternalError: groups that no table has checked.
+        """
+
+    def prepared(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+        """The statistic with its own groups held against a table; `grouped` says whether the request groups by others."""
+
+    def outputs(self, one: Statistic) -> tuple[str, ...]:
+        """The names of its columns in the table of a release, each with `_low` and `_high`."""
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        """What canonical JSON says of it."""
+
+    def places(self, one: Statistic, facts: TableFacts) -> int:
+        """How many integers get noise for it in each group, where that can be many; else 0."""
+
+    def advice(self, one: Statistic, room: Room) -> str:
+        """What to do where these are too many."""
+
+
+def groupings_of(one: Statistic) -> tuple[tuple[Group, ...], ...]:
+    """The groups of each table of counts that the statistic asks for, as a table has checked them; none for others.
+
+    Raises:
+        InternalError: groups that were not checked.
+    """
+    return one.kind.shape.groupings(one)
+
+
+def outputs(one: Statistic) -> tuple[str, ...]:
+    """The names of the columns that the statistic has in the table of the release, each with `_low` and `_high`."""
+    return one.kind.shape.outputs(one)
+
+
+def statistic_json(one: Statistic) -> dict[str, object]:
+    """The statistic as canonical JSON values."""
+    head = {"statistic": one.kind.word, "column": one.column, "name": one.name, "weight": text(one.weight)}
+    return {**head, **one.kind.shape.to_json(one), **one.kind.reads.to_json(one)}
+
+
+# What a recipe has to know --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What a recipe has to know of the request that its statistic stands in: all of it public.
+
+    Args:
+        facts: what is known of the prepared table.
+        statistics: all statistics of the request, in their order.
+        every: the number of rows of all cells together, None where it is private or not every row counts.
+        known: the numbers of rows of the cells, where they are public.
+    """
+
+    facts: TableFacts
+    statistics: tuple[Statistic, ...]
+    every: int | None
+    known: Counted | None
+
+    def count_query(self, column: str | None) -> Query:
+        """The query for the number of rows, or of those whose column is not null."""
+        return NonNullCount(column) if column is not None and self.facts[column].nullable else RowCount()
+
+    def public(self, column: str | None) -> Counted | None:
+        """The counts, if they are public: all rows of a table whose n is public, or what the totals say (soundness 6)."""
+        return self.known if isinstance(self.count_query(column), RowCount) else None

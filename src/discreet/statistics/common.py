@@ -1,0 +1,169 @@
+"""What several kinds of statistics have in common: columns they read, one number for each group, checks, and words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from discreet.domain.groups import Bins, Group
+from discreet.domain.schema import Date, Number
+from discreet.domain.steps import NumberFacts, TableFacts
+from discreet.errors import ArgumentError, InternalError, PlanError, printed
+from discreet.exact.figures import name as shown_name
+from discreet.exact.numbers import Amount, exact, text
+from discreet.mechanisms import Sensitivity
+from discreet.statistics.base import Need, Room, Statistic, Written, groupings_of
+
+__all__ = [
+    "NoColumn",
+    "NumberColumn",
+    "OneNumber",
+    "check_number",
+    "checked_weight",
+    "largest_of",
+    "named",
+    "nulls_skipped",
+    "number_of",
+    "one_column",
+    "option_string",
+    "title",
+]
+
+_MAX_WEIGHT = 10**30
+
+
+@dataclass(frozen=True, slots=True)
+class OneNumber:
+    """One number for each group, in a column of the statistic's name."""
+
+    one_number: bool = True
+
+    def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
+        return ()
+
+    def prepared(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+        return one
+
+    def outputs(self, one: Statistic) -> tuple[str, ...]:
+        return (one.name,)
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return {}
+
+    def places(self, one: Statistic, facts: TableFacts) -> int:
+        return 0
+
+    def advice(self, one: Statistic, room: Room) -> str:
+        raise InternalError("one number for each group is never too many")
+
+
+@dataclass(frozen=True, slots=True)
+class NoColumn:
+    """Rows alone, and perhaps groups of its own."""
+
+    def columns(self, one: Statistic) -> tuple[str, ...]:
+        return ()
+
+    def check(self, one: Statistic, facts: TableFacts) -> None:
+        pass
+
+    def needs(self, one: Statistic) -> tuple[Need, ...]:
+        return tuple(Need("groups", tuple(group.column for group in groups), groups) for groups in groupings_of(one))
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class NumberColumn:
+    """One column of numbers, of which the cube brings all codes or the sums."""
+
+    how: Literal["codes", "sums"]
+
+    def columns(self, one: Statistic) -> tuple[str, ...]:
+        return (str(one.column),)
+
+    def check(self, one: Statistic, facts: TableFacts) -> None:
+        check_number(one, str(one.column), facts)
+
+    def needs(self, one: Statistic) -> tuple[Need, ...]:
+        return (Need(self.how, self.columns(one)),)
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return {"nulls": "skip" if one.skip_nulls else "refuse"}
+
+
+def named(column: object) -> str:
+    """The column, which is a name. Raises PlanError."""
+    if not isinstance(column, str):
+        raise PlanError(f"column {printed(column)}: must be the name of a column of the schema")
+    return column
+
+
+def checked_weight(weight: Amount) -> Fraction:
+    """The weight as an exact number. Raises ArgumentError."""
+    amount = exact(weight, "weight")
+    if not amount > 0:
+        raise ArgumentError(f"weight={text(amount)}: must be greater than 0; leave the statistic out instead")
+    if max(amount.numerator, amount.denominator) > _MAX_WEIGHT:
+        raise ArgumentError("weight: must have at most 30 digits above and below the line; round it")
+    return amount
+
+
+def nulls_skipped(nulls: str | None) -> bool:
+    """Whether nulls are left out. Raises ArgumentError for another word."""
+    if nulls is not None and not (isinstance(nulls, str) and nulls == "skip"):
+        raise ArgumentError(f"nulls={printed(nulls)}: must be 'skip' or left out")
+    return nulls == "skip"
+
+
+def one_column(value: Written) -> Sequence[Any]:
+    """The name of a column, in a plan file."""
+    return (value.string(),)
+
+
+def option_string(value: Written) -> str:
+    """A word, in a plan file."""
+    return value.string()
+
+
+def title(noun: str, shown: Mapping[str, Any]) -> str:
+    """The noun and the column in words for pages, such as: Mean of income."""
+    of = shown.get("column")
+    skipped = ", where it is known" if shown.get("nulls") == "skip" else ""
+    return f"{noun} of {'rows' if of is None else shown_name(of)}{skipped}"
+
+
+def check_number(one: Statistic, column: str, facts: TableFacts) -> None:
+    """The column is a number, and nulls are left out if it can be null.
+
+    Raises:
+        PlanError: otherwise.
+    """
+    known, where = facts[column], f"{one.kind.word}('{column}')"
+    if not isinstance(known, NumberFacts):
+        raise PlanError(f"{where}: the column is categorical; group by it and count, or declare it as a Number")
+    if isinstance(known.column, Date):
+        raise PlanError(f"{where}: the column is a date; count it in bins('{column}', [...])")
+    if known.nullable and not one.skip_nulls:
+        raise PlanError(f'{where}: the column can be null; impute it first, or ask for {where[:-1]}, nulls="skip")')
+
+
+def number_of(facts: TableFacts, column: str | None) -> tuple[NumberFacts, Number]:
+    """What is known of a column of numbers, and its grid.
+
+    Raises:
+        InternalError: there is no such column, or it has no numbers: its statistic was not checked.
+    """
+    known = None if column is None else facts[column]
+    if not isinstance(known, NumberFacts) or not isinstance(known.column, Number):
+        raise InternalError(f"column '{column}' has no numbers")
+    return known, known.column
+
+
+def largest_of(first: Sensitivity, *others: Sensitivity) -> Sensitivity:
+    """The larger one in each of both norms."""
+    every = (first, *others)
+    return Sensitivity(max(one.l1 for one in every), max(one.l2_squared for one in every))

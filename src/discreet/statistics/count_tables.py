@@ -1,0 +1,208 @@
+"""The numbers of rows in several tables, margins of one: frames of their own, which agree where they overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.cube.queries import Query, TableCounts
+from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_labels, is_complete
+from discreet.domain.steps import TableFacts
+from discreet.errors import InternalError, PlanError
+from discreet.exact.numbers import Amount
+from discreet.mechanisms import Sensitivity
+from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Room, Shape, Statistic, Written, groupings_of
+from discreet.statistics.common import NoColumn, checked_weight, title
+from discreet.statistics.counts import count_estimate
+from discreet.statistics.estimate import Estimate
+from discreet.statistics.margins import Margin, reconcile
+from discreet.statistics.recipe import Answers, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
+
+__all__ = ["Tables", "TablesRecipe", "group_facts", "tables", "tables_apart", "tables_recipe"]
+
+_LEAST_VARIANCE = 1e-200
+
+
+def tables(*groupings: Sequence[str | Bins], weight: Amount = 1) -> Statistic:
+    """The numbers of rows by each of the groupings: margins of one table, such as `tables(["a", "b"], ["a", "c"])`.
+
+    Every table is a frame of its own in the release, with the unbiased counts and, as `count_consistent`, the least-squares
+    estimate in which tables agree where they overlap. All of them are one release: a row counts once in every table.
+
+    Raises:
+        PlanError: no grouping, an empty one, or one that stands there twice.
+    """
+    asked = tuple(tuple(grouping) if isinstance(grouping, list | tuple) else () for grouping in groupings)
+    if not asked or not all(asked) or not all(isinstance(by, str | Bins) for grouping in asked for by in grouping):
+        raise PlanError('tables(): must name different lists of columns or bins, such as tables(["a", "b"], ["a", "c"])')
+    return Statistic(Tables(asked), None, "tables", checked_weight(weight))
+
+
+def _groupings(value: Written) -> Sequence[Any]:
+    return [[item.group() for item in grouping.items()] for grouping in value.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTables:
+    """A count for each cell of each table, in frames of its own."""
+
+    one_number: bool = False
+
+    def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
+        found = []
+        for grouping in _kind_of(one).tables:
+            groups = tuple(group for group in grouping if isinstance(group, CategoryGroup | BinGroup))
+            if len(groups) < len(grouping):
+                raise InternalError(f"statistic '{one.name}' has groups that were not checked")
+            found.append(groups)
+        return tuple(found)
+
+    def prepared(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+        if grouped:
+            raise PlanError("tables(): names its own groups; ask for it with table.agg(…), without group_by")
+        found = []
+        for grouping in _kind_of(one).tables:
+            groups = tuple(map(check, grouping))
+            if len({group.column for group in groups}) < len(groups):
+                raise PlanError("tables(): a grouping names a column twice")
+            found.append(groups)
+        if len(set(found)) < len(found):
+            raise PlanError("tables(): must name different lists of columns; one of them stands there twice")
+        return replace(one, kind=Tables(tuple(found)))
+
+    def outputs(self, one: Statistic) -> tuple[str, ...]:
+        return ()
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return {"tables": [[group_facts(group) for group in grouping] for grouping in _kind_of(one).tables]}
+
+    def places(self, one: Statistic, facts: TableFacts) -> int:
+        return sum(prod(len(group_labels(group, facts)) for group in groups) for groups in self.groupings(one))
+
+    def advice(self, one: Statistic, room: Room) -> str:
+        return f"take fewer groups, at most {room.most} in all its tables"
+
+
+def _kind_of(one: Statistic) -> Tables:
+    kind: Any = one.kind
+    if not isinstance(kind, Tables):
+        raise InternalError(f"statistic '{one.name}' has no tables")
+    return kind
+
+
+def group_facts(group: object) -> dict[str, object]:
+    """The group as JSON values, as a table has checked it."""
+    if isinstance(group, BinGroup):
+        return {"column": group.column, "edges": list(group.edges), "labels": list(group.labels)}
+    return {"column": getattr(group, "column", None)}
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The numbers of rows in several tables, each a frame of its own; names and `Bins` until a table has checked them."""
+
+    tables: tuple[tuple[str | Bins | Group, ...], ...]
+
+    word: ClassVar = "tables"
+    noun: ClassVar = "Tables"
+    keys: ClassVar = Keys(_groupings, {}, {}, lacks='needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }')
+    view: ClassVar = UNBIASED
+    counts: ClassVar = False
+    reads: ClassVar[Reads] = NoColumn()
+    shape: ClassVar[Shape] = OwnTables()
+
+    @staticmethod
+    def of(*columns: Any, **options: Any) -> Statistic:
+        return tables(*columns, **options)
+
+    @staticmethod
+    def title(shown: Mapping[str, Any], part: str) -> str:
+        return title(part or Tables.noun, shown)
+
+    def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+        return tables_apart(free)
+
+    def recipe(self, one: Statistic, asked: Asked) -> TablesRecipe:
+        return tables_recipe(one, asked)
+
+
+def tables_apart(free: Free) -> Sensitivity:
+    """A row counts in one bin or cell of a further table, and may move to another one where it is."""
+    return free.of_moves((2, 2), (2, 2), (1, 1))
+
+
+def tables_recipe(one: Statistic, asked: Asked) -> TablesRecipe:
+    """One table of counts for each of the statistic's groupings."""
+    groupings = groupings_of(one)
+    queries = [TableCounts(by, tuple(len(group_labels(group, asked.facts)) for group in by)) for by in groupings]
+    # Rows may be in some tables and not in others where a grouping leaves values out.
+    complete = all(is_complete(group, asked.facts) for by in groupings for group in by)
+    return TablesRecipe(tuple(queries), len(queries) > 1 and complete, asked.every)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TablesRecipe:
+    """Tables of noisy counts.
+
+    Args:
+        asked: the tables.
+        agree: whether they are made to agree as well.
+        every: the number of rows in each of them, where it is public.
+    """
+
+    whole: ClassVar = False
+    asked: tuple[TableCounts, ...]
+    agree: bool
+    every: int | None
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        return tuple((query, Fraction(1)) for query in self.asked)
+
+    def form(self, noises: Noises, rows: int) -> ErrorForm:
+        return ErrorForm(terms((self.asked, Fraction(1))), "largest")
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return self.form(noises, rows).error(noises)
+
+    def unit(self, rows: int) -> str:
+        return ""
+
+    def accuracy(self, noises: Noises) -> str:
+        return ""
+
+    def statements(self, noises: Noises) -> Statements:
+        # Each of several tables has its own intervals.
+        return Statements(noise_statements(noises, self.asked).shared, 0, 1)
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        return ()
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        agreed = self._agreed(answers) if self.agree else [None] * len(self.asked)
+        found = []
+        for query, consistent in zip(self.asked, agreed, strict=True):
+            values = answers.values[query]
+            every = Answers(answers.noises, answers.values, slice(0, len(values)))
+            counts = count_estimate(values, every.every(answers.noises.half_widths(query)))
+            found.append(CountTable(query.groups, counts, consistent))
+        return tuple(found)
+
+    def _agreed(self, answers: Answers) -> list[Any]:
+        """The tables as the least-squares estimate makes them agree."""
+        axes = list(dict.fromkeys(group for query in self.asked for group in query.groups))
+        margins = []
+        for query in self.asked:
+            values = np.asarray(answers.values[query], dtype=np.float64).reshape(query.sizes)
+            # Next to no noise has a variance of 0 as a double.
+            variance = max(answers.noises.law(query).variance(), _LEAST_VARIANCE)
+            margins.append(Margin(tuple(map(axes.index, query.groups)), values, variance))
+        return [found.ravel() for found in reconcile(margins, n=self.every)]
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {}

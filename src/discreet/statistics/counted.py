@@ -1,0 +1,107 @@
+"""The numbers of rows behind an estimate: public because n or the totals are, or a query with noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.cube.cells import Codes, Integers
+from discreet.cube.queries import Query
+from discreet.errors import InternalError
+from discreet.mechanisms import law_of_cell
+from discreet.noise.single.many import half_width_of_sum
+from discreet.statistics.base import Asked
+from discreet.statistics.recipe import Answers, Counted, Noises, Noisy
+from discreet.totals.structure import Structure
+
+__all__ = ["NoisyCount", "PublicCells", "PublicCount", "counted"]
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyCount:
+    """The answers of a query with noise."""
+
+    query: Query
+    rows: None = None
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return (self.query,)
+
+    def counts(self, answers: Answers) -> Noisy:
+        return answers.of(self.query)
+
+    def total(self, answers: Answers) -> Noisy:
+        counts, noises = answers.values[self.query], answers.noises
+        half = half_width_of_sum(law_of_cell(noises.law(self.query)), len(counts), noises.level)
+        return np.asarray(_sum(counts), dtype=np.object_), np.asarray(half, dtype=np.object_)
+
+    def told(self, noises: Noises, error: float) -> Mapping[str, str]:
+        # Counts with intervals beyond 2**53 are published as doubles, which add up to nothing exactly.
+        kept = noises.law(self.query).keeps_totals and error < 2**53
+        return {"totals": "add up to the published ones" if kept else "do not match the published ones"}
+
+
+@dataclass(frozen=True, slots=True)
+class PublicCount:
+    """A count that needs no noise, because it is public already: the n of ReplaceOne or of a resize."""
+
+    rows: int
+    queries: tuple[Query, ...] = ()
+
+    def counts(self, answers: Answers) -> Noisy:
+        return np.full(answers.count, self.rows, dtype=np.int64), answers.every(0)
+
+    def total(self, answers: Answers) -> Noisy:
+        return np.asarray(self.rows), np.asarray(0)
+
+    def told(self, noises: Noises, error: float) -> Mapping[str, str]:
+        return {"totals": "do not match the published ones"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublicCells:
+    """Counts that need no noise, because the published totals say them."""
+
+    structure: Structure
+    rows: None = None
+    queries: tuple[Query, ...] = ()
+
+    def values(self) -> Codes:
+        """The counts of all cells.
+
+        Raises:
+            InternalError: the totals are not published yet.
+        """
+        counts = self.structure.counts()
+        if counts is None:
+            raise InternalError("the totals are not published yet")
+        return counts
+
+    def counts(self, answers: Answers) -> Noisy:
+        return self.values()[answers.cells], answers.every(0)
+
+    def total(self, answers: Answers) -> Noisy:
+        return np.asarray(int(self.values().sum())), np.asarray(0)
+
+    def told(self, noises: Noises, error: float) -> Mapping[str, str]:
+        return {"view": "exact and unprotected", "totals": "are the published ones"}
+
+
+def counted(asked: Asked, column: str | None) -> Counted:
+    """The numbers of rows, or of those whose column is not null: public ones where there are such."""
+    public = asked.public(column)
+    if public is not None:
+        return public
+    return NoisyCount(asked.count_query(column))
+
+
+def _sum(values: Integers) -> int:
+    """The exact sum of integers; of 64-bit ones a part at a time, so that no part can overflow."""
+    if values.dtype == np.object_:
+        return int(values.sum())
+    largest = max(int(values.max(initial=0)), -int(values.min(initial=0)), 1)
+    part = max(1, 2**62 // largest)
+    return sum(int(values[start : start + part].sum()) for start in range(0, len(values), part))

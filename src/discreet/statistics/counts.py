@@ -1,0 +1,144 @@
+"""The number of rows, or of rows whose column is not null."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.queries import Query
+from discreet.domain.steps import TableFacts
+from discreet.exact.figures import name as shown_name
+from discreet.exact.numbers import Amount
+from discreet.mechanisms import Sensitivity
+from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, Shape, Statistic, Written
+from discreet.statistics.common import OneNumber, checked_weight, named
+from discreet.statistics.counted import counted
+from discreet.statistics.estimate import Estimate, outward
+from discreet.statistics.recipe import Answers, Counted, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
+
+__all__ = ["Count", "CountRecipe", "count", "count_estimate"]
+
+_MOST_COUNT = 2**62
+
+
+def count(column: str | None = None, *, weight: Amount = 1) -> Statistic:
+    """The number of rows of each group, or of those whose `column` is not null.
+
+    `weight` is the share of the spend relative to the other statistics of the request.
+    """
+    name = "count" if column is None else f"count_{named(column)}"
+    return Statistic(Count(), column, name, checked_weight(weight))
+
+
+def _column_or_all(value: Written) -> Sequence[Any]:
+    column = value.string()
+    return (None if column == "*" else column,)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyColumn:
+    """A column of any type, of which matters what is null; or none."""
+
+    def columns(self, one: Statistic) -> tuple[str, ...]:
+        return () if one.column is None else (one.column,)
+
+    def check(self, one: Statistic, facts: TableFacts) -> None:
+        if one.column is not None:
+            _ = facts[one.column]  # raises where it is not declared
+
+    def needs(self, one: Statistic) -> tuple[Need, ...]:
+        return () if one.column is None else (Need("nulls", (one.column,)),)
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The number of rows, or of rows whose column is not null."""
+
+    word: ClassVar = "count"
+    noun: ClassVar = "Number"
+    keys: ClassVar = Keys(_column_or_all, {}, {}, alone=True, interview=True)
+    view: ClassVar = UNBIASED
+    counts: ClassVar = True
+    reads: ClassVar[Reads] = AnyColumn()
+    shape: ClassVar[Shape] = OneNumber()
+
+    @staticmethod
+    def of(*columns: Any, **options: Any) -> Statistic:
+        return count(*columns, **options)
+
+    @staticmethod
+    def title(shown: Mapping[str, Any], part: str) -> str:
+        column = shown.get("column")
+        return "Number of rows" if column is None else f"Number of rows where {shown_name(column)} is known"
+
+    def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+        if one.column is not None:
+            return free.of_values(1, 1, may_skip=True)
+        return Sensitivity(0, 0) if free.determined else free.of_rows()
+
+    def recipe(self, one: Statistic, asked: Asked) -> CountRecipe:
+        known = None if one.column is None else asked.facts[one.column]
+        told = "rows that are not null" if known is not None and known.nullable else "rows"
+        return CountRecipe(counted(asked, one.column), told)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountRecipe:
+    """The count itself. `rows` says in words which rows are counted."""
+
+    whole: ClassVar = True
+    count: Counted
+    rows: str
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        return tuple((query, Fraction(1)) for query in self.count.queries)
+
+    def form(self, noises: Noises, rows: int) -> ErrorForm:
+        return ErrorForm(terms((self.count.queries, Fraction(1))))
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return self.form(noises, rows).error(noises)
+
+    def unit(self, rows: int) -> str:
+        return ""
+
+    def accuracy(self, noises: Noises) -> str:
+        return ""
+
+    def statements(self, noises: Noises) -> Statements:
+        return noise_statements(noises, self.count.queries)
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        return (count_estimate(*self.count.counts(answers)),)
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        return ()
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        kept = self.count.told(noises, self.error(noises, 1)) if totals else {}
+        return {"counts": self.rows, **kept}
+
+
+def count_estimate(noisy: NDArray[Any], half: NDArray[Any]) -> Estimate:
+    """An unbiased count, which may be negative, and the smallest interval of integers around it; `half` for each cell.
+
+    Doubles where `half` is beyond 2**53, else int64: a function of the public `half` alone, because the type of `noisy`
+    would tell, once in 1e20 releases, that the noise itself was beyond 2**62.
+    """
+    if int(half.max(initial=0)) >= 2**53:
+        whole, half = noisy.astype(np.object_), half.astype(np.object_)
+        ends = [outward(whole - half, 1, -np.inf), outward(whole + half, 1, np.inf)]
+        return Estimate(whole.astype(np.float64), *ends)
+    # Noise of this size never reaches 2**62; should it, the count is moved there.
+    counts = np.clip(noisy, -_MOST_COUNT, _MOST_COUNT).astype(np.int64)
+    widths = half.astype(np.int64)
+    return Estimate(counts, counts - widths, counts + widths)

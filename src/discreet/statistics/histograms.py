@@ -1,0 +1,122 @@
+"""The numbers of rows in bins of a column, as a frame of its own in a release."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from discreet.domain.groups import BinGroup, Bins, Group, bins, group_labels
+from discreet.domain.steps import TableFacts
+from discreet.errors import InternalError, PlanError
+from discreet.exact.numbers import Amount
+from discreet.mechanisms import Sensitivity
+from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, Room, Shape, Statistic, Written, groupings_of
+from discreet.statistics.common import checked_weight, named, one_column, title
+from discreet.statistics.count_tables import TablesRecipe, group_facts, tables_apart, tables_recipe
+
+__all__ = ["Histogram", "histogram"]
+
+
+def histogram(column: str, edges: Sequence[Amount | dt.date], *, weight: Amount = 1) -> Statistic:
+    """The numbers of rows in the bins [e0, e1), [e1, e2), … of a column, in each group: a frame of its own in the release.
+
+    Bins are as in `bins`; a column that can be null has a null bin.
+    """
+    kind = Histogram(bins(named(column), edges))
+    return Statistic(kind, column, f"histogram_{column}", checked_weight(weight), skip_nulls=True)
+
+
+def _edges(value: Written) -> Any:
+    value.items()
+    return value.scalars()
+
+
+@dataclass(frozen=True, slots=True)
+class OwnBins:
+    """A count for each bin, in a frame of its own."""
+
+    one_number: bool = False
+
+    def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
+        return ((_bins_of(one),),)
+
+    def prepared(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+        found = check(_kind_of(one).bins)
+        if not isinstance(found, BinGroup):
+            raise PlanError(f"histogram('{one.column}'): the column is categorical; group by it and count")
+        return replace(one, kind=Histogram(found))
+
+    def outputs(self, one: Statistic) -> tuple[str, ...]:
+        return ()
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return group_facts(_bins_of(one))
+
+    def places(self, one: Statistic, facts: TableFacts) -> int:
+        return len(group_labels(_bins_of(one), facts))
+
+    def advice(self, one: Statistic, room: Room) -> str:
+        few = f"at most {room.fit} bins, null included, or " if room.few else ""
+        return f"take {few}at most {room.groups} groups"
+
+
+def _kind_of(one: Statistic) -> Histogram:
+    kind: Any = one.kind
+    if not isinstance(kind, Histogram):
+        raise InternalError(f"statistic '{one.name}' has no bins")
+    return kind
+
+
+def _bins_of(one: Statistic) -> BinGroup:
+    found = _kind_of(one).bins
+    if not isinstance(found, BinGroup):
+        raise InternalError(f"statistic '{one.name}' has groups that were not checked")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedColumn:
+    """The column that is cut into bins."""
+
+    def columns(self, one: Statistic) -> tuple[str, ...]:
+        return (str(one.column),)
+
+    def check(self, one: Statistic, facts: TableFacts) -> None:
+        _ = facts[str(one.column)]  # raises where it is not declared
+
+    def needs(self, one: Statistic) -> tuple[Need, ...]:
+        return tuple(Need("groups", tuple(group.column for group in groups), groups) for groups in groupings_of(one))
+
+    def to_json(self, one: Statistic) -> dict[str, object]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """The numbers of rows in bins of the column, as a frame of its own; `Bins` until a table has checked them."""
+
+    bins: Bins | BinGroup
+
+    word: ClassVar = "histogram"
+    noun: ClassVar = "Histogram"
+    keys: ClassVar = Keys(one_column, {"edges": _edges}, {})
+    view: ClassVar = UNBIASED
+    counts: ClassVar = False
+    reads: ClassVar[Reads] = BinnedColumn()
+    shape: ClassVar[Shape] = OwnBins()
+
+    @staticmethod
+    def of(*columns: Any, **options: Any) -> Statistic:
+        return histogram(*columns, **options)
+
+    @staticmethod
+    def title(shown: Mapping[str, Any], part: str) -> str:
+        return title(part or Histogram.noun, shown)
+
+    def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+        return tables_apart(free)
+
+    def recipe(self, one: Statistic, asked: Asked) -> TablesRecipe:
+        return tables_recipe(one, asked)

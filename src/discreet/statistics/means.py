@@ -1,0 +1,145 @@
+"""The mean of a column within its bounds: origin + unit · total / count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.queries import Query
+from discreet.domain.steps import TableFacts
+from discreet.exact.numbers import Amount
+from discreet.mechanisms import Sensitivity
+from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.common import (
+    NumberColumn,
+    OneNumber,
+    checked_weight,
+    named,
+    nulls_skipped,
+    one_column,
+    option_string,
+    title,
+)
+from discreet.statistics.counted import counted
+from discreet.statistics.estimate import Estimate, quotient_range
+from discreet.statistics.recipe import (
+    Answers,
+    Counted,
+    CountTable,
+    ErrorForm,
+    Noises,
+    Statements,
+    in_a_group,
+    noise_statements,
+    terms,
+)
+from discreet.statistics.totals import Total, sums_apart, total_of
+
+__all__ = ["Mean", "MeanRecipe", "mean", "mean_estimate"]
+
+
+def mean(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+    """The mean of a numeric column in each group, within its bounds; `nulls="skip"` averages the non-null values."""
+    return Statistic(Mean(), column, f"mean_{named(column)}", checked_weight(weight), nulls_skipped(nulls))
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of the column, within its bounds."""
+
+    word: ClassVar = "mean"
+    noun: ClassVar = "Mean"
+    keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
+    view: ClassVar = CLIPPED
+    counts: ClassVar = True
+    reads: ClassVar[Reads] = NumberColumn("sums")
+    shape: ClassVar[Shape] = OneNumber()
+
+    @staticmethod
+    def of(*columns: Any, **options: Any) -> Statistic:
+        return mean(*columns, **options)
+
+    @staticmethod
+    def title(shown: Mapping[str, Any], part: str) -> str:
+        return title(part or Mean.noun, shown)
+
+    def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+        return sums_apart(one, facts, free)
+
+    def recipe(self, one: Statistic, asked: Asked) -> MeanRecipe:
+        return MeanRecipe(total_of(asked.facts, one.column, centred=True), counted(asked, one.column))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeanRecipe:
+    """origin + unit·total/count, with values taken from the midpoint of their range."""
+
+    whole: ClassVar = False
+    total: Total
+    count: Counted
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        return tuple((query, Fraction(1)) for query in (*self.count.queries, *self.total.queries))
+
+    def form(self, noises: Noises, rows: int) -> ErrorForm:
+        return ErrorForm(terms((self.total.queries, self.total.unit / rows)))
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return self.form(noises, rows).error(noises)
+
+    def unit(self, rows: int) -> str:
+        return in_a_group(rows)
+
+    def accuracy(self, noises: Noises) -> str:
+        return ""
+
+    def statements(self, noises: Noises) -> Statements:
+        return noise_statements(noises, (*self.total.queries, *self.count.queries))
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        sums, counts, total = answers.of_each(self.total.queries), self.count.counts(answers), self.total
+        return (mean_estimate(*sums, *counts, unit=total.unit, origin=total.origin, bounds=total.bounds),)
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        return ()
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {}
+
+
+def mean_estimate(
+    total: NDArray[Any],
+    s: NDArray[Any],
+    count: NDArray[Any],
+    n: NDArray[Any],
+    *,
+    unit: Fraction,
+    origin: Fraction,
+    bounds: tuple[Fraction, Fraction],
+) -> Estimate:
+    """The mean origin + unit·S/N clipped into `bounds`, never null.
+
+    Where the count may be below 1, the interval is the whole range; the value then divides by at least 1.
+    """
+    step, middle = float(unit), float(origin)
+    low, high = (float(bound) for bound in bounds)
+    sums, counts, s, n = (part.astype(np.float64) for part in (total, count, s, n))
+    value = np.clip(middle + step * sums / np.maximum(counts, 1.0), low, high)
+    least, greatest = quotient_range(sums, s, counts, n)
+    bottom, top = middle + step * least, middle + step * greatest
+    open_range = counts - n < 1
+    bottom = np.where(open_range, low, np.clip(_wider(bottom, -np.inf, middle), low, high))
+    top = np.where(open_range, high, np.clip(_wider(top, np.inf, middle), low, high))
+    return Estimate(value, np.minimum(bottom, value), np.maximum(top, value))
+
+
+def _wider(ends: NDArray[np.float64], towards: float, middle: float) -> NDArray[np.float64]:
+    """A relative 1e-12 outwards covers the few roundings of the expression, cancellation with `middle` included."""
+    slack = 1e-12 * (np.abs(ends) + 2 * abs(middle))
+    return ends + np.copysign(slack, towards)

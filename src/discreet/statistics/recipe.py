@@ -1,0 +1,242 @@
+"""How a statistic is answered: the noise behind its queries, their noisy answers, and the recipe that makes estimates.
+
+A recipe sees no plan and no quote, only the noise behind its queries (`Noises`) and their answers (`Answers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+
+from discreet.cube.cells import Integers
+from discreet.cube.queries import Query
+from discreet.domain.groups import Group
+from discreet.mechanisms import Noise
+from discreet.statistics.estimate import Estimate
+
+__all__ = [
+    "LEVEL",
+    "Answers",
+    "CountTable",
+    "Counted",
+    "ErrorForm",
+    "Noises",
+    "Noisy",
+    "Recipe",
+    "Statements",
+    "in_a_group",
+    "noise_statements",
+    "terms",
+]
+
+LEVEL = Fraction(95, 100)
+"""The level of every interval."""
+
+
+class Counted(Protocol):
+    """The numbers of rows behind an estimate: public, or a query with noise."""
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """The query, none where the counts are public."""
+
+    @property
+    def rows(self) -> int | None:
+        """The number of all rows, where that is the one public count."""
+
+    def counts(self, answers: Answers) -> Noisy:
+        """The counts of some cells with the half-widths of their noise."""
+
+    def total(self, answers: Answers) -> Noisy:
+        """The counts of all cells together, with the half-width of their noise."""
+
+    def told(self, noises: Noises, error: float) -> Mapping[str, str]:
+        """What a document says of counts with this largest half-width that stand beside exact totals."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Noises:
+    """The noise behind the queries of a request, at one level of certainty.
+
+    Args:
+        measured: for each query as it was asked, the query in the shape in which it was measured, and its noise.
+        cells: how many cells the request has.
+        level: each noisy part lies within its half-width with at least this probability, so that all those of a statistic,
+            or of a whole release where its intervals hold together, do with probability at least 95 %.
+    """
+
+    measured: Mapping[Query, tuple[Query, Noise]]
+    cells: int
+    level: Fraction
+
+    def law(self, query: Query) -> Noise:
+        """The noise of a query."""
+        return self.measured[query][1]
+
+    def shaped(self, query: Query) -> Query:
+        """The query as it was measured."""
+        return self.measured[query][0]
+
+    def half_widths(self, query: Query) -> int | Integers:
+        """A w with P(|noise of a cell| ≤ w) ≥ level: one for all cells, or one for each on a lattice."""
+        return self.law(query).half_widths(self.level)
+
+    def largest(self, query: Query) -> int:
+        """The largest half-width in any cell."""
+        return int(np.max(self.half_widths(query), initial=0))
+
+    def are_independent(self, queries: Sequence[Query]) -> bool:
+        """Whether the noises are independent from cell to cell."""
+        return all(self.law(query).independent is not None for query in queries)
+
+    def drawn(self, query: Query) -> int:
+        """How many integers of an answer have noise of their own, at most."""
+        held = self.law(query).held
+        return self.cells * sum(self.shaped(query).widths()) if held is None else len(held)
+
+
+Noisy = tuple[Integers, Integers]
+"""Noisy answers, and the half-widths of their noise."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """The noisy answers of a request, seen from some of its cells.
+
+    Args:
+        noises: the noise in them.
+        values: for each query as it was asked its noisy integers, of all cells.
+        cells: the cells that estimates are made for.
+    """
+
+    noises: Noises
+    values: Mapping[Query, Integers]
+    cells: slice
+
+    @property
+    def count(self) -> int:
+        """How many cells these are."""
+        return int(self.cells.stop - self.cells.start)
+
+    def of(self, query: Query) -> Noisy:
+        """The noisy answers of a query with one integer for each cell, with their half-widths."""
+        return self.values[query][self.cells], self.every(self.noises.half_widths(query))
+
+    def of_each(self, queries: Sequence[Query]) -> Noisy:
+        """The same of one query; 0 for none."""
+        return self.of(*queries) if queries else (np.zeros(self.count, dtype=np.int64), self.every(0))
+
+    def every(self, width: int | Integers) -> Integers:
+        """A half-width for each of the cells, of one for all or one for each, in integers that cannot overflow."""
+        widths = np.asarray(width)
+        if widths.dtype != np.object_ and int(widths.max(initial=0)) >= 2**62:
+            widths = widths.astype(np.object_)
+        found: Integers = np.broadcast_to(widths[self.cells] if widths.ndim else widths, (self.count,))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorForm:
+    """How an expected error follows from the half-widths of single noises.
+
+    Args:
+        terms: queries, each with the factor of its half-width; public counts have none.
+        take: "sum" or "largest" of the factors times the half-widths.
+        root: 1, or 2 where the square root of that is the error.
+    """
+
+    terms: tuple[tuple[Query, Fraction], ...]
+    take: Literal["sum", "largest"] = "sum"
+    root: int = 1
+
+    def error(self, noises: Noises) -> float:
+        """The expected error."""
+        sizes = [factor * noises.largest(query) for query, factor in self.terms]
+        error = float(max(sizes, default=Fraction(0)) if self.take == "largest" else sum(sizes, Fraction(0)))
+        return error if self.root == 1 else error**0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statements:
+    """What the intervals of a statistic rest on (Boole's inequality counts it).
+
+    Args:
+        shared: statements about one noise, and about how many integers each is: the same key is the same statement, in
+            whichever statistic it stands.
+        own: how many more there are that no other statistic rests on.
+        single: on how many statements one interval rests.
+    """
+
+    shared: Mapping[tuple[str, Query], int]
+    own: int
+    single: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountTable:
+    """A table of a statistic's own, for every cell of the request.
+
+    Args:
+        groups: its own groups.
+        counts: the counts with their intervals, the last group fastest.
+        consistent: the counts that agree with those of other tables, where there are such.
+    """
+
+    groups: tuple[Group, ...]
+    counts: Estimate
+    consistent: Any | None
+
+
+class Recipe(Protocol):
+    """How one statistic of a request is answered: one frozen class for each kind, in which nothing may be missing."""
+
+    whole: ClassVar[bool]
+    """Whether its numbers are whole, 64-bit integers as long as intervals are."""
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        """Its queries, each with the part of the statistic's weight that it needs."""
+
+    def form(self, noises: Noises, rows: int) -> ErrorForm | None:
+        """The expected error by single noises in a group of `rows` rows; None where it is another function of them."""
+
+    def error(self, noises: Noises, rows: int) -> float:
+        """The largest half-width of its intervals in any cell; where that depends on a count, in a group of `rows` rows."""
+
+    def unit(self, rows: int) -> str:
+        """What the error counts, if not values of the statistic in any group."""
+
+    def accuracy(self, noises: Noises) -> str:
+        """What stands behind the error in the words of a quote."""
+
+    def statements(self, noises: Noises) -> Statements:
+        """What its intervals rest on."""
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        """For each of its outputs the values and intervals of the cells."""
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        """Its own tables."""
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        """What a document says of its numbers beside the view of its kind; `totals` stand beside them or do not."""
+
+
+def terms(*factors: tuple[Sequence[Query], Fraction]) -> tuple[tuple[Query, Fraction], ...]:
+    """The terms of an error: those of factor 0 are left out."""
+    return tuple((query, factor) for queries, factor in factors for query in queries if factor)
+
+
+def noise_statements(noises: Noises, queries: Sequence[Query]) -> Statements:
+    """The noise of each of the queries is within its half-width."""
+    shared = {("noise", query): noises.drawn(query) for query in queries}
+    return Statements(shared, 0, len(shared))
+
+
+def in_a_group(rows: int) -> str:
+    """What an error that depends on the size of a group counts."""
+    return f"in a group of {rows:,} rows"

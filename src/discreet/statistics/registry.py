@@ -1,0 +1,37 @@
+"""All kinds of statistics, in one tuple, and by their words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from discreet.statistics.base import Kind
+from discreet.statistics.count_tables import Tables
+from discreet.statistics.counts import Count
+from discreet.statistics.histograms import Histogram
+from discreet.statistics.means import Mean
+from discreet.statistics.quantile import Median, Quantiles
+from discreet.statistics.shares import Share
+from discreet.statistics.sums import Sum
+from discreet.statistics.variances import Std, Variance
+
+__all__ = ["STATISTICS", "by_word"]
+
+STATISTICS: tuple[type[Kind], ...] = (
+    Count,
+    Sum,
+    Mean,
+    Share,
+    Variance,
+    Std,
+    Median,
+    Quantiles,
+    Histogram,
+    Tables,
+)
+"""The law tests go through this tuple; plan files, pages and the command line read it."""
+
+
+def by_word() -> Mapping[str, type[Kind]]:
+    """The kinds by the words that plan files and documents have for them."""
+    return MappingProxyType({kind.word: kind for kind in STATISTICS})

@@ -1,0 +1,128 @@
+"""The number of rows of the group over the number of rows of all groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.queries import Query
+from discreet.domain.steps import TableFacts
+from discreet.exact.numbers import Amount
+from discreet.mechanisms import Sensitivity
+from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
+from discreet.statistics.common import NoColumn, OneNumber, checked_weight, title
+from discreet.statistics.counted import PublicCount, counted
+from discreet.statistics.estimate import Estimate, quotient_range
+from discreet.statistics.recipe import (
+    Answers,
+    Counted,
+    CountTable,
+    ErrorForm,
+    Noises,
+    Statements,
+    in_a_group,
+    noise_statements,
+    terms,
+)
+
+__all__ = ["Share", "ShareRecipe", "share", "share_estimate"]
+
+_SLACK = 1e-12
+
+
+def share(*, weight: Amount = 1) -> Statistic:
+    """The proportion of each group among the rows of all groups, between 0 and 1."""
+    return Statistic(Share(), None, "share", checked_weight(weight))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The number of rows of the group over the number of rows of all groups."""
+
+    word: ClassVar = "share"
+    noun: ClassVar = "Share"
+    keys: ClassVar = Keys(None, {}, {}, alone=True)
+    view: ClassVar = CLIPPED
+    counts: ClassVar = True
+    reads: ClassVar[Reads] = NoColumn()
+    shape: ClassVar[Shape] = OneNumber()
+
+    @staticmethod
+    def of(*columns: Any, **options: Any) -> Statistic:
+        return share(*columns, **options)
+
+    @staticmethod
+    def title(shown: Mapping[str, Any], part: str) -> str:
+        return title(part or Share.noun, shown)
+
+    def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+        return Sensitivity(0, 0) if free.determined else free.of_rows()
+
+    def recipe(self, one: Statistic, asked: Asked) -> ShareRecipe:
+        count = counted(asked, None)
+        # The denominator is a sum of noisy counts where the number of rows is private.
+        every: Counted = count if asked.every is None else PublicCount(asked.every)
+        return ShareRecipe(count, every)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShareRecipe:
+    """count / every: the rows of the cell, and of all cells."""
+
+    whole: ClassVar = False
+    count: Counted
+    every: Counted
+
+    @property
+    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
+        return tuple((query, Fraction(1)) for query in self.count.queries)
+
+    def form(self, noises: Noises, rows: int) -> ErrorForm:
+        return ErrorForm(terms((self.count.queries, Fraction(1, rows))))
+
+    def error(self, noises: Noises, rows: int) -> float:
+        return self.form(noises, rows).error(noises)
+
+    def unit(self, rows: int) -> str:
+        return in_a_group(rows)
+
+    def accuracy(self, noises: Noises) -> str:
+        return ""
+
+    def statements(self, noises: Noises) -> Statements:
+        sums = {("all rows", query): 1 for query in self.every.queries}
+        shared = {**noise_statements(noises, self.count.queries).shared, **sums}
+        return Statements(shared, 0, len(shared))
+
+    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
+        return (share_estimate(self.count.counts(answers), self.every.total(answers)),)
+
+    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
+        return ()
+
+    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
+        return {}
+
+
+def share_estimate(
+    counts: tuple[NDArray[Any], NDArray[Any]], every: tuple[NDArray[Any] | int, NDArray[Any] | int]
+) -> Estimate:
+    """The proportion count/every, clipped into [0, 1]; where `every` may be below 1 the interval is [0, 1].
+
+    Args:
+        counts: the noisy counts, and the half-widths of their noise.
+        every: the number of rows of all groups, and the half-width of its noise, 0 where it is public.
+    """
+    n, dn = (part.astype(np.float64) for part in counts)
+    total, half = (np.asarray(part, dtype=np.float64) for part in every)
+    value = np.clip(n / np.maximum(total, 1.0), 0.0, 1.0)
+    low, high = quotient_range(n, dn, np.broadcast_to(total, n.shape), np.broadcast_to(half, n.shape))
+    open_range = total - half < 1
+    bottom = np.where(open_range, 0.0, np.clip(low - _SLACK, 0.0, 1.0))
+    top = np.where(open_range, 1.0, np.clip(high + _SLACK, 0.0, 1.0))
+    return Estimate(value, np.minimum(bottom, value), np.maximum(top, value))
