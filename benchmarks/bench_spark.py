@@ -72,7 +72,7 @@ def main() -> int:
             return lambda: opened.release(request, spend="0.001", name=str(next(names)))
 
         engine = open_source(frame, schema)
-        wanted = request.layout.parts[0]
+        wanted = request.layout.scans[0]
         work = {
             "plain query": lambda: spark.sql(query).toArrow(),
             "cube": lambda: engine.aggregate(wanted.axes, wanted.moments),

@@ -85,7 +85,7 @@ def ten_statistics(path: Path, rows: int) -> None:
 
 def brought(path: Path, plan: Plan) -> Callable[[], object]:
     engine = open_source(path, SCHEMA)
-    return lambda: [engine.aggregate(part.axes, part.moments) for part in plan.layout.parts]
+    return lambda: [engine.aggregate(part.axes, part.moments) for part in plan.layout.scans]
 
 
 def one_or_several(path: Path) -> None:

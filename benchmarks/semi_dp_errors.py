@@ -25,8 +25,8 @@ from discreet.mechanisms import Noise, Sensitivity, noise_for
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import LEVEL, Measured, Quote
 from discreet.statistics import Count, Statistic
-from discreet.totals.beside import beside
 from discreet.totals.cells import shape_of
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.published import totals_of_counts
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "semi-dp-errors.md"
@@ -117,7 +117,7 @@ def quoted(case: Case, spend: dp.PureDP | dp.ZCDP) -> Quote:
     uniform = {name: dp.Weights(dict.fromkeys(one.values, 1)) for name, one in categories.items() if name not in known}
     table = dp.Table(schema, dp.ReplaceOne(rows=rows)).impute({**uniform, "wage": dp.Uniform()})
     plan = table.group_by(*case.columns).agg(case.statistic)
-    return quote(plan, spend, beside(case.invariants, schema, totals, rows))
+    return quote(plan, spend, exact_totals_of(case.invariants, schema, totals, rows))
 
 
 def row(name: str, symbol: str, spend: dp.PureDP | dp.ZCDP) -> str:

@@ -16,7 +16,7 @@ from discreet.errors import SchemaError, printed
 from discreet.exact.on_demand import on_demand
 from discreet.totals.description import Description
 from discreet.totals.reading import read_cells, read_coefficients, read_columns, read_list
-from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart
+from discreet.totals.statements import ImpossibleStatement, LinearStatement, OccupiedStatement, TotalsStatement
 
 if TYPE_CHECKING:
     from discreet.totals.adjacency import SemiAdjacency, semi_adjacency
@@ -90,7 +90,7 @@ def Totals(*columns: str, only: Iterable[object] | None = None) -> Invariants:  
         SchemaError: no column, a column twice, a cell of another length or twice.
     """
     names = read_columns(columns, "Totals")
-    return Invariants((TotalsPart(names, None if only is None else read_cells(only, names, "Totals", "only")),))
+    return Invariants((TotalsStatement(names, None if only is None else read_cells(only, names, "Totals", "only")),))
 
 
 def Margins(*column_lists: Sequence[str] | str) -> Invariants:  # noqa: N802
@@ -114,7 +114,7 @@ def Occupied(*columns: str, only: Iterable[object] | None = None) -> Invariants:
         SchemaError: as `Totals`.
     """
     names = read_columns(columns, "Occupied")
-    return Invariants((OccupiedPart(names, None if only is None else read_cells(only, names, "Occupied", "only")),))
+    return Invariants((OccupiedStatement(names, None if only is None else read_cells(only, names, "Occupied", "only")),))
 
 
 def Impossible(*columns: str, cells: Iterable[object]) -> Invariants:  # noqa: N802
@@ -124,7 +124,7 @@ def Impossible(*columns: str, cells: Iterable[object]) -> Invariants:  # noqa: N
         SchemaError: as `Totals`.
     """
     names = read_columns(columns, "Impossible")
-    return Invariants((ImpossiblePart(names, read_cells(cells, names, "Impossible", "cells")),))
+    return Invariants((ImpossibleStatement(names, read_cells(cells, names, "Impossible", "cells")),))
 
 
 def LinearInvariant(  # noqa: N802
@@ -146,4 +146,4 @@ def LinearInvariant(  # noqa: N802
         if not isinstance(name, str) or not name or not name.isprintable():
             raise SchemaError(f"LinearInvariant: name {printed(name)} must be printable text")
     rows = tuple(read_coefficients(row, names, name) for name, row in coefficients.items())
-    return Invariants((LinearPart(names, tuple(coefficients), rows),))
+    return Invariants((LinearStatement(names, tuple(coefficients), rows),))

@@ -31,7 +31,7 @@ import polars as pl
 
 import discreet as dp
 from discreet.audit.engines.conformance import first_difference
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType
 from discreet.engines.duckdb import csv_lines
@@ -166,13 +166,13 @@ def same_cube(path: Path, schema: dp.Schema, names: list[str] | None, rows: list
 
 
 @cache
-def csv_layout(names: tuple[str, ...]) -> Part:
+def csv_layout(names: tuple[str, ...]) -> Scan:
     """The layout of a request that counts every one of these columns."""
     schema = dp.Schema({name: COLUMNS[name] for name in names})
     groups = [name for name, column in schema.columns.items() if isinstance(column, dp.Category)]
     sums = [dp.sum(name, nulls="skip") for name, column in schema.columns.items() if type(column) is dp.Number]
     others = [dp.count(name) for name, column in schema.columns.items() if isinstance(column, dp.Date)]
-    return dp.Table(schema, dp.AddRemove()).group_by(*groups).agg(dp.count(), *sums, *others).layout.parts[0]
+    return dp.Table(schema, dp.AddRemove()).group_by(*groups).agg(dp.count(), *sums, *others).layout.scans[0]
 
 
 # Releases of CSV tables ------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pytest
 import discreet as dp
 from discreet.invariants import Invariants
 from discreet.totals.published import PublishedTotals
-from discreet.totals.statements import TotalsPart
+from discreet.totals.statements import TotalsStatement
 
 NAME = "Wilhelmina"
 SCHEMA = dp.Schema(
@@ -169,7 +169,7 @@ def test_what_is_no_cell_is_refused(cell, tmp_path):
         (lambda: "state", "invariants='state': must be made with Totals"),
         (lambda: [dp.Totals("state")], "invariants=<list>: must be made with Totals"),
         (lambda: dp.Totals, "must be made with Totals"),
-        (lambda: TotalsPart(("state",), None), "must be made with Totals"),
+        (lambda: TotalsStatement(("state",), None), "must be made with Totals"),
         (lambda: FRAME, "must be made with Totals"),
     ],
 )
@@ -177,7 +177,9 @@ def test_invariants_that_do_not_fit_are_refused_when_the_session_is_opened(invar
     assert_refused(lambda: session(invariants(), ledger=tmp_path / "l.db"), words, tmp_path)
 
 
-@pytest.mark.parametrize("parts", [3, ("state",), (TotalsPart((), None),), (TotalsPart(("state",), (3,)),)], ids=repr)
+@pytest.mark.parametrize(
+    "parts", [3, ("state",), (TotalsStatement((), None),), (TotalsStatement(("state",), (3,)),)], ids=repr
+)
 def test_invariants_of_odd_parts_are_refused(parts, tmp_path):
     assert_refused(lambda: session(Invariants(parts)), None, tmp_path)
 

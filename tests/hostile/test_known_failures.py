@@ -207,7 +207,7 @@ def test_every_spelling_has_the_one_code_that_is_listed(column, codes):
         plan = table.group_by("k", dp.bins("x", [column.value(code) for code in range(column.size)])).agg(dp.count())
     else:
         plan = table.group_by("k").agg(dp.count("x"), dp.sum("x", nulls="skip"))
-    (wanted,) = plan.layout.parts
+    (wanted,) = plan.layout.scans
     frame = pl.DataFrame(rows, schema=["k", "x"], orient="row")
     text = ColumnType("text", "VARCHAR")
     for engine in (open_source(frame, schema), ReferenceEngine({"k": text, "x": text}, rows)):

@@ -46,7 +46,7 @@ NAMES = tuple(SCHEMA.columns)
     Table(SCHEMA, AddRemove())
     .group_by("sex", bins("day", ["2020-01-01", "2020-05-02", "2020-12-31"]))
     .agg(count(), sum_of("age", nulls="skip"))
-    .layout.parts
+    .layout.scans
 )
 TEXT = ColumnType("text", "VARCHAR")
 Row = tuple[str, ...]

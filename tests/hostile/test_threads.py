@@ -110,7 +110,7 @@ def test_threads_of_sessions_get_the_rows_of_their_own_source(tmp_path: Path, ki
             # Every second request has two scans, which must be of the same rows.
             asked = [dp.count()] if turn % 2 else [dp.count(), dp.median("x", nulls="skip"), dp.median("y", nulls="skip")]
             request = one.table.group_by("g").agg(*asked)
-            assert len(request.layout.parts) == (1 if turn % 2 else 2)
+            assert len(request.layout.scans) == (1 if turn % 2 else 2)
             try:
                 table = one.release(request, spend=10**5, name=f"{number} {turn}").table
             except dp.DiscreetError as error:
@@ -130,7 +130,7 @@ def test_readings_of_relations_never_overlap_and_never_share_a_name(monkeypatch:
     sources = relations_of_one_connection(Path())  # no file
     engines = {name: open_source(source, SCHEMA) for name, source in sources.items()}
     plan = dp.Table(SCHEMA, dp.AddRemove()).group_by("g").agg(dp.count())
-    part = plan.layout.parts[0]
+    part = plan.layout.scans[0]
     names: list[str] = []
     inside, most = [0], [0]
     real = duckdb.DuckDBPyRelation.query
@@ -156,7 +156,7 @@ def test_scans_of_a_relation_see_the_same_rows() -> None:
     """A relation that has other rows each time it is read is read once."""
     relation = duckdb.connect().sql("SELECT 'a' AS g, CAST(floor(random() * 2) AS INTEGER) AS x, 1 AS y FROM range(10000)")
     engine = open_source(relation, SCHEMA)
-    part = dp.Table(SCHEMA, dp.AddRemove()).agg(dp.sum("x", nulls="skip")).layout.parts[0]
+    part = dp.Table(SCHEMA, dp.AddRemove()).agg(dp.sum("x", nulls="skip")).layout.scans[0]
     scan = (part.axes, part.moments)
     sums = [cube.sums.tolist() for cube in cubes_of(engine, [scan] * 4)]
     assert sums == sums[:1] * 4
@@ -265,7 +265,7 @@ def test_rows_that_are_computed_anew_for_each_reading_are_read_once() -> None:
             return pl.DataFrame({"g": ["a"] * 9, "x": [self.times] * 9, "y": [self.times] * 9}).__arrow_c_stream__()
 
     engine = open_source(Lazy(), SCHEMA)
-    part = dp.Table(SCHEMA, dp.AddRemove()).agg(dp.sum("x", nulls="skip")).layout.parts[0]
+    part = dp.Table(SCHEMA, dp.AddRemove()).agg(dp.sum("x", nulls="skip")).layout.scans[0]
     scan = (part.axes, part.moments)
     sums = [cube.sums.tolist() for cube in cubes_of(engine, [scan] * 3)]
     assert sums == sums[:1] * 3

@@ -11,7 +11,7 @@ import discreet as dp
 from discreet.totals.adjacency import semi_adjacency
 from discreet.totals.cells import cell_at, domain_size
 from discreet.totals.published import totals_of_counts
-from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart
+from discreet.totals.statements import ImpossibleStatement, LinearStatement, OccupiedStatement, TotalsStatement
 
 # The null level is a level like any other, so a category of one value has two levels: x0 and null.
 SCHEMA = dp.Schema(
@@ -31,14 +31,14 @@ def published(invariants, cells):
     for part in invariants.parts:
         seen = Counter(tuple(cell[columns.index(name)] for name in part.columns) for cell in cells)
         match part:
-            case TotalsPart(only=only):
+            case TotalsStatement(only=only):
                 said.append(frozenset((cell, k) for cell, k in seen.items() if only is None or cell in only))
-            case OccupiedPart(only=only):
+            case OccupiedStatement(only=only):
                 said.append(frozenset(cell for cell in seen if only is None or cell in only))
-            case ImpossiblePart(cells=never):
+            case ImpossibleStatement(cells=never):
                 if any(cell in seen for cell in never):
                     return None
-            case LinearPart(rows=rows):
+            case LinearStatement(rows=rows):
                 said.append(tuple(sum(dict(row).get(cell, 0) * k for cell, k in seen.items()) for row in rows))
     return tuple(said)
 

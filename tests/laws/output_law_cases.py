@@ -273,6 +273,6 @@ def with_scaled_noise(quoted, factor: Fraction):
 
 def answers_on_the_cube(quoted, rows, monkeypatch):
     """The law of the exact answers as a release computes them, over all outcomes of the samplers."""
-    (brought,) = quoted.plan.layout.parts
+    (brought,) = quoted.plan.layout.scans
     cube = ReferenceEngine(HEADER, rows).aggregate(brought.axes, brought.moments)
     return enumerated(lambda: tuple(map(int, chain(*exact_answers(quoted, [cube], None)))), monkeypatch)

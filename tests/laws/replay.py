@@ -16,8 +16,8 @@ import pytest
 
 import discreet as dp
 from discreet.cube.cube import Cube, compact, sum_dtype
-from discreet.cube.paths import KeyAxis
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
+from discreet.cube.value_paths import KeyAxis
 from discreet.domain.codes import NULL
 from discreet.domain.steps import CategoryFacts, facts_of
 from discreet.mechanisms.gaussian import GaussianNoise
@@ -108,7 +108,7 @@ def published_shapes(quoted, noisy) -> list[tuple]:
 def scanned(plan) -> list[Cube]:
     """Cubes with the declared number of rows, which stand for the source; their rows are not read."""
     rows = np.array([facts_of(plan.schema, plan.neighbours).rows or 0])
-    shapes = [(np.zeros((1, len(part.axes)), int), np.zeros((1, len(part.moments)), int)) for part in plan.layout.parts]
+    shapes = [(np.zeros((1, len(part.axes)), int), np.zeros((1, len(part.moments)), int)) for part in plan.layout.scans]
     return [Cube(keys, rows, sums, sums) for keys, sums in shapes]
 
 
@@ -161,10 +161,10 @@ def codes_of(facts, name: str) -> list[int | None]:
 
 def cubes_of(plan, rows: Sequence[dict]) -> list[Cube]:
     """The cubes of such rows, as an engine would count them."""
-    return [cube_of(part, rows) for part in plan.layout.parts]
+    return [cube_of(part, rows) for part in plan.layout.scans]
 
 
-def cube_of(part: Part, rows: Sequence[dict]) -> Cube:
+def cube_of(part: Scan, rows: Sequence[dict]) -> Cube:
     keys = [[label(axis, row[axis.name]) for axis in part.axes] for row in rows]
     values = [[row[moment.name] for moment in part.moments] for row in rows]
     lows = [moment.path.low for moment in part.moments]
@@ -191,7 +191,7 @@ def extreme_rows(plan) -> list[dict]:
     """Rows at the ends: in the first or the last cell, with the least or the greatest value."""
     facts = table_facts(plan.schema, plan.neighbours, plan.steps)
     ends = {name: [code for code in codes_of(facts, name) if code is not None] for name in used_columns(plan)}
-    summed = [moment.name for part in plan.layout.parts for moment in part.moments]
+    summed = [moment.name for part in plan.layout.scans for moment in part.moments]
     rows = [
         {name: codes[of if name in summed else cell] for name, codes in ends.items()}
         for cell, of in product((0, -1), (0, -1))

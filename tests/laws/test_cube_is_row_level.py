@@ -182,7 +182,7 @@ def test_the_joint_cube_has_the_law_of_the_rows(relation, resize, monkeypatch):
     neighbours = dp.AddRemove() if relation == "add-remove" else dp.ReplaceOne(rows=len(data))
     plan = plan_of(neighbours, resize)
     engine = ReferenceEngine({"a": TEXT, "b": NUMBER}, data)
-    (brought,) = plan.layout.parts
+    (brought,) = plan.layout.scans
     cube = engine.aggregate(brought.axes, brought.moments)
     known = facts_of(plan.schema, plan.neighbours).rows
     law = enumerated(
@@ -201,7 +201,7 @@ def test_sums_per_cell_have_the_law_of_the_rows_when_copies_are_constant(resize,
     if resize is not None:
         table = table.resize(resize[0], proportion=resize[1])
     plan = table.agg(dp.sum("b"))
-    (brought,) = plan.layout.parts
+    (brought,) = plan.layout.scans
     assert not brought.axes
     assert [moment.name for moment in brought.moments] == ["b"]
     cube = ReferenceEngine({"a": TEXT, "b": NUMBER}, data).aggregate(brought.axes, brought.moments)
@@ -233,7 +233,7 @@ def test_answers_have_the_joint_law_of_the_rows(relation, resize, monkeypatch):
     asked = quote(plan, dp.PureDP(1))
     queries = [one.query for one in asked.measured]
     assert {type(query) for query in queries} == {RowCount, WeightedSum, Squares, LevelCounts, TableCounts}
-    (brought,) = plan.layout.parts
+    (brought,) = plan.layout.scans
     cube = ReferenceEngine({"a": TEXT, "b": NUMBER}, data).aggregate(brought.axes, brought.moments)
     law = enumerated(lambda: tuple(tuple(map(int, one)) for one in exact_answers(asked, [cube], None)), monkeypatch)
     expected: Law = {}

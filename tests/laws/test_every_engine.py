@@ -46,7 +46,7 @@ def test_every_engine_is_named_with_the_tests_that_compare_it() -> None:
 def test_an_engine_that_tells_of_its_progress_answers_what_the_other_one_answers() -> None:
     header = {"g": ColumnType("text", "text"), "v": ColumnType("integer", "BIGINT")}
     engine = ReferenceEngine(header, [("x", 1), ("y", None), (None, 3)])
-    (part,) = ASKED.plan.layout.parts
+    (part,) = ASKED.plan.layout.scans
     stages: list[str] = []
     told = Telling(engine, stages.append).aggregate(part.axes, part.moments)
     assert all((getattr(told, name) == one).all() for name, one in vars_of(engine.aggregate(part.axes, part.moments)))

@@ -58,9 +58,9 @@ from discreet.releases.publish import guarantee_of
 from discreet.statistics.base import outputs, statistic_json
 from discreet.statistics.registry import STATISTICS as EVERY_STATISTIC
 from discreet.statistics.registry import by_word
-from discreet.totals.beside import alive_cells, beside, equations_of
 from discreet.totals.components import components_of, splits_of
-from discreet.totals.statements import Part, cells_of, part_json, parted
+from discreet.totals.exact_totals import alive_cells, equations_of, exact_totals_of
+from discreet.totals.statements import ExactStatement, cells_of, statement_json, statements_by_kind
 from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
 
 from .every_noise import assert_described
@@ -259,7 +259,7 @@ def test_every_statistic_has_a_quote_an_error_a_name_and_a_place_in_a_plan_file(
 @pytest.mark.parametrize("kind", EVERY_STATISTIC)
 def test_every_statistic_has_a_sensitivity_beside_totals(kind: type) -> None:
     plan = TABLE.agg(STATISTICS[kind])
-    totals = beside(dp.Totals("g"), SCHEMA, None, 3)
+    totals = exact_totals_of(dp.Totals("g"), SCHEMA, None, 3)
     found = totals_space._largest(plan, space_of(plan, totals))
     assert found.l1 > 0 or plan.statistics[0].kind in {dp.count().kind, dp.share().kind}  # n is public
 
@@ -273,7 +273,7 @@ def test_what_a_user_is_told_is_never_below_what_the_queries_have(kind: type, sp
     statistic = dp.histogram("v", columns["bins"]) if columns else STATISTICS[kind]
     plan = dp.Table(schema, dp.ReplaceOne(rows=1000)).where({"v": (0, 198)}).agg(statistic)
     invariants = dp.Totals("g")
-    asked = quote(plan, spend, beside(invariants, schema, None, 1000))
+    asked = quote(plan, spend, exact_totals_of(invariants, schema, None, 1000))
     l1, l2 = (invariants.sensitivity(schema, plan, norm) for norm in (1, 2))
     for one in asked.measured:
         slope = getattr(one.query, "slope", 1)  # of half steps, and of their squares
@@ -365,9 +365,9 @@ def test_every_step_is_written_and_conditions_are_known_as_such() -> None:
 
 
 def test_every_part_of_exact_totals_is_written_and_sorted_by_its_kind() -> None:
-    assert {type(part) for part in INVARIANTS.parts} == members_of(Part)
-    assert len({part_json(part)["part"] for part in INVARIANTS.parts}) == len(get_args(Part))
-    kinds = parted(INVARIANTS.parts)
+    assert {type(part) for part in INVARIANTS.parts} == members_of(ExactStatement)
+    assert len({statement_json(part)["part"] for part in INVARIANTS.parts}) == len(get_args(ExactStatement))
+    kinds = statements_by_kind(INVARIANTS.parts)
     found = (*kinds.totals, *kinds.occupied, *kinds.impossible, *kinds.linear)
     assert sorted(map(str, found)) == sorted(map(str, INVARIANTS.parts))
 
@@ -392,9 +392,9 @@ FOREIGN: dict[str, Callable[[Any], object]] = {
     "row targets": lambda one: row_targets(ASKED.plan, one, None),
     "conditions": lambda one: conditions_of([one]),
     "completeness of a group": lambda one: is_complete(_named(one), ASKED.plan.facts),
-    "parts": lambda one: parted([one]),
+    "parts": lambda one: statements_by_kind([one]),
     "cells of a part": cells_of,
-    "JSON of a part": lambda one: part_json(_parted(one)),
+    "JSON of a part": lambda one: statement_json(_parted(one)),
     "alive cells": lambda one: alive_cells(_beside(one), SCHEMA),
     "equations": lambda one: equations_of(_beside(one).invariants, SCHEMA),
     "splits": lambda one: splits_of(_component(one), np.ones(3, dtype=bool), SCHEMA, None, 3),
@@ -421,7 +421,7 @@ def _parted(one: Any) -> Any:
 
 
 def _beside(part: Any) -> Any:
-    whole = beside(dp.Totals("g"), SCHEMA, None, 3)
+    whole = exact_totals_of(dp.Totals("g"), SCHEMA, None, 3)
     object.__setattr__(whole.invariants, "parts", (_parted(part),))
     return whole
 

@@ -30,7 +30,7 @@ def always_the_first(size, weights, bits):
 
 
 def law_of_the_cube(plan, monkeypatch):
-    (brought,) = plan.layout.parts
+    (brought,) = plan.layout.scans
     cube = ReferenceEngine({"a": TEXT, "b": NUMBER}, DATA).aggregate(brought.axes, brought.moments)
     known = facts_of(plan.schema, plan.neighbours).rows
 
@@ -73,7 +73,7 @@ def test_sums_get_every_null_exactly_once(few, monkeypatch):
     for kind in (np.int64, np.object_):  # Python integers where another column of the cube is wide
         schema = dp.Schema(g=dp.Category(["x", "y", "z"]), v=dp.Number(0, top))
         table = dp.Table(schema, dp.AddRemove()).impute({"v": dp.Uniform(top, top)})
-        (brought,) = table.group_by("g").agg(dp.sum("v")).layout.parts
+        (brought,) = table.group_by("g").agg(dp.sum("v")).layout.scans
         nulls = np.array([0, 3, 500])
         cube = Cube(np.arange(3).reshape(3, 1), nulls + 7, np.full((3, 1), 7), np.array([[5], [6], [7]], kind))
         full = impute(cube, brought.axes, brought.moments, system_bits())

@@ -78,7 +78,7 @@ def brought(make, neighbours, cells):
 
 def law_on_cubes(quoted, monkeypatch):
     engine = ReferenceEngine(HEADER, ROWS)
-    cubes = [engine.aggregate(part.axes, part.moments) for part in quoted.plan.layout.parts]
+    cubes = [engine.aggregate(part.axes, part.moments) for part in quoted.plan.layout.scans]
     return enumerated(lambda: tuple(map(int, chain(*exact_answers(quoted, cubes, None)))), monkeypatch)
 
 
@@ -95,7 +95,7 @@ CASES = [(name, one) for name in APART for one in NEIGHBOURS if isinstance(one, 
 def test_cubes_one_by_one_have_the_law_of_the_joint_cube_and_of_the_rows(name, neighbours, monkeypatch):
     make, parts = APART[name]
     apart, joint = brought(make, neighbours, 0), brought(make, neighbours, 2**14)
-    assert (len(apart.plan.layout.parts), len(joint.plan.layout.parts)) == (parts, 1)
+    assert (len(apart.plan.layout.scans), len(joint.plan.layout.scans)) == (parts, 1)
     law = law_on_cubes(apart, monkeypatch)
     assert sum(law.values()) == 1
     assert law == law_on_cubes(joint, monkeypatch)
@@ -105,7 +105,7 @@ def test_cubes_one_by_one_have_the_law_of_the_joint_cube_and_of_the_rows(name, n
 @pytest.mark.parametrize("name", TOGETHER)
 def test_what_is_drawn_once_is_in_one_cube(name, monkeypatch):
     quoted = brought(TOGETHER[name], NEIGHBOURS[0], 0)
-    assert len(quoted.plan.layout.parts) == 1
+    assert len(quoted.plan.layout.scans) == 1
     assert law_on_cubes(quoted, monkeypatch) == law_on_rows(quoted)
 
 
@@ -119,7 +119,7 @@ def test_cubes_that_draw_it_again_have_another_law(name, monkeypatch):
             brought(TOGETHER[name], NEIGHBOURS[0], 0)
     monkeypatch.setattr(layouts, "_require_the_joint_law", lambda *_: None)
     mutant = brought(TOGETHER[name], NEIGHBOURS[0], 0)
-    assert len(mutant.plan.layout.parts) == 2
+    assert len(mutant.plan.layout.scans) == 2
     law = law_on_cubes(mutant, monkeypatch)
     assert sum(law.values()) == 1
     assert law != law_on_rows(mutant)
@@ -128,7 +128,7 @@ def test_cubes_that_draw_it_again_have_another_law(name, monkeypatch):
 @pytest.mark.parametrize("neighbours", NEIGHBOURS, ids=["replace-one", "add-remove"])
 def test_cubes_of_different_numbers_of_rows_are_no_release(neighbours):
     quoted = brought(APART["trees of imputed columns"][0], neighbours, 0)
-    first, second = quoted.plan.layout.parts
+    first, second = quoted.plan.layout.scans
     whole, cut = ReferenceEngine(HEADER, ROWS), ReferenceEngine(HEADER, ROWS[:1])
     cubes = [whole.aggregate(first.axes, first.moments), cut.aggregate(second.axes, second.moments)]
     with pytest.raises(dp.InternalError, match="another number of rows"):

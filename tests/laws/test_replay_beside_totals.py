@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.cube.cube import Cube, compact
-from discreet.cube.paths import KeyAxis, path_of
+from discreet.cube.value_paths import KeyAxis, path_of
 from discreet.domain.codes import NULL
 from discreet.domain.steps import facts_of
 from discreet.engines.reference import ReferenceEngine
-from discreet.totals.beside import beside
 from discreet.totals.checking import checked_invariants
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.published import totals_of_counts
 
 from .random_totals import random_invariants, random_plan, random_schema, values_of
@@ -50,7 +50,7 @@ def semi_adjacent(rng, most: int):
     if not fibres:
         return None
     totals, alike = max(fibres.items(), key=lambda item: len(item[1]))
-    known = beside(invariants, schema, rng.choice([totals, None]), rows)
+    known = exact_totals_of(invariants, schema, rng.choice([totals, None]), rows)
     quoted = quote_of(plan, rng.choice(SPENDS), known)
     if quoted is None:
         return None
@@ -66,7 +66,7 @@ def changed(one, other) -> int:
 
 def certain(plan, engine: ReferenceEngine) -> list[Cube]:
     """The cubes of a table, with the one value that the only law there is can draw: the first category of its column."""
-    cubes = [engine.aggregate(part.axes, part.moments) for part in plan.layout.parts]
+    cubes = [engine.aggregate(part.axes, part.moments) for part in plan.layout.scans]
     return [compact(replace(cube, keys=np.where(cube.keys < NULL, 0, cube.keys))) for cube in cubes]
 
 
@@ -96,7 +96,7 @@ def test_resized_tables_beside_totals_are_answered_alike(spend):
     """Two persons change places where totals are published, and two copies of each: up to four rows."""
     table = dp.Table(SCHEMA, dp.ReplaceOne(rows=6)).impute({"b": FREE["b"], "v": FREE["v"]})
     plan = table.resize(5, proportion="3/2").group_by("b").agg(dp.count(), dp.sum("v"))
-    quoted = quote_of(plan, spend, beside(dp.Totals("s"), SCHEMA, None, 6))
+    quoted = quote_of(plan, spend, exact_totals_of(dp.Totals("s"), SCHEMA, None, 6))
     assert quoted.group == 4
     low, *_, high = extreme_rows(plan)
     for moved in (1, 2, 4):

@@ -117,7 +117,7 @@ class Norms:
 
 def exact(asked, rows):
     """The answer of the only query of the quote."""
-    (brought,) = asked.plan.layout.parts
+    (brought,) = asked.plan.layout.scans
     cube = ReferenceEngine(HEADER, rows).aggregate(brought.axes, brought.moments)
     (answer,) = exact_answers(asked, [cube], None)
     return answer.astype(np.int64)

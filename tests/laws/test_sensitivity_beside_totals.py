@@ -33,7 +33,7 @@ from discreet.mechanisms import Sensitivity
 from discreet.quotes.allocate import changes_of, quote
 from discreet.quotes.primitives import Asked
 from discreet.quotes.space import Space, space_of
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.published import totals_of_counts
 
 from . import literal_rows
@@ -91,7 +91,7 @@ def rows_of(plan):
 
 @cache
 def all_beside(name, totals):
-    return beside(INVARIANTS[name], SCHEMA, totals, ROWS)
+    return exact_totals_of(INVARIANTS[name], SCHEMA, totals, ROWS)
 
 
 def kinds_of(invariants, plan, query):

@@ -40,7 +40,7 @@ OF_ROWS = {
         "Sensitivity(at_once * largest, at_once * largest**2)",
         "Sensitivity(largest, largest**2)",
     ),
-    "replace-one is counted as add-remove": Mutant(allocate, "change_of", "match neighbours:", "match AddRemove():"),
+    "replace-one is counted as add-remove": Mutant(allocate, "change_of", "if neighbours.appears:", "if True:"),
     "the smallest value counts": Mutant(allocate, "change_of", "largest = max(", "largest = min("),
     "squares are not squared": Mutant(allocate, "change_of", "at_once * largest**2)", "at_once * largest)"),
     "two cells count as one": Mutant(
@@ -88,7 +88,7 @@ OF_ROWS = {
     "squared distances are not squared": Mutant(Dispersion, "most", "self.width**2", "self.width"),
     "all quantiles are one choice": Mutant(selection, "_levels", "quantiles.bit_length()", "1"),
     "choices of a replaced row as of an added one": Mutant(
-        allocate, "quantiles_change", "match neighbours:", "match AddRemove():"
+        allocate, "quantiles_change", "if neighbours.appears:", "if True:"
     ),
     "the range of a replaced row is not squared": Mutant(
         allocate, "quantiles_change", "2 * levels, 4 * levels", "2 * levels, 2 * levels"

@@ -17,7 +17,7 @@ from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import exact_answers
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.published import totals_of_counts
 
 ROWS = 3
@@ -68,7 +68,7 @@ def fibres(invariants, rows):
 
 def answers(asked, row):
     """What one such row adds to the answer of each query."""
-    (brought,) = asked.plan.layout.parts
+    (brought,) = asked.plan.layout.scans
     cube = ReferenceEngine(HEADER, [row] * ROWS).aggregate(brought.axes, brought.moments)
     return [answer.astype(np.int64) // ROWS for answer in exact_answers(asked, [cube], None)]
 
@@ -79,7 +79,7 @@ def test_no_two_tables_with_equal_totals_differ_by_more_than_declared(name, requ
     invariants, request = INVARIANTS[name], REQUESTS[request_name]
     rows, compared = records(request), 0
     for totals, tables in fibres(invariants, rows):
-        asked = quote(request, dp.PureDP(1), beside(invariants, SCHEMA, totals, ROWS))
+        asked = quote(request, dp.PureDP(1), exact_totals_of(invariants, SCHEMA, totals, ROWS))
         assert sum(one.guarantee.epsilon for one in asked.measured) == 1
         each = [np.stack(of_rows) for of_rows in zip(*(answers(asked, row) for row in rows), strict=True)]
         counts = np.array([[Counter(table)[row] for row in rows] for table in tables])

@@ -15,7 +15,7 @@ import pytest
 
 import discreet as dp
 from discreet.quotes.space import space_of
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.published import totals_of_counts
 from discreet.totals.structure import Blocks, Kernel, Tables
 
@@ -155,12 +155,12 @@ def fibres(invariants):
 def test_equal_totals_differ_within_lattice_and_sensitivity(name):
     invariants, plan = CASES[name]
     places = cells(plan)
-    whole = space_of(plan, beside(invariants, SCHEMA, None, ROWS))
+    whole = space_of(plan, exact_totals_of(invariants, SCHEMA, None, ROWS))
     compared = 0
     for number, (totals, tables) in enumerate(fibres(invariants).items()):
         if number % 7 and len(tables) < 12:
             continue
-        space = space_of(plan, beside(invariants, SCHEMA, totals, ROWS))
+        space = space_of(plan, exact_totals_of(invariants, SCHEMA, totals, ROWS))
         counted = space.of_counts(may_skip=space.structure is None)
         summed = space.of_values(0, 2, may_skip=True)
         found = [answers(plan, table, places) for table in tables[:40]]
@@ -200,7 +200,7 @@ EXPECTED = {
 def test_what_is_used_for_a_request(name):
     kind, a, l2_squared = EXPECTED[name]
     invariants, plan = CASES[name]
-    space = space_of(plan, beside(invariants, SCHEMA, None, 1000))
+    space = space_of(plan, exact_totals_of(invariants, SCHEMA, None, 1000))
     assert type(space.structure) is (type(None) if kind is None else kind)
     if a is not None:
         assert space.beside.adjacency.a == a
@@ -209,6 +209,6 @@ def test_what_is_used_for_a_request(name):
 
 
 def test_counts_that_the_totals_say_are_exact():
-    space = space_of(CASES["partition, shown alone"][1], beside(dp.Totals("a"), SCHEMA, None, ROWS))
+    space = space_of(CASES["partition, shown alone"][1], exact_totals_of(dp.Totals("a"), SCHEMA, None, ROWS))
     assert space.determined
     assert not space.across

@@ -17,7 +17,7 @@ from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.noise.bits import system_bits
 from discreet.quotes import allocate
 from discreet.releases.evaluate import exact_answers, noisy_answers
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 
 from .totals_laws import CASES, ROWS, SMALL, box, contributions, counted, records, small
 
@@ -41,10 +41,10 @@ def kernel(name, spend):
     plan = small(counted)
     frame = pl.DataFrame({"g": ["x", None, "x"], "f": ["p", "p", None], "v": [1, 0, None]})
     engine = open_source(frame, SMALL)
-    (brought,) = plan.layout.parts
+    (brought,) = plan.layout.scans
     cube = engine.aggregate(brought.axes, brought.moments)
     engine.close()
-    quoted = allocate.quote(plan, spend, beside(invariants, SMALL, None, ROWS))
+    quoted = allocate.quote(plan, spend, exact_totals_of(invariants, SMALL, None, ROWS))
     bits = system_bits()
     exact = exact_answers(quoted, [cube], bits)
     histogram = np.array([int(record in frame.rows()) for record in records(SMALL)])

@@ -24,7 +24,7 @@ from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.quotes import allocate, lattice
 from discreet.totals import adjacency as adjacency_module
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 
 from .totals_laws import (
     CASES,
@@ -110,7 +110,7 @@ def quotes(name, spend, *, published=True):
     invariants, plan, _ = CASES[name]
     found = []
     for fibre in fibres(name):
-        known = beside(invariants, plan.schema, fibre.totals if published else None, ROWS)
+        known = exact_totals_of(invariants, plan.schema, fibre.totals if published else None, ROWS)
         quoted = quote_of(plan, spend, known)
         if quoted is not None:
             found.append((quoted, fibre))
@@ -157,8 +157,8 @@ def test_nothing_is_charged_in_vain():
 def test_no_pair_differs_in_more_rows_than_are_counted(name):
     invariants, plan, _ = CASES[name]
     for fibre in fibres(name):
-        assert beside(invariants, plan.schema, fibre.totals, ROWS).adjacency.a >= fibre.a
-        assert beside(invariants, plan.schema, None, ROWS).adjacency.a >= fibre.a
+        assert exact_totals_of(invariants, plan.schema, fibre.totals, ROWS).adjacency.a >= fibre.a
+        assert exact_totals_of(invariants, plan.schema, None, ROWS).adjacency.a >= fibre.a
 
 
 @pytest.mark.parametrize("name", ["partition", "partition, not shown", "margins of 2 x 2", "occupied"])
@@ -247,6 +247,6 @@ def test_noise_on_a_smaller_lattice_is_noticed(spend, monkeypatch):
     """Margins that the noise keeps although only those of one column are published."""
     _, plan, _ = CASES["partition"]
     real = allocate.space_of
-    crossed = real(plan, beside(dp.Margins("g", "f"), SMALL, None, ROWS)).structure
+    crossed = real(plan, exact_totals_of(dp.Margins("g", "f"), SMALL, None, ROWS)).structure
     monkeypatch.setattr(allocate, "space_of", lambda *arguments: replace(real(*arguments), structure=crossed))
     assert_noticed("partition", spend)

@@ -11,15 +11,15 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.cube.paths import KeyAxis, path_of
+from discreet.cube.value_paths import KeyAxis, path_of
 from discreet.domain.steps import facts_of
 from discreet.engines.reference import ReferenceEngine
 from discreet.noise.bits import system_bits
 from discreet.releases.evaluate import exact_answers
 from discreet.totals import adjacency as adjacency_module
 from discreet.totals.adjacency import semi_adjacency
-from discreet.totals.beside import beside
 from discreet.totals.checking import checked_invariants
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.published import totals_of_counts
 
 from .random_totals import random_invariants, random_plan, random_schema, values_of
@@ -38,9 +38,9 @@ def assert_kept(invariants, plan, tables, rows):
         with suppress(dp.InternalError):  # a row in an impossible cell
             fibres[totals_of_counts(invariants, schema, (cube.keys, cube.rows))].append(table)
     totals, alike = max(fibres.items(), key=lambda item: len(item[1]), default=(None, []))
-    brought, bits, pairs = plan.layout.parts[0], system_bits(), 0
+    brought, bits, pairs = plan.layout.scans[0], system_bits(), 0
     for published, spend in product([totals, None], SPENDS):
-        known = beside(invariants, schema, published, rows)
+        known = exact_totals_of(invariants, schema, published, rows)
         quoted = quote_of(plan, spend, known) if alike else None
         if quoted is None:
             continue

@@ -12,7 +12,7 @@ from flint import arb
 
 import discreet as dp
 from discreet.quotes import allocate
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 
 from .totals_laws import CASES, ROWS, WIDE, fibres, fraction, records
 
@@ -39,7 +39,7 @@ def worst_resized(spend, rows, proportion, copies, size):
     worst = 0.0
     for fibre in fibres("partition of three"):
         full = fibre.tables[fibre.tables[:, without_nulls].sum(axis=1) == ROWS]
-        quoted = allocate.quote(resized(rows, proportion), spend, beside(invariants, WIDE, fibre.totals, ROWS))
+        quoted = allocate.quote(resized(rows, proportion), spend, exact_totals_of(invariants, WIDE, fibre.totals, ROWS))
         scale = fraction(quoted.measured[0].law.scale)
         weights = [(-arb(k) / scale).exp() for k in range(2 * rows + 1)]
         laws = {tuple(map(int, table)): sampled_law(table, copies, size) for table in full}

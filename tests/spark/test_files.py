@@ -25,7 +25,7 @@ MILLISECOND = 10**6
 
 def sum_of(engine: Engine) -> int:
     with dp.Session(engine, ONE, dataset="d", ledger=":memory:", budget=dp.ZCDP(1), neighbours=dp.AddRemove()) as one:
-        wanted = one.table.agg(dp.sum("a", nulls="skip")).layout.parts[0]
+        wanted = one.table.agg(dp.sum("a", nulls="skip")).layout.scans[0]
     return int(engine.aggregate(wanted.axes, wanted.moments).sums.sum())
 
 
@@ -240,7 +240,7 @@ def test_scans_of_one_release_see_the_same_rows(session: Any, folder: Path, kind
     if kind == "files":
         frame = session.read.option("recursiveFileLookup", "true").parquet(str(folder))
     engine = open_source(frame, ONE)
-    part = dp.Table(ONE, dp.AddRemove()).agg(dp.sum("a", nulls="skip")).layout.parts[0]
+    part = dp.Table(ONE, dp.AddRemove()).agg(dp.sum("a", nulls="skip")).layout.scans[0]
     scan = (part.axes, part.moments)
     sums = [cube.sums.tolist() for cube in cubes_of(engine, [scan, scan, ((), ()), scan]) if cube.sums.size]
     assert len(sums) == 3

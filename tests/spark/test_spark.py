@@ -44,12 +44,12 @@ def asked(schema: dp.Schema, *groups: str, of: str = "wage") -> Plan:
 
 
 def cube_of(source: Any, schema: dp.Schema, plan: Plan) -> Cube:
-    wanted, engine = plan.layout.parts[0], open_source(source, schema)
+    wanted, engine = plan.layout.scans[0], open_source(source, schema)
     return engine.aggregate(wanted.axes, wanted.moments)
 
 
 def expected(rows: list[tuple[object, ...]], kinds: dict[str, str], plan: Plan) -> Cube:
-    wanted = plan.layout.parts[0]
+    wanted = plan.layout.scans[0]
     engine = ReferenceEngine({name: ColumnType(kind, kind) for name, kind in kinds.items()}, rows)
     return engine.aggregate(wanted.axes, wanted.moments)
 
@@ -224,7 +224,7 @@ def test_one_scan_and_one_shuffle(session: Any, files: Files, capsys: pytest.Cap
     path = files("a.parquet", ROWS.append_column("note", pa.array(["…"] * 4)))
     header = header_of(f"spark:{path}")
     for groups in ((), ("sex",), ("sex", dp.bins("day", ["2020-01-01", "2020-06-01", "2020-12-31"]))):
-        wanted = asked(PERSONS, *groups).layout.parts[0]
+        wanted = asked(PERSONS, *groups).layout.scans[0]
         statement = aggregate_sql(SPARK, "{source}", header, wanted.axes, wanted.moments)
         session.sql(statement, source=session.read.parquet(path)).explain("simple")
         plan = capsys.readouterr().out

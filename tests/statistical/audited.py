@@ -5,7 +5,7 @@ from __future__ import annotations
 import discreet as dp
 from discreet.audit import audit_quote
 from discreet.quotes.allocate import quote
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 
 ROWS = 100
 
@@ -41,7 +41,7 @@ EIGHTHS = ["0.1", "0.2", "0.3", "0.5", "0.7", "0.8", "0.9"]
 
 
 def beside_totals(invariants, rows=ROWS):
-    return beside(invariants, SCHEMA, None, rows)
+    return exact_totals_of(invariants, SCHEMA, None, rows)
 
 
 def quoted(case):

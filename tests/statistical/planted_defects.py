@@ -22,7 +22,7 @@ from discreet.quotes.allocate import quote
 from discreet.releases import evaluate
 from discreet.releases.evaluate import exact_answers, noisy_answers
 from discreet.totals.adjacency import SemiAdjacency
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.given import read_totals
 from discreet.totals.structure import Blocks
 
@@ -267,7 +267,7 @@ ONE_LEVEL = (quantile_choice, "_levels", lambda quantiles: 1)
 SMALLER_SIDE = (_runs.Node, "largest", property(lambda node: max(1, min(node.over, node.unit - node.over))))
 
 
-KNOWN = beside(dp.Totals("g"), SCHEMA, read_totals(dp.Totals("g"), SCHEMA, {"g": {"x": 60, "y": 40}}, ROWS), ROWS)
+KNOWN = exact_totals_of(dp.Totals("g"), SCHEMA, read_totals(dp.Totals("g"), SCHEMA, {"g": {"x": 60, "y": 40}}, ROWS), ROWS)
 
 
 DOUBLED = REPLACED.impute(FILLED).resize(2 * ROWS, proportion=2)

@@ -42,7 +42,7 @@ class Drawn:
     def __init__(self, request, spend, source):
         self.quote, self.bits = quote(request, spend), system_bits()
         engine = open_source(source, request.schema)
-        self.cubes = [engine.aggregate(part.axes, part.moments) for part in request.layout.parts]
+        self.cubes = [engine.aggregate(part.axes, part.moments) for part in request.layout.scans]
         engine.close()
 
     def release(self):

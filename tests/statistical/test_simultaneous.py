@@ -60,7 +60,7 @@ def ends_and_values(quote, noisy):
 def misses(one, request, spend, releases):
     """In how many releases at least one interval misses, seen through the test seam; and how many intervals there are."""
     quote, bits = one.quote(request, spend=spend), system_bits()
-    (brought,) = request.layout.parts
+    (brought,) = request.layout.scans
     exact = exact_answers(quote, [one._engine.aggregate(brought.axes, brought.moments)], bits)
     truths = [estimate.value for estimate in ends_and_values(quote, exact)]
     missed = 0

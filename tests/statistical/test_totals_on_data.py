@@ -75,7 +75,7 @@ class Found:
 def drawn(one, by, spend, draws):
     """The counts by some columns, drawn again and again; sums that the noise keeps are exact in every draw, in integers."""
     request = one.table.group_by(*by).agg(dp.count())
-    quoted, brought, bits = one.quote(request, spend=spend), request.layout.parts[0], system_bits()
+    quoted, brought, bits = one.quote(request, spend=spend), request.layout.scans[0], system_bits()
     exact = exact_answers(quoted, [one._engine.aggregate(brought.axes, brought.moments)], bits)
     structure = space_of(request, quoted.beside).structure
     kept = exact_sums(structure) if quoted.measured[0].law.keeps_totals else []
@@ -150,7 +150,7 @@ def test_means_with_exact_counts_by_state():
         one.publish_totals()
         table = one.table.impute({"weekinc": dp.Uniform(0, 0)})  # nothing is null, and the law says so
         request = table.group_by("state").agg(dp.count(), dp.mean("weekinc"))
-        quoted, brought, bits = one.quote(request, spend="0.5"), request.layout.parts[0], system_bits()
+        quoted, brought, bits = one.quote(request, spend="0.5"), request.layout.scans[0], system_bits()
         cube = one._engine.aggregate(brought.axes, brought.moments)
         count = quoted.lines[0].recipe.count.values()
         held = pairs = 0

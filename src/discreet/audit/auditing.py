@@ -27,8 +27,8 @@ from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import checked_budget
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Measured, Quote
-from discreet.totals.beside import beside
 from discreet.totals.checking import checked_invariants
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.given import read_totals
 from discreet.totals.published import PublishedTotals
 
@@ -188,7 +188,7 @@ def audit(
     rows = request.neighbours.rows
     if declared is not None and rows is not None:
         known = None if totals is None else read_totals(declared, request.schema, totals, rows)
-        stands = beside(declared, request.schema, known, rows)
+        stands = exact_totals_of(declared, request.schema, known, rows)
     elif totals is not None:
         raise ArgumentError("totals: are published, but no invariants are given; say which ones they are of")
     return audit_quote(quote(request, spend, stands), runs=runs, epsilons=grid)

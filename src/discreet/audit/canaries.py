@@ -18,7 +18,7 @@ import numpy as np
 from discreet.audit.checks import Counted
 from discreet.audit.draws import Kernel
 from discreet.audit.tables import Table, cubes_of
-from discreet.cube.paths import CategoryPath, Path, path_of
+from discreet.cube.value_paths import CategoryPath, Path, path_of
 from discreet.domain.codes import NULL
 from discreet.domain.steps import CategoryFacts, Resize, Step, Where, WhereIn, facts_of
 from discreet.errors import DiscreetError

@@ -35,7 +35,7 @@ _Chances = dict[tuple[int, ...], float]
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Slice:
     """Where quantiles are chosen from: the codes from `low` to `high`, the records at every code, and the span of q."""
 
     counts: _Counts
@@ -78,7 +78,7 @@ def law_of_choices(law: ExponentialQuantiles, counts: _Counts) -> _Chances:
     kept_away = Fraction(ceil(4 * log(law.size) / float(law.reach)), 2)
 
     @cache
-    def chances(part: _Part, at: tuple[Fraction, ...]) -> _Chances:
+    def chances(part: _Slice, at: tuple[Fraction, ...]) -> _Chances:
         if not at:
             return {(): 1.0}
         middle = len(at) // 2
@@ -96,10 +96,10 @@ def law_of_choices(law: ExponentialQuantiles, counts: _Counts) -> _Chances:
                     found[key] = found.get(key, 0.0) + weight / total * chance * beside
         return found
 
-    return chances(_Part(counts, 0, law.size - 1, (Fraction(0), Fraction(1))), law.at)
+    return chances(_Slice(counts, 0, law.size - 1, (Fraction(0), Fraction(1))), law.at)
 
 
-def _candidates(part: _Part, q: Fraction, parts: bool, kept_away: Fraction) -> Iterator[tuple[int, int, Fraction]]:  # noqa: FBT001
+def _candidates(part: _Slice, q: Fraction, parts: bool, kept_away: Fraction) -> Iterator[tuple[int, int, Fraction]]:  # noqa: FBT001
     """Codes with how many records at them go below, and their loss: how many records they are off the wanted rank."""
     records = sum(part.counts)
     inwards = min(kept_away, Fraction(records, 2))
@@ -112,10 +112,10 @@ def _candidates(part: _Part, q: Fraction, parts: bool, kept_away: Fraction) -> I
             yield code, ((2 * piece + 1) * at + pieces) // (2 * pieces), max(start - target, target - end)
 
 
-def _halves(part: _Part, code: int, below: int, q: Fraction) -> tuple[_Part, _Part]:
+def _halves(part: _Slice, code: int, below: int, q: Fraction) -> tuple[_Slice, _Slice]:
     """The records before the chosen code with so many of those at it, and the rest."""
     counts = part.counts
     nothing = (0,) * len(counts)
     lower = (*counts[:code], below, *nothing[code + 1 :])
     upper = (*nothing[:code], counts[code] - below, *counts[code + 1 :])
-    return _Part(lower, part.low, code, (part.span[0], q)), _Part(upper, code, part.high, (q, part.span[1]))
+    return _Slice(lower, part.low, code, (part.span[0], q)), _Slice(upper, code, part.high, (q, part.span[1]))

@@ -10,10 +10,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, vstack
 
 from discreet.domain.schema import Schema
-from discreet.totals.beside import Beside, alive_cells
 from discreet.totals.cells import cell_index, domain_size, positions
+from discreet.totals.exact_totals import ExactTotals, alive_cells
 from discreet.totals.published import PublishedTotals, cell_numbers
-from discreet.totals.statements import LinearPart, OccupiedPart, TotalsPart
+from discreet.totals.statements import LinearStatement, OccupiedStatement, TotalsStatement
 
 __all__ = ["fitted"]
 
@@ -24,20 +24,20 @@ _Constraint = tuple[csr_array, NDArray[np.float64], NDArray[np.float64]]
 """Coefficients over the joint cells, the least and the greatest that each row of them may give."""
 
 
-def fitted(beside: Beside, schema: Schema, least: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def fitted(exact_totals: ExactTotals, schema: Schema, least: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """Counts of the joint cells of the totals' columns that have the published totals; None where none were found.
 
     Args:
-        beside: the totals, which are published.
+        exact_totals: the totals, which are published.
         schema: the public columns.
         least: for each joint cell how many rows it must have.
     """
-    if beside.totals is None or len(least) > _MOST_CELLS:
+    if exact_totals.totals is None or len(least) > _MOST_CELLS:
         return None
-    most = np.where(alive_cells(beside, schema).ravel(), np.inf, 0.0)
+    most = np.where(alive_cells(exact_totals, schema).ravel(), np.inf, 0.0)
     if (least > most).any():
         return None
-    rows, low, high = zip(*_constraints(beside.totals, schema), strict=True)
+    rows, low, high = zip(*_constraints(exact_totals.totals, schema), strict=True)
     constraint = LinearConstraint(vstack(rows), np.concatenate(low), np.concatenate(high))
     found = milp(
         np.zeros(len(least)),
@@ -57,12 +57,12 @@ def _constraints(totals: PublishedTotals, schema: Schema) -> Iterator[_Constrain
         yield csr_array(np.ones((1, cells))), every, every
     for part in totals.invariants.parts:
         place = positions(part.columns, columns, schema)
-        if isinstance(part, TotalsPart | OccupiedPart):
+        if isinstance(part, TotalsStatement | OccupiedStatement):
             value = np.array(totals.value(part), dtype=np.float64)
             members = _members(place, cell_numbers(part, schema), domain_size(part.columns, schema))
-            occupied = isinstance(part, OccupiedPart) & (value > 0)
+            occupied = isinstance(part, OccupiedStatement) & (value > 0)
             yield members, value, np.where(occupied, np.inf, value)
-        if isinstance(part, LinearPart):
+        if isinstance(part, LinearStatement):
             value = np.array(totals.value(part), dtype=np.float64)
             weights = np.zeros((len(part.rows), domain_size(part.columns, schema)))
             for number, row in enumerate(part.rows):

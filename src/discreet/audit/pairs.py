@@ -25,10 +25,10 @@ from discreet.domain.schema import Schema
 from discreet.noise.bits import Bits
 from discreet.plan.plan import resize_of
 from discreet.quotes.quote import Quote
-from discreet.totals.beside import Beside, alive_cells
 from discreet.totals.cells import Cell, label_of, shape_of
+from discreet.totals.exact_totals import ExactTotals, alive_cells
 from discreet.totals.published import totals_of_counts
-from discreet.totals.statements import LinearPart, TotalsPart
+from discreet.totals.statements import LinearStatement, TotalsStatement
 
 __all__ = ["Pair", "fitting", "neighbouring_tables", "possible", "same_totals"]
 
@@ -169,16 +169,18 @@ def _furthest(spread: NDArray[np.float64], allowed: NDArray[np.bool_], null: NDA
 # Beside exact totals ---------------------------------------------------------------------------------------------------
 
 
-def _exchanges(kernel: Kernel, quote: Quote, columns: tuple[str, ...], beside: Beside, bits: Bits) -> Iterator[_Change]:
+def _exchanges(
+    kernel: Kernel, quote: Quote, columns: tuple[str, ...], exact_totals: ExactTotals, bits: Bits
+) -> Iterator[_Change]:
     """A few rows replaced by as many others, so that all totals stay what they are."""
-    size = min(beside.adjacency.a, max(_MOST_BESIDE), quote.plan.neighbours.rows or 1)
-    rows = possible(beside, quote.plan.schema, columns, candidates(quote, columns, _MOST_BESIDE[size]))
+    size = min(exact_totals.adjacency.a, max(_MOST_BESIDE), quote.plan.neighbours.rows or 1)
+    rows = possible(exact_totals, quote.plan.schema, columns, candidates(quote, columns, _MOST_BESIDE[size]))
     known = _effects(kernel, quote, columns, rows)
     if not known:
         return
     spans = [_span(kernel, quote, place, len(values), bits) for place, values in enumerate(known[0][1])]
     best: dict[str, tuple[float, _Choice, _Choice]] = {}
-    for members in _groups(beside, quote.plan.schema, columns, [row for row, _ in known], size):
+    for members in _groups(exact_totals, quote.plan.schema, columns, [row for row, _ in known], size):
         for aim, values in _aims(quote, known, members, spans):
             one, other = np.unravel_index(int(values.argmax()), values.shape)
             so_far = best[aim][0] * (1 + 1e-9) if aim in best else 1e-6
@@ -213,9 +215,11 @@ def _sums(known: list[_Effect], chosen: _Choice) -> list[NDArray[Any]]:
     return [np.sum([known[place][1][query] for place in chosen], axis=0) for query in range(len(known[0][1]))]
 
 
-def _groups(beside: Beside, schema: Schema, columns: tuple[str, ...], rows: list[Row], size: int) -> list[list[_Choice]]:
+def _groups(
+    exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...], rows: list[Row], size: int
+) -> list[list[_Choice]]:
     """Choices of `size` rows, in groups of equal totals."""
-    marks = [_marks(beside, schema, columns, row) for row in rows]
+    marks = [_marks(exact_totals, schema, columns, row) for row in rows]
     groups: dict[object, list[_Choice]] = defaultdict(list)
     for chosen in combinations_with_replacement(range(len(rows)), size):
         total: Counter[object] = Counter()
@@ -225,14 +229,14 @@ def _groups(beside: Beside, schema: Schema, columns: tuple[str, ...], rows: list
     return [members[:_MOST_GROUP] for members in groups.values() if len(members) > 1]
 
 
-def _marks(beside: Beside, schema: Schema, columns: tuple[str, ...], row: Row) -> dict[object, int]:
+def _marks(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...], row: Row) -> dict[object, int]:
     """What a row adds to each published number."""
     found: dict[object, int] = {}
-    for number, part in enumerate(beside.invariants.parts):
+    for number, part in enumerate(exact_totals.invariants.parts):
         cell = _cell(schema, columns, row, part.columns)
-        if isinstance(part, TotalsPart) and (part.only is None or cell in part.only):
+        if isinstance(part, TotalsStatement) and (part.only is None or cell in part.only):
             found[number, cell] = 1
-        if isinstance(part, LinearPart):
+        if isinstance(part, LinearStatement):
             for name, weights in zip(part.names, part.rows, strict=True):
                 found[number, name] = dict(weights).get(cell, 0)
     return found
@@ -247,10 +251,10 @@ def _level(schema: Schema, name: str, code: int | None) -> int:
     return schema[name].size if code is None else code
 
 
-def possible(beside: Beside, schema: Schema, columns: tuple[str, ...], rows: list[Row]) -> list[Row]:
+def possible(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...], rows: list[Row]) -> list[Row]:
     """The rows that a table with these totals can have, as far as the public numbers say."""
-    alive = alive_cells(beside, schema)
-    places = [(name, columns.index(name)) for name in beside.invariants.columns]
+    alive = alive_cells(exact_totals, schema)
+    places = [(name, columns.index(name)) for name in exact_totals.invariants.columns]
     return [row for row in rows if alive[tuple(_level(schema, name, row[place]) for name, place in places)]]
 
 
@@ -313,19 +317,19 @@ def _surroundings(quote: Quote, columns: tuple[str, ...], change: _Change, times
 
 
 def fitting(
-    quote: Quote, columns: tuple[str, ...], before: tuple[Row, ...], around: Row, beside: Beside
+    quote: Quote, columns: tuple[str, ...], before: tuple[Row, ...], around: Row, exact_totals: ExactTotals
 ) -> Iterator[Counter[Row]]:
     """The other rows of a table that has the rows `before` and the published totals, where one is found.
 
     In the columns that are not those of the totals they are like `around`.
     """
-    schema, names = quote.plan.schema, beside.invariants.columns
+    schema, names = quote.plan.schema, exact_totals.invariants.columns
     shape = shape_of(names, schema)
     places = [columns.index(name) for name in names]
     least = np.zeros(shape, dtype=np.int64)
     for row in before:
         least[tuple(_level(schema, name, row[place]) for name, place in zip(names, places, strict=True))] += 1
-    found = fitted(beside, schema, least.ravel())
+    found = fitted(exact_totals, schema, least.ravel())
     if found is None:
         return
     others: Counter[Row] = Counter()
@@ -337,16 +341,16 @@ def fitting(
     yield others
 
 
-def same_totals(beside: Beside, schema: Schema, columns: tuple[str, ...], first: Table, second: Table) -> bool:
+def same_totals(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...], first: Table, second: Table) -> bool:
     """Whether both tables have the same published numbers, worked out as a release would."""
-    names = beside.invariants.columns
+    names = exact_totals.invariants.columns
     shape = shape_of(names, schema)
     published = []
     for table in (first, second):
         keys = [[_level(schema, name, row[columns.index(name)]) for name in names] for row, _ in table]
         counts = np.array([times for _, times in table], dtype=np.int64)
-        published.append(totals_of_counts(beside.invariants, schema, (np.array(keys).reshape(-1, len(shape)), counts)))
-    return published[0] == published[1] and beside.totals in (None, published[0])
+        published.append(totals_of_counts(exact_totals.invariants, schema, (np.array(keys).reshape(-1, len(shape)), counts)))
+    return published[0] == published[1] and exact_totals.totals in (None, published[0])
 
 
 def _words(quote: Quote, columns: tuple[str, ...], change: _Change, times: int) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.audit.draws import NOTHING, Kernel, Randomness
 from discreet.cube.cube import Cube, empty_cube, joined
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Column, Number
 from discreet.domain.steps import CategoryFacts, Resize, Where
@@ -23,7 +23,7 @@ from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.plan.plan import Plan, used_columns
 from discreet.quotes.quote import Quote
-from discreet.totals.beside import alive_cells
+from discreet.totals.exact_totals import alive_cells
 
 __all__ = ["Row", "Table", "candidates", "columns_of_plan", "cubes_of", "described", "effects"]
 
@@ -45,16 +45,16 @@ class _Asked:
 
 def columns_of_plan(quote: Quote) -> tuple[str, ...]:
     """The columns that the request reads, and those of the totals beside it."""
-    beside = () if quote.beside is None else quote.beside.invariants.columns
-    return tuple(dict.fromkeys([*used_columns(quote.plan), *beside]))
+    exact_totals = () if quote.beside is None else quote.beside.invariants.columns
+    return tuple(dict.fromkeys([*used_columns(quote.plan), *exact_totals]))
 
 
 def cubes_of(plan: Plan, columns: tuple[str, ...], table: Table) -> list[Cube]:
     """The cubes that an engine would bring for the table."""
-    return [_cube_of(part, plan, columns, table) for part in plan.layout.parts]
+    return [_cube_of(part, plan, columns, table) for part in plan.layout.scans]
 
 
-def _cube_of(part: Part, plan: Plan, columns: tuple[str, ...], table: Table) -> Cube:
+def _cube_of(part: Scan, plan: Plan, columns: tuple[str, ...], table: Table) -> Cube:
     cubes = [empty_cube(len(part.axes), [moment.path.high - moment.path.low for moment in part.moments])]
     for row, times in table:
         values = [_value(plan.schema[name], code) for name, code in zip(columns, row, strict=True)]
@@ -122,7 +122,7 @@ def _codes(plan: Plan, name: str) -> tuple[int | None, ...]:
         others = [code for code in range(size) if code not in facts.kept]
         codes: list[int | None] = [*facts.kept[:1], None, *facts.kept[1:4], *facts.kept[-1:], *others[:1]]
         return tuple(dict.fromkeys(codes))
-    cuts = [cut for part in plan.layout.parts for axis in part.axes if axis.name == name for cut in axis.cuts or ()]
+    cuts = [cut for part in plan.layout.scans for axis in part.axes if axis.name == name for cut in axis.cuts or ()]
     ranges = [
         code for step in plan.steps if isinstance(step, Where) and step.column == name for code in (step.low, step.high)
     ]

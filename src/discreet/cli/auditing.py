@@ -48,11 +48,11 @@ def audit_plan(path: Path, runs: int, *, as_json: bool) -> None:
 def _quotes(plan: PlanFile) -> dict[str, Quote]:
     """The quotes without ledger and source: exact totals count as not known yet, a spend left out as the whole budget."""
     from discreet.quotes.allocate import quote
-    from discreet.totals.beside import beside
+    from discreet.totals.exact_totals import exact_totals_of
 
     totals = None
     if plan.invariants is not None and plan.neighbours.rows is not None:
-        totals = beside(plan.invariants, plan.schema, None, plan.neighbours.rows)
+        totals = exact_totals_of(plan.invariants, plan.schema, None, plan.neighbours.rows)
     spends = {order.name: plan.budget if order.spend is None else order.spend for order in plan.orders}
     return {order.name: quote(order.request, spends[order.name], totals) for order in plan.orders}  # type: ignore[arg-type]
 

@@ -20,7 +20,7 @@ from discreet.privacy import kind_name, to_json
 from discreet.privacy.amounts import amount_text, number_text
 from discreet.quotes.quote import Quote
 from discreet.statistics.base import groupings_of
-from discreet.totals.statements import part_json
+from discreet.totals.statements import statement_json
 
 __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
 
@@ -49,7 +49,7 @@ def _totals(plan: PlanFile) -> list[tuple[str, str]]:
     from discreet.totals.adjacency import semi_adjacency
 
     found = semi_adjacency(plan.invariants, plan.schema, None, plan.neighbours.rows)
-    parts = [f"{part_json(part)['part']} of {', '.join(part.columns)}" for part in plan.invariants.parts]
+    parts = [f"{statement_json(part)['part']} of {', '.join(part.columns)}" for part in plan.invariants.parts]
     compared = f"tables with the same totals that differ in up to {found.a} rows are compared ({found.reason})"
     return [("exact", f"{'; '.join(parts)}: published without noise, unprotected; {compared}")]
 
@@ -81,7 +81,7 @@ def release_facts(name: str, quote: Quote) -> dict[str, Any]:
 
 def reading_facts(layout: Layout) -> dict[str, Any]:
     """The cells of the tables for which the source is read, once for each, and what one joint table would have."""
-    return {"cells": [part.domain for part in layout.parts], "joint_cells": layout.joint, "because": layout.because}
+    return {"cells": [part.domain for part in layout.scans], "joint_cells": layout.joint, "because": layout.because}
 
 
 def left_out(plan: Plan) -> Iterator[str]:

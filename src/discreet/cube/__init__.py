@@ -3,8 +3,8 @@
 * `cells`: From the cells of a cube to those of a release: which cell a group of rows counts in, and one code for each
   key
 * `cube`: The cube: integer counts and sums per cell of public codes
-* `paths`: What becomes of one value of a column on its way through the steps, as a public table
-* `places`: Which group of a release a final code belongs to, and which codes pass a condition: functions of plan and
+* `value_paths`: What becomes of one value of a column on its way through the steps, as a public table
+* `membership`: Which group of a release a final code belongs to, and which codes pass a condition: functions of plan and
   schema
 * `queries`: Primitive integer queries: what noise is added to, a class each
 * `resample`: Impute, copy, sample and fill, drawn on the cube: the same law as row by row, at the cost of the cells

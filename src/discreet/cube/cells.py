@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, blocks
-from discreet.cube.places import group_places, passes
-from discreet.cube.scans import Part, Prepared
+from discreet.cube.membership import group_places, passes
+from discreet.cube.scans import Prepared, Scan
 from discreet.domain.codes import NULL
 from discreet.domain.steps import conditions_of
 from discreet.errors import InternalError
@@ -22,7 +22,7 @@ Integers = NDArray[Any]
 Codes = NDArray[np.int64]
 
 
-def cells_of(plan: Prepared, cube: Cube, brought: Part) -> Codes:
+def cells_of(plan: Prepared, cube: Cube, brought: Scan) -> Codes:
     """For every cell of the cube, the position of its cell in the release, or -1 when its rows contribute nothing."""
     cells = np.empty(len(cube.rows), dtype=np.int64)
     for some in blocks(len(cells)):
@@ -30,7 +30,7 @@ def cells_of(plan: Prepared, cube: Cube, brought: Part) -> Codes:
     return cells
 
 
-def _cells_of(plan: Prepared, cube: Cube, brought: Part) -> Codes:
+def _cells_of(plan: Prepared, cube: Cube, brought: Scan) -> Codes:
     cells = np.zeros(len(cube.rows), dtype=np.int64)
     inside = np.ones(len(cube.rows), dtype=bool)
     for group, labels in zip(plan.group_by, brought.labels, strict=True):
@@ -47,7 +47,7 @@ def some_of(cube: Cube, some: slice) -> Cube:
     return Cube(cube.keys[some], cube.rows[some], cube.nonnull[some], cube.sums[some])
 
 
-def codes_of(brought: Part, cube: Cube, column: str) -> Codes:
+def codes_of(brought: Scan, cube: Cube, column: str) -> Codes:
     """One final code that stands for each key: itself, or the first code of its interval between cuts; null stays null.
 
     Raises:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, joined, row_count, sum_dtype
-from discreet.cube.paths import KeyAxis, Moment, axis_law
+from discreet.cube.value_paths import KeyAxis, Moment, axis_law
 from discreet.domain.codes import NULL
 from discreet.domain.steps import Resize
 from discreet.errors import InternalError

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from math import prod
 from typing import Protocol
 
-from discreet.cube.paths import KeyAxis, Moment, Path
+from discreet.cube.value_paths import KeyAxis, Moment, Path
 from discreet.domain.groups import Group, Label
 from discreet.domain.steps import Step, TableFacts
 
-__all__ = ["Part", "Prepared"]
+__all__ = ["Prepared", "Scan"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Scan:
     """One cube, brought in one scan, and how it maps to the cells of the release.
 
     `axes` are the keys of the cube, `moments` the columns that come as sums instead; `labels` are the public labels of

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from discreet.cube.cube import Cube
-from discreet.cube.paths import KeyAxis, Moment
+from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.schema import Category, Column, Date, Schema
 from discreet.errors import SourceError, did_you_mean, printed
 
 __all__ = [
     "ColumnType",
+    "CubeRequest",
     "Engine",
     "Header",
     "Prepared",
-    "Scan",
     "Together",
     "check_header",
     "check_ready",
@@ -69,7 +69,7 @@ class Engine(Protocol):
         """Connections and files are closed."""
 
 
-Scan = tuple[Sequence[KeyAxis], Sequence[Moment]]
+CubeRequest = tuple[Sequence[KeyAxis], Sequence[Moment]]
 """The request for one cube: its keys and its value columns."""
 
 
@@ -77,7 +77,7 @@ Scan = tuple[Sequence[KeyAxis], Sequence[Moment]]
 class Together(Protocol):
     """An engine that answers several scans from one reading, because its source has no identity that could be compared."""
 
-    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+    def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """A cube for each scan, in order, all of the same rows."""
 
 
@@ -113,7 +113,7 @@ def snapshot_before(engine: Engine) -> str:
     return engine.snapshot()
 
 
-def cubes_of(engine: Engine, scans: Sequence[Scan]) -> Iterator[Cube]:
+def cubes_of(engine: Engine, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
     """A cube for each scan, in order, all of the same rows unless the engine's snapshot differs afterwards.
 
     Each cube is read when the caller takes it, where the engine does not have to read them together.
@@ -123,7 +123,7 @@ def cubes_of(engine: Engine, scans: Sequence[Scan]) -> Iterator[Cube]:
     return (engine.aggregate(axes, moments) for axes, moments in scans)
 
 
-def columns_of(scans: Sequence[Scan]) -> list[str]:
+def columns_of(scans: Sequence[CubeRequest]) -> list[str]:
     """The names of the columns that the scans look at, each once."""
     axes = [axis.name for keys, _ in scans for axis in keys]
     return list(dict.fromkeys([*axes, *(moment.name for _, values in scans for moment in values)]))

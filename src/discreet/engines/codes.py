@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd
 
-from discreet.cube.paths import NumberPath
+from discreet.cube.value_paths import NumberPath
 from discreet.domain.schema import Number
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect

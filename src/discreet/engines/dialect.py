@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from discreet.cube.paths import CategoryPath, NumberPath
+from discreet.cube.value_paths import CategoryPath, NumberPath
 from discreet.engines.base import ColumnType
 
 __all__ = ["Dialect"]

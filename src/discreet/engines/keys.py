@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import blocks
-from discreet.cube.paths import CategoryPath, KeyAxis
+from discreet.cube.value_paths import CategoryPath, KeyAxis
 
 __all__ = ["Word", "unpacked", "word_sql", "words_of"]
 

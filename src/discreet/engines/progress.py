@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from discreet.cube.cube import Cube
-from discreet.cube.paths import KeyAxis, Moment
-from discreet.engines.base import Engine, Header, Scan, check_ready, cubes_of
+from discreet.cube.value_paths import KeyAxis, Moment
+from discreet.engines.base import CubeRequest, Engine, Header, check_ready, cubes_of
 
 __all__ = ["Progress", "Telling"]
 
@@ -38,7 +38,7 @@ class Telling:
         self._tell("draw")
         return cube
 
-    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+    def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """The same as the engine's."""
         cubes = cubes_of(self._engine, scans)
         for _ in scans:

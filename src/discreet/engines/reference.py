@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.cube.cube import Cube, compact, empty_cube, sum_dtype
-from discreet.cube.paths import CategoryPath, KeyAxis, Moment, NumberPath
+from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.domain.schema import Category, Date, Number
 from discreet.engines.base import Header
 

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from discreet.cube.paths import CategoryPath, KeyAxis, Moment, NumberPath
+from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.domain.codes import NULL
 from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines.base import ColumnType, Header

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from discreet.cube.cube import Cube
-from discreet.cube.paths import KeyAxis, Moment
+from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quoted

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Integers", "Node", "Part", "Runs", "pieces_of", "runs_of"]
+__all__ = ["Integers", "Node", "Runs", "Slice", "pieces_of", "runs_of"]
 
 _MOST_PIECES = 16
 _MOST_CANDIDATES = 1 << 20
@@ -52,7 +52,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Slice:
     """Records between two codes, both included, of every cell: `owner`, `code` and `count` sorted by cell and code."""
 
     low: Integers
@@ -88,7 +88,7 @@ class _Stretches:
     owner: Integers
 
 
-def runs_of(part: Part, node: Node) -> Runs:
+def runs_of(part: Slice, node: Node) -> Runs:
     """The candidates of a choice; every cell has at least one."""
     cells = len(part.low)
     upto = np.searchsorted(part.owner, np.arange(1, cells + 1))
@@ -99,7 +99,7 @@ def runs_of(part: Part, node: Node) -> Runs:
     return _fine(stretches, target, node) if node.pieces else _whole(stretches, target, node)
 
 
-def _stretches(part: Part, before: Integers, upto: Integers, summed: Integers) -> _Stretches:
+def _stretches(part: Slice, before: Integers, upto: Integers, summed: Integers) -> _Stretches:
     """From the places in `part` where the records of a cell begin and end, and the records before each place."""
     cells, records = len(part.low), len(part.owner)
     first, width, ahead, heap, owner = np.zeros((5, 2 * records + cells), dtype=np.int64)

@@ -26,7 +26,7 @@ import numpy as np
 from discreet.domain.neighbours import Neighbours
 from discreet.errors import ArgumentError, InternalError
 from discreet.exact.numbers import text
-from discreet.mechanisms._runs import Integers, Node, Part, pieces_of, runs_of
+from discreet.mechanisms._runs import Integers, Node, Slice, pieces_of, runs_of
 from discreet.mechanisms.base import Answer, Codes, Guarantee, Mechanism, Noise, NoiseWords
 from discreet.mechanisms.sensitivity import Change, Sensitivity
 from discreet.noise.bits import Bits
@@ -85,7 +85,7 @@ class ExponentialQuantiles:
             first, last = np.searchsorted(values[:, 0], [start, stop])
             owner, code, count = values[first:last].T
             lowest, highest = np.zeros(stop - start, np.int64), np.full(stop - start, self.size - 1, np.int64)
-            found[start:stop] = _selected(Part(lowest, highest, owner - start, code, count), self, bits)
+            found[start:stop] = _selected(Slice(lowest, highest, owner - start, code, count), self, bits)
         return found.ravel()
 
     def half_widths(self, _level: Fraction) -> int:
@@ -153,7 +153,7 @@ def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: N
     return Change(within, across if cells > 1 else nothing, alone if skipped else nothing)
 
 
-def _selected(everything: Part, law: ExponentialQuantiles, bits: Bits) -> Integers:
+def _selected(everything: Slice, law: ExponentialQuantiles, bits: Bits) -> Integers:
     """The chosen codes of some cells: int64, shape (cells, quantiles)."""
     found = np.zeros((len(everything.low), len(law.at)), dtype=np.int64)
     parts = {(0, len(law.at)): everything}
@@ -192,7 +192,7 @@ def _nodes(law: ExponentialQuantiles) -> Iterator[Node]:
         todo += [(first, place, low, q), (place + 1, last, q, high)]
 
 
-def _chosen(part: Part, node: Node, law: ExponentialQuantiles, bits: Bits) -> tuple[Integers, Integers]:
+def _chosen(part: Slice, node: Node, law: ExponentialQuantiles, bits: Bits) -> tuple[Integers, Integers]:
     """The chosen code of every cell, and how many of its records the lower part gets."""
     runs = runs_of(part, node)
     rate = law.reach / (2 * node.largest)
@@ -202,17 +202,17 @@ def _chosen(part: Part, node: Node, law: ExponentialQuantiles, bits: Bits) -> tu
     return runs.first[place] + below_each(runs.width[place], bits), runs.below[place]
 
 
-def _lower(part: Part, code: Integers, below: Integers) -> Part:
+def _lower(part: Slice, code: Integers, below: Integers) -> Slice:
     """The records before the chosen code, and so many of those at it."""
     chosen = code[part.owner]
     count = np.where(part.code == chosen, below[part.owner], part.count)
     kept = (part.code <= chosen) & (count > 0)
-    return Part(part.low, code, part.owner[kept], part.code[kept], count[kept])
+    return Slice(part.low, code, part.owner[kept], part.code[kept], count[kept])
 
 
-def _upper(part: Part, code: Integers, below: Integers) -> Part:
+def _upper(part: Slice, code: Integers, below: Integers) -> Slice:
     """The records after the chosen code, and those at it that did not go below."""
     chosen = code[part.owner]
     count = np.where(part.code == chosen, part.count - below[part.owner], part.count)
     kept = (part.code >= chosen) & (count > 0)
-    return Part(code, part.high, part.owner[kept], part.code[kept], count[kept])
+    return Slice(code, part.high, part.owner[kept], part.code[kept], count[kept])

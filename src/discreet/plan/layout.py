@@ -1,8 +1,8 @@
 """Which cubes the engine brings for a request: their keys, their sums, and how many there are.
 
-A *part* is one cube: one scan of the source. Several parts have the law of one joint cube where every record has the same
-number of copies and no imputed column is in two of them (docs/proofs/cube.md, Q2; soundness 1). Which parts there are is
-a function of plan and schema alone (soundness 5), and so is everything in this module.
+A *scan* is one reading of the source that fills one cube. Several scans have the law of one joint cube where every record
+has the same number of copies and no imputed column is in two of them (docs/proofs/cube.md, Q2; soundness 1). Which scans
+there are is a function of plan and schema alone (soundness 5), and so is everything in this module.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from itertools import combinations
 from math import prod
 from typing import Protocol
 
-from discreet.cube.paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
+from discreet.cube.value_paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
 from discreet.domain.groups import BinGroup, Group, Label, group_labels
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
@@ -59,16 +59,16 @@ class Request(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """What the engine brings: one or several parts, and why.
+    """What the engine brings: one or several scans, and why.
 
     Args:
-        parts: one cube each.
+        scans: one cube each.
         labels: the public labels of each group of the release.
         joint: how many cells one joint cube of all columns has.
-        because: why these parts and no others, in words; empty where there is no choice.
+        because: why these scans and no others, in words; empty where there is no choice.
     """
 
-    parts: tuple[Part, ...]
+    scans: tuple[Scan, ...]
     labels: tuple[tuple[Label, ...], ...]
     joint: int
     because: str
@@ -81,8 +81,8 @@ class Layout:
     def __str__(self) -> str:
         """How often the source is read, for tables of how many cells, and why."""
         because = f", because {self.because}" if self.because else ""
-        sizes = [f"{part.domain:,}" for part in self.parts]
-        if len(self.parts) == 1:
+        sizes = [f"{part.domain:,}" for part in self.scans]
+        if len(self.scans) == 1:
             return f"the source is read once, for one table of {sizes[0]} {plural('cell', self.joint)}{because}"
         tables = f"{', '.join(sizes[:-1])} and {sizes[-1]} cells{because}"
         return (
@@ -112,7 +112,7 @@ def used_columns(request: Request) -> list[str]:
 
 
 def layout_of(request: Request) -> Layout:
-    """The parts of a request, from the plan alone.
+    """The scans of a request, from the plan alone.
 
     Whatever has to see the same draws is in one part. The rest is put together while the joint cube stays small, because
     one scan costs less than two then, and read apart otherwise.
@@ -121,10 +121,10 @@ def layout_of(request: Request) -> Layout:
     needs = _needs(request, known.paths)
     tied = _tied(request, known)
     components = [needs] if tied else _components(needs, known.paths)
-    parts = _packed(known, components)
-    _require_the_joint_law(parts, tied)
+    scans = _packed(known, components)
+    _require_the_joint_law(scans, tied)
     because = ""
-    if len(parts) > 1:
+    if len(scans) > 1:
         because = "no rows are sampled, and no imputed column is in two of them"
     elif len(components) > 1:
         because = "so small a table costs less than several"
@@ -132,7 +132,7 @@ def layout_of(request: Request) -> Layout:
         because = tied
     elif len(needs) > 1:
         because = "the statistics share imputed columns, whose values are drawn once"
-    return Layout(tuple(parts), known.labels, _part(known, needs).domain, because)
+    return Layout(tuple(scans), known.labels, _part(known, needs).domain, because)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,9 +198,9 @@ def _components(needs: Sequence[Need], paths: Mapping[str, Path]) -> list[list[N
     return found
 
 
-def _packed(known: _Known, components: Iterable[Sequence[Need]]) -> list[Part]:
+def _packed(known: _Known, components: Iterable[Sequence[Need]]) -> list[Scan]:
     """Components put together, each with the smallest that it fits, while their joint cube is small or grows by nothing."""
-    packed: list[tuple[list[Need], Part]] = []
+    packed: list[tuple[list[Need], Scan]] = []
     for component in components:
         alone = _part(known, component)
         for place in sorted(range(len(packed)), key=lambda place: packed[place][1].domain):
@@ -215,7 +215,7 @@ def _packed(known: _Known, components: Iterable[Sequence[Need]]) -> list[Part]:
     return [part for _, part in packed] or [_part(known, ())]
 
 
-def _is_cheaper(together: Part, one: Part, other: Part) -> bool:
+def _is_cheaper(together: Scan, one: Scan, other: Scan) -> bool:
     """Whether one scan for both costs less than two: its cube is small, or hardly larger than one of theirs."""
     if together.domain <= JOINT_CELLS:
         return True
@@ -224,7 +224,7 @@ def _is_cheaper(together: Part, one: Part, other: Part) -> bool:
     return not together.moments or one.domain == other.domain  # sums in very many cells cost more than a scan
 
 
-def _part(known: _Known, needs: Sequence[Need]) -> Part:
+def _part(known: _Known, needs: Sequence[Need]) -> Scan:
     """The cube for these needs.
 
     Columns of sums stay beside keys only where no key is imputed and the number of copies is constant (soundness 1).
@@ -242,7 +242,7 @@ def _part(known: _Known, needs: Sequence[Need]) -> Part:
     # A column in bins that is also summed needs no finer key: its sum in each bin is brought as of any other column.
     moments = tuple(Moment(path) for name in values if name not in coded and isinstance(path := paths[name], NumberPath))
     domain = prod(known.sizes[axis.name] if axis.cuts is None else axis_size(axis) for axis in axes)
-    return Part(axes, moments, known.labels, domain)
+    return Scan(axes, moments, known.labels, domain)
 
 
 def _cuts(known: _Known, path: Path, groups: Sequence[Group]) -> tuple[int, ...] | None:
@@ -259,11 +259,11 @@ def _cuts(known: _Known, path: Path, groups: Sequence[Group]) -> tuple[int, ...]
     return tuple(sorted(cuts))
 
 
-def _require_the_joint_law(parts: Sequence[Part], tied: str) -> None:
-    """Nothing, when the parts have the law of one joint cube (Q2).
+def _require_the_joint_law(scans: Sequence[Scan], tied: str) -> None:
+    """Checks that the scans have the law of one joint cube (Q2).
 
     Raises:
-        InternalError: two parts would draw what has to be drawn once.
+        InternalError: two scans would draw what has to be drawn once.
     """
-    if len(parts) > 1 and (tied or any(one.imputed & other.imputed for one, other in combinations(parts, 2))):
+    if len(scans) > 1 and (tied or any(one.imputed & other.imputed for one, other in combinations(scans, 2))):
         raise InternalError("parts of a layout share draws")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from discreet.cube.paths import path_of
+from discreet.cube.value_paths import path_of
 from discreet.domain.groups import Group, group_json
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema

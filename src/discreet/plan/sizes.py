@@ -10,8 +10,8 @@ from math import gcd, prod
 
 import numpy as np
 
-from discreet.cube.paths import KeyAxis, NumberPath
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
+from discreet.cube.value_paths import KeyAxis, NumberPath
 from discreet.domain.codes import NULL
 from discreet.domain.groups import BinGroup, group_labels
 from discreet.domain.imputation import Normal, Uniform
@@ -113,11 +113,11 @@ def check_cubes(request: Request, layout: Layout) -> None:
     Raises:
         PlanError: a cube may have too many cells; the message says how many, and names coarser steps that fit.
     """
-    large = [(part, limit) for part in layout.parts if (limit := _exceeded(request, part))]
+    large = [(part, limit) for part in layout.scans if (limit := _exceeded(request, part))]
     if not large:
         return
     part, limit = large[0]
-    because = f", and is one table because {layout.because}" if len(layout.parts) == 1 and layout.because else ""
+    because = f", and is one table because {layout.because}" if len(layout.scans) == 1 and layout.because else ""
     steps: dict[str, int] = {}
     for one, most in large:
         for name, times in _fitting(request, one, most).items():
@@ -131,7 +131,7 @@ def check_cubes(request: Request, layout: Layout) -> None:
     )
 
 
-def _exceeded(request: Request, part: Part) -> int:
+def _exceeded(request: Request, part: Scan) -> int:
     """The number of cells that the domain of the part may have, 0 where it has no more."""
     resize, rows = resize_of(request), facts_of(request.schema, request.neighbours).rows
     if rows is not None:
@@ -142,7 +142,7 @@ def _exceeded(request: Request, part: Part) -> int:
     return _MAX_DOMAIN if part.domain > _MAX_DOMAIN else 0
 
 
-def _fitting(request: Request, part: Part, limit: int) -> dict[str, int]:
+def _fitting(request: Request, part: Scan, limit: int) -> dict[str, int]:
     """By how much the steps of which columns have to grow, the finest ones first; none where that is not enough."""
     fine = [axis for axis in part.axes if isinstance(axis.path.column, Number) and axis.cuts is None]
     others = part.domain // prod(_size(axis, 1) for axis in fine)
@@ -167,7 +167,7 @@ def _size(axis: KeyAxis, times: int) -> int:
     return (high - low) // times + 1 + (axis.path.null_target == NULL)
 
 
-def _domain(part: Part, steps: Mapping[str, int]) -> int:
+def _domain(part: Scan, steps: Mapping[str, int]) -> int:
     grown = [axis for axis in part.axes if axis.name in steps and axis.cuts is None]
     return part.domain // prod(_size(axis, 1) for axis in grown) * prod(_size(axis, steps[axis.name]) for axis in grown)
 
@@ -185,10 +185,10 @@ def _coarser(request: Request, name: str, bounds: tuple[int, int], most: int) ->
     # A factor of the grid leaves whole·(grid/factor) + 1 values.
     first = min((most - 1) // whole, grid)
     for start in range(first, 0, -_BLOCK):
-        parts = np.arange(start, max(start - _BLOCK, 0), -1, dtype=np.int64)
-        divides = np.flatnonzero(grid % parts == 0)
+        divisors = np.arange(start, max(start - _BLOCK, 0), -1, dtype=np.int64)
+        divides = np.flatnonzero(grid % divisors == 0)
         if len(divides):
-            return {name: grid // int(parts[divides[0]])}
+            return {name: grid // int(divisors[divides[0]])}
     return {}
 
 

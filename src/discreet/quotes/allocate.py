@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.queries import QuantileCodes, Query, RowCount
+from discreet.cube.queries import Query, RowCount
 from discreet.domain.neighbours import Neighbours, ReplaceOne
 from discreet.domain.steps import conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
@@ -44,7 +44,7 @@ from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_e
 from discreet.quotes.space import Space, space_of
 from discreet.quotes.view import counts_every_row
 from discreet.statistics.recipe import LEVEL
-from discreet.totals.beside import Beside
+from discreet.totals.exact_totals import ExactTotals
 
 if TYPE_CHECKING:
     # Loaded where a plan resizes: a quote of any other begins without it.
@@ -53,29 +53,31 @@ if TYPE_CHECKING:
 __all__ = ["changes_of", "check_large", "quote", "resampling_of", "row_quote", "row_targets"]
 
 
-def quote(plan: Plan, spend: Budget, beside: Beside | None = None) -> Quote:
+def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None) -> Quote:
     """The quote of a plan: its queries, the division of the spend in proportion to the weights, and the noise of each.
 
     Args:
         plan: the request.
         spend: for one person of the original data; beside exact totals the effective amount (soundness 14).
-        beside: the exact totals of the data set, if there are any.
+        exact_totals: the exact totals of the data set, if there are any.
 
     Raises:
         PlanError: the request asks only for what is public already, or the spend is too little for any noise.
     """
-    asked = _asked(plan, beside)
+    asked = _asked(plan, exact_totals)
     # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is no candidate.
-    targets = [target for target in row_targets(plan, spend, beside) if any(coordinates(target))]
+    targets = [target for target in row_targets(plan, spend, exact_totals) if any(coordinates(target))]
     if not targets:
         raise PlanError("spend: is nothing; spend more than 0")
     found = [_measured(asked, target) for target in targets]
     measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
-    advertised = spend if beside is None else _advertised(plan, spend, measured, joint)
-    return Quote(plan, spend, _moved_rows(plan, beside), measured, _lines(asked, measured), beside, advertised, joint)
+    advertised = spend if exact_totals is None else _advertised(plan, spend, measured, joint)
+    return Quote(
+        plan, spend, _moved_rows(plan, exact_totals), measured, _lines(asked, measured), exact_totals, advertised, joint
+    )
 
 
-def row_quote(plan: Plan, target: Target, beside: Beside | None = None) -> Quote:
+def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = None) -> Quote:
     """The noise that guarantees `target` for one row of the table that is asked, whatever that costs one person.
 
     Its spend is that of a row. Rows per person and a resize only choose the target, so one table of these quotes serves
@@ -84,13 +86,15 @@ def row_quote(plan: Plan, target: Target, beside: Beside | None = None) -> Quote
     Raises:
         PlanError: as `quote`.
     """
-    asked = _asked(plan, beside)
+    asked = _asked(plan, exact_totals)
     measured, joint = _measured(asked, target)
-    return Quote(plan, target, _moved_rows(plan, beside), measured, _lines(asked, measured), beside, target, joint)
+    return Quote(
+        plan, target, _moved_rows(plan, exact_totals), measured, _lines(asked, measured), exact_totals, target, joint
+    )
 
 
-def _asked(plan: Plan, beside: Beside | None) -> Asked:
-    return Asked(plan, plan.facts, None if beside is None else space_of(plan, beside))
+def _asked(plan: Plan, exact_totals: ExactTotals | None) -> Asked:
+    return Asked(plan, plan.facts, None if exact_totals is None else space_of(plan, exact_totals))
 
 
 def _lines(asked: Asked, measured: Sequence[Measured]) -> tuple[Line, ...]:
@@ -98,7 +102,7 @@ def _lines(asked: Asked, measured: Sequence[Measured]) -> tuple[Line, ...]:
     return levelled(asked.plan, [Line(statistic, recipe, LEVEL) for statistic, recipe in both], measured)
 
 
-def row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Target, ...]:
+def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> tuple[Target, ...]:
     """Guarantees of the noise that give `spend` to one person of the original data.
 
     Beside exact totals, without a resize, that is `spend` itself: the sensitivities are those of semi-adjacent tables.
@@ -109,17 +113,17 @@ def row_targets(plan: Plan, spend: Budget, beside: Beside | None) -> tuple[Targe
     """
     if not is_budget(spend):
         raise InternalError(f"no case for {type(spend).__name__}: only a budget can be spent")
-    sampled, totals = resampling_of(plan, beside), beside is not None
+    sampled, totals = resampling_of(plan, exact_totals), exact_totals is not None
     whole = [one for kind in noise_measures() for one in kind.implying(spend, sampled, totals=totals)]
     if sampled is not None:
         return tuple(whole)
     return tuple(one.each_of(plan.neighbours.rows_per_person) for one in whole)
 
 
-def resampling_of(plan: Plan, beside: Beside | None) -> Resampling | None:
+def resampling_of(plan: Plan, exact_totals: ExactTotals | None) -> Resampling | None:
     """The resize of a plan as its guarantee sees it: beside exact totals a rows are protected together."""
     resize = resize_of(plan)
-    group = 1 if beside is None else beside.adjacency.a
+    group = 1 if exact_totals is None else exact_totals.adjacency.a
     if resize is None:
         return None
     from discreet.privacy.amplify import Resampling
@@ -127,12 +131,12 @@ def resampling_of(plan: Plan, beside: Beside | None) -> Resampling | None:
     return Resampling(resize.rows, resize.proportion, plan.neighbours, group)
 
 
-def _moved_rows(plan: Plan, beside: Beside | None) -> int:
+def _moved_rows(plan: Plan, exact_totals: ExactTotals | None) -> int:
     """How many rows of the table that is asked can differ between the tables that are compared."""
-    sampled = resampling_of(plan, beside)
+    sampled = resampling_of(plan, exact_totals)
     if sampled is not None:
         return sampled.most
-    return plan.neighbours.rows_per_person if beside is None else beside.adjacency.a
+    return plan.neighbours.rows_per_person if exact_totals is None else exact_totals.adjacency.a
 
 
 def _spread(measured: Sequence[Measured]) -> float:
@@ -224,15 +228,34 @@ def _part(target: Target, share: Fraction) -> Target:
 
 
 def _answer(asked: Asked, query: Query) -> Answer:
-    """What a mechanism has to know of the answer: its size, and what exact totals leave free of it."""
-    if isinstance(query, QuantileCodes):
-        return Codes(query.size, asked.plan.layout.cells, query.at)
-    space, size = asked.space, asked.plan.layout.cells * sum(query.widths())
-    if space is None:
-        return Vector(size)
-    counts = space.structure if isinstance(query, RowCount) else None
-    lattice = None if counts is None else Lattice(counts, space.beside.adjacency.a)
-    return Vector(size, _held(space, query) if len(space.held) < space.cells else None, lattice)
+    """What a mechanism has to know of the answer: that codes are chosen, or its size and what exact totals leave free."""
+    return query.change(_Answered(asked, query), asked.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """The answer of a query by the way in which a row counts in it, so that nothing that is chosen gets added noise."""
+
+    asked: Asked
+    query: Query
+
+    def adds(self, _least: int, _most: int, *, at_once: int, parts: int, nullable: bool) -> Answer:  # noqa: ARG002
+        return self._vector()
+
+    def replaces(self, _most: int) -> Answer:
+        return self._vector()
+
+    def chooses(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Answer:  # noqa: ARG002
+        return Codes(size, self.asked.plan.layout.cells, at)
+
+    def _vector(self) -> Vector:
+        space, size = self.asked.space, self.asked.plan.layout.cells * sum(self.query.widths())
+        if space is None:
+            return Vector(size)
+        # Only counts of rows have the lattice of the totals. Noise without it is safe for every query.
+        counts = space.structure if isinstance(self.query, RowCount) else None
+        lattice = None if counts is None else Lattice(counts, space.beside.adjacency.a)
+        return Vector(size, _held(space, self.query) if len(space.held) < space.cells else None, lattice)
 
 
 def _held(space: Space, query: Query) -> NDArray[np.int64]:
@@ -282,9 +305,9 @@ class _OneRow:
     def replaces(self, most: int) -> Change:
         return Change(Sensitivity(most, most**2), Sensitivity(0, 0), Sensitivity(0, 0))
 
-    def chooses(self, quantiles: int, *, nullable: bool) -> Change:
+    def chooses(self, _size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Change:
         skipped = self.skipped or nullable
-        return quantiles_change(quantiles, cells=self.cells, skipped=skipped, neighbours=self.neighbours)
+        return quantiles_change(len(at), cells=self.cells, skipped=skipped, neighbours=self.neighbours)
 
 
 def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:

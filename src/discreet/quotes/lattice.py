@@ -15,7 +15,7 @@ from discreet.domain.steps import facts_of
 from discreet.errors import InternalError
 from discreet.plan.plan import Plan
 from discreet.quotes.view import View, positions
-from discreet.totals.beside import Beside, Star, alive_cells, atoms_of, equations_of, star_of
+from discreet.totals.exact_totals import ExactTotals, Star, alive_cells, atoms_of, equations_of, star_of
 from discreet.totals.structure import Blocks, Kernel, Structure, Table, Tables
 
 __all__ = ["held_cells", "joint_places", "structure_of"]
@@ -23,7 +23,7 @@ __all__ = ["held_cells", "joint_places", "structure_of"]
 _MOST_EQUATION_CELLS = 1000
 
 
-def structure_of(plan: Plan, view: View, beside: Beside) -> Structure | None:
+def structure_of(plan: Plan, view: View, exact_totals: ExactTotals) -> Structure | None:
     """The lattice of the row counts of the request, None where no exact noise fits its shape.
 
     None means plain noise with group privacy, which is always right: where rows drop out by a column that no total knows,
@@ -31,32 +31,34 @@ def structure_of(plan: Plan, view: View, beside: Beside) -> Structure | None:
     """
     if not view.kept:
         return None
-    schema, columns = plan.schema, beside.invariants.columns
-    alive = alive_cells(beside, schema)
-    star = star_of(beside.invariants)
+    schema, columns = plan.schema, exact_totals.invariants.columns
+    alive = alive_cells(exact_totals, schema)
+    star = star_of(exact_totals.invariants)
     if star is not None:
         branches = [branch for branch in star.branches if any(view.grouped[name] > 1 for name in branch)]
         if len(branches) < 2:
-            return _star_blocks(view, beside, plan, alive, star)
-        tables = _tables(view, beside, plan, alive, Star(star.separator, tuple(branches)))
-        return _kernel(view, beside, plan, alive) if tables is None else tables
-    atoms = atoms_of(beside, schema)
+            return _star_blocks(view, exact_totals, plan, alive, star)
+        tables = _tables(view, exact_totals, plan, alive, Star(star.separator, tuple(branches)))
+        return _kernel(view, exact_totals, plan, alive) if tables is None else tables
+    atoms = atoms_of(exact_totals, schema)
     if atoms is not None:
         return _blocks(view, columns, alive, atoms.labels, atoms.totals)
-    return _kernel(view, beside, plan, alive)
+    return _kernel(view, exact_totals, plan, alive)
 
 
-def held_cells(plan: Plan, view: View, beside: Beside) -> NDArray[np.int64]:
+def held_cells(plan: Plan, view: View, exact_totals: ExactTotals) -> NDArray[np.int64]:
     """The cells of the request that can hold a record, as far as the public numbers say."""
-    columns = beside.invariants.columns
+    columns = exact_totals.invariants.columns
     place = joint_places(view, columns)
-    there = np.unique(place[alive_cells(beside, plan.schema) & (place >= 0)])
+    there = np.unique(place[alive_cells(exact_totals, plan.schema) & (place >= 0)])
     return np.sort(positions(view, columns)[there].ravel())
 
 
-def _star_blocks(view: View, beside: Beside, plan: Plan, alive: NDArray[np.bool_], star: Star) -> Structure | None:
+def _star_blocks(
+    view: View, exact_totals: ExactTotals, plan: Plan, alive: NDArray[np.bool_], star: Star
+) -> Structure | None:
     """Blocks by the one published table that knows every column by which the request groups or drops rows."""
-    columns = beside.invariants.columns
+    columns = exact_totals.invariants.columns
     needed = {name for name in columns if view.grouped[name] > 1 or (view.places[name] < 0).any()}
     for branch in star.branches or ((),):
         clique = tuple(name for name in columns if name in star.separator or name in branch)
@@ -64,15 +66,15 @@ def _star_blocks(view: View, beside: Beside, plan: Plan, alive: NDArray[np.bool_
             axes = tuple(position for position, name in enumerate(columns) if name not in clique)
             shape = tuple(len(view.places[name]) for name in clique)
             atoms = np.arange(prod(shape), dtype=np.int64).reshape(shape)
-            return _blocks(view, clique, np.asarray(alive.any(axis=axes)), atoms, _counts(beside, clique, plan))
+            return _blocks(view, clique, np.asarray(alive.any(axis=axes)), atoms, _counts(exact_totals, clique, plan))
     return None
 
 
-def _counts(beside: Beside, clique: tuple[str, ...], plan: Plan) -> NDArray[np.int64] | None:
+def _counts(exact_totals: ExactTotals, clique: tuple[str, ...], plan: Plan) -> NDArray[np.int64] | None:
     """The public counts of the joint levels of the clique; without columns, the number of rows."""
-    if beside.totals is None:
+    if exact_totals.totals is None:
         return None
-    table = beside.totals.table(clique, plan.schema) if clique else None
+    table = exact_totals.totals.table(clique, plan.schema) if clique else None
     return np.array([facts_of(plan.schema, plan.neighbours).rows], dtype=np.int64) if table is None else table.ravel()
 
 
@@ -145,9 +147,11 @@ def joint_places(view: View, columns: tuple[str, ...]) -> NDArray[np.int64]:
     return np.where(dropped, -1, place)
 
 
-def _tables(view: View, beside: Beside, plan: Plan, alive: NDArray[np.bool_], star: Star) -> Tables | Blocks | None:
+def _tables(
+    view: View, exact_totals: ExactTotals, plan: Plan, alive: NDArray[np.bool_], star: Star
+) -> Tables | Blocks | None:
     """One table for each group of the separator, with the branches that the request groups by as axes."""
-    columns = beside.invariants.columns
+    columns = exact_totals.invariants.columns
     parts = (star.separator, *star.branches)
     named = [name for part in parts for name in part]
     axes = [columns.index(name) for name in named]
@@ -164,7 +168,7 @@ def _tables(view: View, beside: Beside, plan: Plan, alive: NDArray[np.bool_], st
     seen = seen.reshape(sizes)
     _prove_margins(place, sizes, [tuple(len(view.places[name]) for name in part) for part in parts])
     grid = positions(view, *parts)
-    margins = [_margin(view, beside, plan, star.separator, branch) for branch in star.branches]
+    margins = [_margin(view, exact_totals, plan, star.separator, branch) for branch in star.branches]
     tables = []
     for block in range(sizes[0]):
         inside = seen[block]
@@ -186,10 +190,10 @@ def _tables(view: View, beside: Beside, plan: Plan, alive: NDArray[np.bool_], st
 
 
 def _margin(
-    view: View, beside: Beside, plan: Plan, separator: tuple[str, ...], branch: tuple[str, ...]
+    view: View, exact_totals: ExactTotals, plan: Plan, separator: tuple[str, ...], branch: tuple[str, ...]
 ) -> NDArray[np.int64] | None:
     """The public counts by group of the separator and group of the branch; None before they are published."""
-    published = _counts(beside, (*separator, *branch), plan)
+    published = _counts(exact_totals, (*separator, *branch), plan)
     if published is None:
         return None
     place = joint_places(view, (*separator, *branch)).ravel()
@@ -222,9 +226,9 @@ def _prove_margins(place: NDArray[np.int64], sizes: list[int], levels: list[tupl
         _prove(margin, published)
 
 
-def _kernel(view: View, beside: Beside, plan: Plan, alive: NDArray[np.bool_]) -> Kernel | None:
+def _kernel(view: View, exact_totals: ExactTotals, plan: Plan, alive: NDArray[np.bool_]) -> Kernel | None:
     """The equations themselves, where the request shows every level of every column of the totals."""
-    columns = beside.invariants.columns
+    columns = exact_totals.invariants.columns
     whole = all(
         view.grouped[name] == len(view.places[name]) and len(np.unique(view.places[name])) == len(view.places[name])
         for name in columns
@@ -235,6 +239,6 @@ def _kernel(view: View, beside: Beside, plan: Plan, alive: NDArray[np.bool_]) ->
     rows = positions(view, columns)
     if alive.sum() * rows.shape[1] > _MOST_EQUATION_CELLS:
         return None
-    equations = equations_of(beside.invariants, plan.schema).reshape(-1, alive.size)[:, alive.ravel()]
+    equations = equations_of(exact_totals.invariants, plan.schema).reshape(-1, alive.size)[:, alive.ravel()]
     order = rows[place.ravel()[alive.ravel()]]
     return Kernel(view.cells, order.ravel(), np.repeat(equations, order.shape[1], axis=1))

@@ -22,7 +22,7 @@ from discreet.quotes.space import space_of
 from discreet.quotes.view import counts_every_row
 from discreet.statistics.base import Statistic
 from discreet.statistics.counts import Count
-from discreet.totals.beside import Beside
+from discreet.totals.exact_totals import ExactTotals
 from discreet.totals.structure import exact_sums
 
 __all__ = ["PublicSums", "sums_of_counts", "sums_of_frame"]
@@ -47,27 +47,27 @@ def _json(sums: Sequence[Sums]) -> list[dict[str, Any]]:
     return [{"labels": None if labels is None else labels.tolist(), "totals": totals.tolist()} for labels, totals in sums]
 
 
-def sums_of_counts(plan: Plan, beside: Beside | None) -> PublicSums:
+def sums_of_counts(plan: Plan, exact_totals: ExactTotals | None) -> PublicSums:
     """What is public of the numbers of rows in the cells of a request.
 
     Rows that a condition drops are in no cell: without the conditions the sums are at least as large.
     """
-    exact = _exact(plan, beside)
+    exact = _exact(plan, exact_totals)
     if counts_every_row(plan):
         return PublicSums(exact, ())
     most: tuple[Sums, ...] = ()
     with suppress(PlanError):  # what cannot be asked has no sums that are worked out
         conditions = conditions_of(plan.steps)
         steps = tuple(step for step in plan.steps if step not in conditions)
-        most = _exact(replace(plan, steps=steps), beside)
+        most = _exact(replace(plan, steps=steps), exact_totals)
     rows = _rows(plan)
     return PublicSums(exact, most if rows is None else _merged(most, (rows,)))
 
 
-def sums_of_frame(plan: Plan, beside: Beside | None, groups: tuple[Group, ...]) -> PublicSums:
+def sums_of_frame(plan: Plan, exact_totals: ExactTotals | None, groups: tuple[Group, ...]) -> PublicSums:
     """What is public of the numbers of rows in a frame: for every cell of the request one for each of further groups."""
     facts = plan.facts
-    outer = sums_of_counts(plan, beside)
+    outer = sums_of_counts(plan, exact_totals)
     width = prod(len(group_labels(group, facts)) for group in groups)
     exact, most = _repeated(outer.exact, width), _repeated(outer.most, width)
     # The cells of the request are the sums of those of the frame where every row of theirs is in one of its groups.
@@ -78,7 +78,7 @@ def sums_of_frame(plan: Plan, beside: Beside | None, groups: tuple[Group, ...]) 
         longest = max(len(group.column) for group in (*plan.group_by, *groups))
         counted = Statistic(Count(), None, "n" * (longest + 1))  # no column is called like that
         whole = replace(plan, group_by=(*plan.group_by, *groups), statistics=(counted,))
-        inner = sums_of_counts(whole, beside)
+        inner = sums_of_counts(whole, exact_totals)
     return PublicSums(_merged(inner.exact, exact), _merged(inner.most, most))
 
 
@@ -92,9 +92,9 @@ def _merged(first: tuple[Sums, ...], second: tuple[Sums, ...]) -> tuple[Sums, ..
     return (*first, *(one for one in second if one[0] is not None or not whole))
 
 
-def _exact(plan: Plan, beside: Beside | None) -> tuple[Sums, ...]:
+def _exact(plan: Plan, exact_totals: ExactTotals | None) -> tuple[Sums, ...]:
     """The exact totals, the cells in which there can be no row, and the public number of rows."""
-    space = None if beside is None else space_of(plan, beside)
+    space = None if exact_totals is None else space_of(plan, exact_totals)
     found: list[Sums] = []
     if space is not None:
         found += [] if space.structure is None else exact_sums(space.structure)

@@ -16,7 +16,7 @@ from discreet.privacy.coordinates import Budget
 from discreet.privacy.measures import Target
 from discreet.statistics.base import Statistic
 from discreet.statistics.recipe import LEVEL, Noises, Recipe
-from discreet.totals.beside import Beside
+from discreet.totals.exact_totals import ExactTotals
 
 __all__ = [
     "LEVEL",
@@ -104,7 +104,7 @@ class Quote:
     group: int
     measured: tuple[Measured, ...]
     lines: tuple[Line, ...]
-    beside: Beside | None
+    beside: ExactTotals | None
     advertised: Budget
     joint: Fraction = Fraction(1)
 
@@ -160,14 +160,14 @@ def accuracy_text(quote: Quote) -> list[str]:
     return lines
 
 
-def totals_text(quote: Quote, beside: Beside) -> list[str]:
+def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:
     """What the totals mean for the guarantee."""
-    adjacency = beside.adjacency
-    bound = "" if adjacency.exact and beside.totals is not None else " at most"
-    named = ", ".join(beside.invariants.columns)
+    adjacency = exact_totals.adjacency
+    bound = "" if adjacency.exact and exact_totals.totals is not None else " at most"
+    named = ", ".join(exact_totals.invariants.columns)
     compared = f"tables with the same totals that differ in{bound} a = {adjacency.a} rows ({adjacency.reason})"
     lines = [f"exact totals of {named} stand beside it, unprotected: compared are {compared}"]
-    if beside.totals is None:
+    if exact_totals.totals is None:
         later = "once they are, a can only become smaller, and the noise is chosen for them"
         lines.append(f"the totals are not published yet; {later}")
     if quote.advertised != quote.spend:

@@ -25,11 +25,11 @@ from discreet.quotes.lattice import held_cells, joint_places, structure_of
 from discreet.quotes.view import View, view_of
 from discreet.statistics.common import largest_of
 from discreet.statistics.counts import count
-from discreet.totals.beside import Beside, atoms_of, beside, star_of
 from discreet.totals.description import Description
+from discreet.totals.exact_totals import ExactTotals, atoms_of, exact_totals_of, star_of
 from discreet.totals.given import read_totals
 from discreet.totals.published import PublishedTotals
-from discreet.totals.statements import TotalsPart
+from discreet.totals.statements import TotalsStatement
 from discreet.totals.structure import Blocks, Kernel, Structure
 from discreet.totals.structure import Tables as MarginTables
 
@@ -51,7 +51,7 @@ class Space:
         cells: how many cells the request has.
     """
 
-    beside: Beside
+    beside: ExactTotals
     structure: Structure | None
     across: bool
     tables: tuple[frozenset[str], ...]
@@ -100,7 +100,7 @@ class Space:
         return general
 
 
-def space_of(plan: Plan, totals: Beside) -> Space | None:
+def space_of(plan: Plan, totals: ExactTotals) -> Space | None:
     """What the totals leave free of the request; None where it asks a resized table.
 
     Raises:
@@ -110,7 +110,7 @@ def space_of(plan: Plan, totals: Beside) -> Space | None:
     if view is None:
         return None
     structure = structure_of(plan, view, totals)
-    whole = (part for part in totals.invariants.parts if isinstance(part, TotalsPart) and part.only is None)
+    whole = (part for part in totals.invariants.parts if isinstance(part, TotalsStatement) and part.only is None)
     tables = tuple(frozenset(part.columns) for part in whole)
     return Space(totals, structure, _across(plan, view, totals), tables, held_cells(plan, view, totals), view.cells)
 
@@ -141,7 +141,7 @@ def sensitivity(
     plan = _plan_of(schema, query)
     published = None if totals is None else read_totals(invariants, schema, totals)
     invariants.check(schema)
-    space = space_of(plan, beside(invariants, schema, published, plan.neighbours.rows or _SOME_ROWS))
+    space = space_of(plan, exact_totals_of(invariants, schema, published, plan.neighbours.rows or _SOME_ROWS))
     if space is None:
         raise PlanError("query: asks a resized table, which has no totals; a(t) enters through the resampling instead")
     span = _largest(plan, space)
@@ -166,7 +166,7 @@ def _largest(plan: Plan, space: Space) -> Sensitivity:
     return largest_of(*(one.kind.span(one, plan.facts, space) for one in plan.statistics))
 
 
-def _across(plan: Plan, view: View, totals: Beside) -> bool:
+def _across(plan: Plan, view: View, totals: ExactTotals) -> bool:
     """Whether some class of the totals has rows in two cells; True is always right."""
     shown = {name for name, labels in view.labels if labels > 1}
     star = star_of(totals.invariants)

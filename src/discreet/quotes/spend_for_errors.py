@@ -12,7 +12,7 @@ from discreet.privacy.amounts import spend_of
 from discreet.privacy.coordinates import Budget
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Quote, expected_error
-from discreet.totals.beside import Beside
+from discreet.totals.exact_totals import ExactTotals
 
 __all__ = ["checked_errors", "quote_for"]
 
@@ -20,7 +20,7 @@ _LEAST, _MOST = -15, 6
 """Spends from 1e-15 to 1e6 are tried; beyond, a spend protects nobody."""
 
 
-def quote_for(plan: Plan, error: Mapping[str, Amount], budget: Budget, beside: Beside | None) -> Quote:
+def quote_for(plan: Plan, error: Mapping[str, Amount], budget: Budget, exact_totals: ExactTotals | None) -> Quote:
     """The quote of the smallest spend with three digits whose expected errors are at most those asked for.
 
     Errors fall as the spend grows, so bisection finds it; the quote that is given back was checked itself.
@@ -29,19 +29,19 @@ def quote_for(plan: Plan, error: Mapping[str, Amount], budget: Budget, beside: B
         plan: the request.
         error: the largest expected error for some of its statistics, by name; see `Quote.expected`.
         budget: the measure of the spend; under ApproxDP δ grows in proportion to ε.
-        beside: the exact totals of the data set, if there are any.
+        exact_totals: the exact totals of the data set, if there are any.
 
     Raises:
         PlanError: no such statistic, an error that is not positive, or one that no spend meets.
     """
     targets = checked_errors(plan, error)
     low, high = 900 * _LEAST, 900 * _MOST
-    best = _met(plan, high, targets, budget, beside)
+    best = _met(plan, high, targets, budget, exact_totals)
     if best is None:
         raise PlanError("error: is met by no spend below 1e6; ask for less, for a coarser step or for fewer groups")
     while high - low > 1:
         middle = (low + high) // 2
-        found = _met(plan, middle, targets, budget, beside)
+        found = _met(plan, middle, targets, budget, exact_totals)
         if found is None:
             low = middle
         else:
@@ -68,12 +68,14 @@ def checked_errors(plan: Plan, error: Mapping[str, Amount]) -> dict[str, Fractio
     return targets
 
 
-def _met(plan: Plan, place: int, targets: Mapping[str, Fraction], budget: Budget, beside: Beside | None) -> Quote | None:
+def _met(
+    plan: Plan, place: int, targets: Mapping[str, Fraction], budget: Budget, exact_totals: ExactTotals | None
+) -> Quote | None:
     """The quote at the spend number `place` (three digits and an exponent, ascending), if it meets the targets."""
     exponent, digits = divmod(place, 900)
     amount = Fraction(100 + digits) * Fraction(10) ** (exponent - 2)
     try:
-        found = quote(plan, spend_of(amount, budget), beside)
+        found = quote(plan, spend_of(amount, budget), exact_totals)
     except PlanError:
         if place < 900 * (_MOST - 1):
             return None  # too little for any noise; what is wrong with the request itself shows at the largest spend

@@ -8,8 +8,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.paths import CategoryPath, path_of
-from discreet.cube.places import group_places, passes
+from discreet.cube.membership import group_places, passes
+from discreet.cube.value_paths import CategoryPath, path_of
 from discreet.domain.codes import NULL
 from discreet.domain.groups import group_labels, is_complete
 from discreet.domain.steps import Impute, conditions_of, facts_of

@@ -26,7 +26,7 @@ from discreet.exact.given_paths import content_of, given_path, reason, shown_pat
 from discreet.exact.numbers import decimal_up, exact, text
 from discreet.privacy.coordinates import Budget, from_json, to_json
 from discreet.privacy.measures import is_budget
-from discreet.releases.files import TABLE, Part, collected, copied, paths_of, problem_of, table_of
+from discreet.releases.files import TABLE, TableFile, collected, copied, paths_of, problem_of, table_of
 from discreet.releases.frames import all_frames, checked_formulas, for_csv, frame_of, named_files
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Release:
             return _guarantee(self.document["guarantee"])
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[TableFile, ...]:
         """The files that hold the table of a large release; none where the document holds it."""
         return _parts(self.document)
 
@@ -351,7 +351,7 @@ def _as_written(part: str) -> Iterator[None]:
         raise ArgumentError(f"release: its {part} cannot be read; it is no document that discreet wrote") from None
 
 
-def _parts(document: Mapping[str, Any]) -> tuple[Part, ...]:
+def _parts(document: Mapping[str, Any]) -> tuple[TableFile, ...]:
     """The files that hold the table of a document."""
     with _as_written("table"):
         return table_of(document["table"]) if document["format"] > 1 else ()

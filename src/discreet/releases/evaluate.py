@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from discreet.cube.cells import cells_of
 from discreet.cube.cube import Cube, row_count
-from discreet.cube.queries import part_of
+from discreet.cube.queries import scan_of
 from discreet.cube.resample import resample
 from discreet.domain.steps import facts_of
-from discreet.engines.base import Engine, Scan, cubes_of
+from discreet.engines.base import CubeRequest, Engine, cubes_of
 from discreet.errors import InternalError
 from discreet.mechanisms import Noise
 from discreet.mechanisms.adding import apply_in_place
@@ -25,12 +25,12 @@ from discreet.quotes.quote import Quote
 __all__ = ["exact_answers", "noisy_answers", "scanned"]
 
 
-def scanned(engine: Engine, layout: Layout, *before: Scan) -> Iterator[Cube]:
+def scanned(engine: Engine, layout: Layout, *before: CubeRequest) -> Iterator[Cube]:
     """The cubes of some scans and then of a layout, all of the same rows.
 
     The first is read now, each other one when it is asked for, so that few are in memory where the engine allows it.
     """
-    cubes = cubes_of(engine, [*before, *((part.axes, part.moments) for part in layout.parts)])
+    cubes = cubes_of(engine, [*before, *((part.axes, part.moments) for part in layout.scans)])
     return chain([next(cubes)], cubes)
 
 
@@ -50,8 +50,8 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
             different numbers of rows.
     """
     plan = quote.plan
-    parts, known = plan.layout.parts, facts_of(plan.schema, plan.neighbours).rows
-    places = [part_of(one.query, parts) for one in quote.measured]
+    parts, known = plan.layout.scans, facts_of(plan.schema, plan.neighbours).rows
+    places = [scan_of(one.query, parts) for one in quote.measured]
     answers: dict[int, NDArray[Any]] = {}
     rows = known
     for position, (brought, cube) in enumerate(zip(parts, cubes, strict=True)):

@@ -1,8 +1,8 @@
 """A table that is too large for one document: Parquet files of so many rows each, and digests over their bytes.
 
-The files of a table stand in a folder of their own, numbered in the order of the rows. A `Part` says what one of them is, so
-that each can be checked by itself with any tool for SHA-256, and so that nothing can be changed, left out, added or
-exchanged unnoticed. Files are written to a draft folder, which takes its final name in one step.
+The files of a table are in a folder of their own, numbered in the order of the rows. A `TableFile` describes one of them, so
+that each can be checked by itself with any tool for SHA-256, and nothing can be changed, left out, added or exchanged
+unnoticed. Files are written to a draft folder, which takes its final name in one step.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
     "DOCUMENT",
     "DRAFT",
     "TABLE",
-    "Part",
+    "TableFile",
     "collected",
     "completed",
     "copied",
@@ -52,7 +52,7 @@ DRAFT = f".{TABLE}."
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TableFile:
     """One file of a table.
 
     Args:
@@ -70,18 +70,18 @@ class Part:
     sha256: str
 
 
-def table_json(parts: Sequence[Part]) -> dict[str, Any]:
+def table_json(parts: Sequence[TableFile]) -> dict[str, Any]:
     """The parts as a release document holds them."""
     return {"format": "parquet", "rows": sum(part.rows for part in parts), "parts": [asdict(part) for part in parts]}
 
 
-def table_of(stated: Mapping[str, Any]) -> tuple[Part, ...]:
+def table_of(stated: Mapping[str, Any]) -> tuple[TableFile, ...]:
     """The parts that a document holds, under the names that they must have, one after the other.
 
     Raises:
         KeyError, TypeError, ValueError: discreet has not written them.
     """
-    parts = tuple(Part(**one) for one in stated["parts"])
+    parts = tuple(TableFile(**one) for one in stated["parts"])
     first = 0
     for number, part in enumerate(parts):
         types = [type(value) for value in (part.first, part.rows, part.size, part.sha256)]
@@ -112,7 +112,7 @@ def drafts_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob(f"{DRAFT}*") if path.is_dir())
 
 
-def write_part(draft: Path, number: int, first: int, rows: pl.DataFrame) -> Part:
+def write_part(draft: Path, number: int, first: int, rows: pl.DataFrame) -> TableFile:
     """A file with these rows stands in a draft folder, durably. The digest is that of the bytes that were to be written.
 
     Raises:
@@ -122,7 +122,7 @@ def write_part(draft: Path, number: int, first: int, rows: pl.DataFrame) -> Part
     rows.write_parquet(buffer)
     content = buffer.getbuffer()
     _put(draft / Path(_file(number)).name, content)
-    return Part(_file(number), first, rows.height, len(content), hashlib.sha256(content).hexdigest())
+    return TableFile(_file(number), first, rows.height, len(content), hashlib.sha256(content).hexdigest())
 
 
 def _put(path: Path, content: bytes | memoryview) -> None:
@@ -162,7 +162,7 @@ def _mode_of_folders(draft: Path) -> int:
     return stat.S_IMODE(mode)
 
 
-def paths_of(parts: Sequence[Part], folder: Path) -> list[Path]:
+def paths_of(parts: Sequence[TableFile], folder: Path) -> list[Path]:
     """The files of a table in the folder of its release, in the order of their rows."""
     return [folder / part.file for part in parts]
 
@@ -183,7 +183,7 @@ def collected(rows: pl.LazyFrame) -> pl.DataFrame:
         ) from None
 
 
-def problem_of(parts: Sequence[Part], table: Path) -> str:
+def problem_of(parts: Sequence[TableFile], table: Path) -> str:
     """What is wrong with the files in the folder `table`, read once and never held; empty when they are as described."""
     names = {Path(part.file).name: part for part in parts}
     try:
@@ -203,7 +203,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def copied(parts: Sequence[Part], table: Path, folder: Path) -> None:
+def copied(parts: Sequence[TableFile], table: Path, folder: Path) -> None:
     """The table stands in `folder` too, as it was written.
 
     Raises:
@@ -223,7 +223,7 @@ def copied(parts: Sequence[Part], table: Path, folder: Path) -> None:
         discarded(draft)
 
 
-def _require(parts: Sequence[Part], table: Path) -> None:
+def _require(parts: Sequence[TableFile], table: Path) -> None:
     problem = problem_of(parts, table)
     if problem:
         raise ValueError(problem)

@@ -122,7 +122,7 @@ def _chunks(quote: Quote, noisy: Noisy, rows: int | None) -> Iterator[_Chunk]:
 def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
     """The whole table and the frames beside it, with what is public of their sums."""
     groupings = [groups for line in quote.lines for groups in groupings_of(line.statistic)]
-    beside = [
+    exact_totals = [
         {
             "name": frame.name,
             "columns": _frame_columns(frame),
@@ -131,7 +131,7 @@ def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
         for frame, groups in zip(frames(quote, noisy), groupings, strict=True)
     ]
     columns = _columns(table.labels, table.rows, table.numbers)
-    return {**sums_of_counts(quote.plan, quote.beside).to_json(), "columns": columns, "frames": beside}
+    return {**sums_of_counts(quote.plan, quote.beside).to_json(), "columns": columns, "frames": exact_totals}
 
 
 def _frame_columns(frame: Frame) -> list[dict[str, Any]]:
@@ -248,18 +248,18 @@ def _totals_json(quote: Quote) -> dict[str, Any] | None:
     Raises:
         InternalError: the totals are not published.
     """
-    beside = quote.beside
-    if beside is None:
+    exact_totals = quote.beside
+    if exact_totals is None:
         return None
-    if beside.totals is None:
+    if exact_totals.totals is None:
         raise InternalError("the totals are not published")
-    schema, adjacency = quote.plan.schema, beside.adjacency
+    schema, adjacency = quote.plan.schema, exact_totals.adjacency
     return {
         "unprotected": True,
-        "totals": beside.totals.to_json(schema),
+        "totals": exact_totals.totals.to_json(schema),
         "digest": totals_digest(quote),
         "semi_adjacency": {"a": adjacency.a, "exact": adjacency.exact, "reason": adjacency.reason},
-        "disclosures": list(disclosures(beside.invariants, schema, beside.totals)),
+        "disclosures": list(disclosures(exact_totals.invariants, schema, exact_totals.totals)),
     }
 
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from discreet.ledger import Reservation
     from discreet.quotes.quote import Quote
     from discreet.session.totals import ExactRequest
-    from discreet.totals.beside import Beside
+    from discreet.totals.exact_totals import ExactTotals
     from discreet.totals.published import PublishedTotals
 
 __all__ = ["Order", "Session"]
@@ -288,13 +288,13 @@ class Session:
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
 
-    def _beside(self) -> Beside | None:
+    def _beside(self) -> ExactTotals | None:
         """The exact totals as requests see them."""
         if self._invariants is None or (rows := self._neighbours.rows) is None:
             return None
-        from discreet.totals.beside import beside
+        from discreet.totals.exact_totals import exact_totals_of
 
-        return beside(self._invariants, self._schema, self.totals, rows)
+        return exact_totals_of(self._invariants, self._schema, self.totals, rows)
 
     def _check_before_totals(self, orders: Sequence[Order]) -> None:
         """Whatever can be refused is refused before the totals are published."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from discreet._version import __version__
 from discreet.cube.cube import Cube, row_count
-from discreet.cube.paths import KeyAxis, path_of
+from discreet.cube.value_paths import KeyAxis, path_of
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.domain.steps import facts_of
-from discreet.engines.base import Engine, Scan, snapshot_before
+from discreet.engines.base import CubeRequest, Engine, snapshot_before
 from discreet.errors import InternalError, LedgerError
 from discreet.exact.canonical import canonical, digest
 from discreet.ledger import Identity, Ledger, Publication
@@ -72,7 +72,7 @@ def totals_of_payload(payload: bytes, invariants: Description, schema: Schema) -
     return totals_from_json(invariants, schema, json.loads(payload)["totals"])
 
 
-def totals_scan(request: ExactRequest) -> Scan:
+def totals_scan(request: ExactRequest) -> CubeRequest:
     """What the source is asked for its totals, before any step."""
     start = facts_of(request.schema, request.neighbours)
     return tuple(KeyAxis(path_of(name, (), start)) for name in request.invariants.columns), ()

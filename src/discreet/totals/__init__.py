@@ -3,7 +3,7 @@
 `description` says which totals are exact, `totals` holds their published values, `adjacency` computes the semi-adjacency
 parameter a(t) from schema and published totals alone. Statements and proofs: docs/proofs/semi-adjacency.md.
 
-* `beside`: The exact totals of a data set as requests see them: which cells can hold a record, which sums are public
+* `exact_totals`: The exact totals of a data set as requests see them: which cells can hold a record, which sums are public
 * `cells`: The levels of the columns of an invariant, and the cells of their joint domain
 * `checking`: Whether invariants fit a schema and its neighbours, before anything is opened
 * `classes`: Classes of cells: what the published sums do not tell apart, and what they settle

@@ -23,7 +23,7 @@ from discreet.totals.description import Description
 from discreet.totals.disclosure import disclosures, is_vacuous
 from discreet.totals.general import crossing_bound, decomposable, graver_bound, product_bound
 from discreet.totals.published import PublishedTotals
-from discreet.totals.statements import parted
+from discreet.totals.statements import statements_by_kind
 
 __all__ = ["SemiAdjacency", "disclosures", "is_vacuous", "semi_adjacency"]
 
@@ -134,7 +134,7 @@ def _piece(
         if existence is not None:
             return _partition(classes, existence.sets, rest=existence.rest, rows=rows)
     if _all_occupied(component):
-        attained = not parted(component.parts).linear
+        attained = not statements_by_kind(component.parts).linear
         return _Piece(2, attained, "the occupied cells of all its columns are published: exchange two rows", None)
     if lists:
         raise PlanError(
@@ -160,7 +160,7 @@ def _partition(classes: Classes, sets: int, *, rest: bool, rows: int | None) -> 
 
 def _all_occupied(component: Component) -> bool:
     """Whether the component publishes which of all its joint cells are occupied (A1)."""
-    lists = parted(component.parts).occupied
+    lists = statements_by_kind(component.parts).occupied
     return any(part.only is None and set(part.columns) == set(component.columns) for part in lists)
 
 

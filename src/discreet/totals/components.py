@@ -16,7 +16,14 @@ from discreet.errors import PlanError, unreachable
 from discreet.totals.cells import cell_indices, domain_size, positions
 from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals, cell_numbers
-from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart, parted
+from discreet.totals.statements import (
+    ExactStatement,
+    ImpossibleStatement,
+    LinearStatement,
+    OccupiedStatement,
+    TotalsStatement,
+    statements_by_kind,
+)
 
 __all__ = ["Component", "Split", "components_of", "exists", "possible_cells", "splits_of"]
 
@@ -26,7 +33,7 @@ class Component:
     """Parts that hang together by their columns, without those that follow from a whole table of totals."""
 
     columns: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[ExactStatement, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,15 +68,15 @@ def components_of(invariants: Description) -> tuple[Component, ...]:
     return tuple(sorted(found, key=lambda component: invariants.columns.index(component.columns[0])))
 
 
-def _implied(part: Part, parts: list[Part]) -> bool:
+def _implied(part: ExactStatement, parts: list[ExactStatement]) -> bool:
     """Whether a whole table of totals, of these columns and more, says what the part does."""
-    if isinstance(part, ImpossiblePart):
+    if isinstance(part, ImpossibleStatement):
         return False
     for other in parts:
-        if isinstance(other, TotalsPart) and other.only is None and other is not part:
+        if isinstance(other, TotalsStatement) and other.only is None and other is not part:
             wider = set(part.columns) < set(other.columns)
             same = set(part.columns) == set(other.columns)
-            whole = isinstance(part, TotalsPart) and part.only is None
+            whole = isinstance(part, TotalsStatement) and part.only is None
             # Of two whole tables with the same columns in another order the first one stays.
             if wider or (same and (not whole or parts.index(other) < parts.index(part))):
                 return True
@@ -97,21 +104,21 @@ def possible_cells(
     return possible
 
 
-def _empty(part: Part, schema: Schema, totals: PublishedTotals | None) -> NDArray[np.bool_]:
+def _empty(part: ExactStatement, schema: Schema, totals: PublishedTotals | None) -> NDArray[np.bool_]:
     """Which cells of the part's joint domain are known to be empty."""
     empty = np.zeros(domain_size(part.columns, schema), dtype=bool)
     match part:
-        case ImpossiblePart(columns=columns, cells=cells):
+        case ImpossibleStatement(columns=columns, cells=cells):
             empty[cell_indices(cells, columns, schema)] = True
-        case TotalsPart() | OccupiedPart() if totals is not None:
+        case TotalsStatement() | OccupiedStatement() if totals is not None:
             numbers = cell_numbers(part, schema)
             empty[numbers] = np.array(totals.value(part), dtype=np.int64) == 0
-        case LinearPart(columns=columns, rows=rows) if totals is not None:
+        case LinearStatement(columns=columns, rows=rows) if totals is not None:
             for row, value in zip(rows, totals.value(part), strict=True):
                 signs = {coefficient > 0 for _, coefficient in row}
                 if value == 0 and len(signs) == 1:
                     empty[cell_indices([cell for cell, _ in row], columns, schema)] = True
-        case TotalsPart() | OccupiedPart() | LinearPart():
+        case TotalsStatement() | OccupiedStatement() | LinearStatement():
             pass  # not published yet
         case _:
             raise unreachable(part)
@@ -133,11 +140,11 @@ def splits_of(
     for part in component.parts:
         numbers = positions(part.columns, component.columns, schema)[possible]
         match part:
-            case TotalsPart():
+            case TotalsStatement():
                 found.append(_table_split(part, numbers, schema, totals, rows))
-            case LinearPart():
+            case LinearStatement():
                 found += _sum_splits(part, numbers, schema, totals, rows)
-            case OccupiedPart() | ImpossiblePart():
+            case OccupiedStatement() | ImpossibleStatement():
                 pass  # neither is a sum of rows: see `exists` and `possible_cells`
             case _:
                 raise unreachable(part)
@@ -145,7 +152,7 @@ def splits_of(
 
 
 def _table_split(
-    part: TotalsPart, numbers: NDArray[np.int64], schema: Schema, totals: PublishedTotals | None, rows: int | None
+    part: TotalsStatement, numbers: NDArray[np.int64], schema: Schema, totals: PublishedTotals | None, rows: int | None
 ) -> Split:
     counts = None if totals is None else np.append(totals.counts(part, schema), 0)
     labels = numbers
@@ -179,7 +186,7 @@ def _sum_split(name: str, coefficients: NDArray[np.int64], value: int | None, ro
 
 
 def _sum_splits(
-    part: LinearPart, numbers: NDArray[np.int64], schema: Schema, totals: PublishedTotals | None, rows: int | None
+    part: LinearStatement, numbers: NDArray[np.int64], schema: Schema, totals: PublishedTotals | None, rows: int | None
 ) -> Iterator[Split]:
     values = (None,) * len(part.names) if totals is None else totals.value(part)
     for name, row, value in zip(part.names, part.rows, values, strict=True):
@@ -194,7 +201,7 @@ def exists(component: Component, possible: NDArray[np.bool_], schema: Schema) ->
     Cells about which nothing is published have the number -1.
     """
     found = []
-    for part in sorted(parted(component.parts).occupied, key=lambda part: -len(part.columns)):
+    for part in sorted(statements_by_kind(component.parts).occupied, key=lambda part: -len(part.columns)):
         numbers = positions(part.columns, component.columns, schema)[possible]
         found.append(np.where(np.isin(numbers, cell_numbers(part, schema)), numbers, -1))
     return tuple(found)

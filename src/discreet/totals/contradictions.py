@@ -12,7 +12,7 @@ from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical
 from discreet.totals.cells import cell_at, cell_index, domain_size, positions
 from discreet.totals.published import PublishedTotals, cell_numbers
-from discreet.totals.statements import LinearPart, OccupiedPart, TotalsPart
+from discreet.totals.statements import LinearStatement, OccupiedStatement, TotalsStatement
 
 __all__ = ["refuse_contradictions"]
 
@@ -27,23 +27,23 @@ def refuse_contradictions(totals: PublishedTotals, schema: Schema) -> None:
     Raises:
         PlanError: two numbers differ; the message shows both.
     """
-    tables = [part for part in totals.invariants.parts if isinstance(part, TotalsPart)]
+    tables = [part for part in totals.invariants.parts if isinstance(part, TotalsStatement)]
     for first, second in combinations(tables, 2):
         _compare(first, second, totals, schema)
     for table in tables:
         _check_rows(table, totals)
     for part in totals.invariants.parts:
-        if isinstance(part, OccupiedPart):
+        if isinstance(part, OccupiedStatement):
             _check_occupied(part, totals, schema)
-        if isinstance(part, LinearPart):
+        if isinstance(part, LinearStatement):
             _check_sums(part, totals, schema)
 
 
-def _named(part: TotalsPart | OccupiedPart) -> str:
+def _named(part: TotalsStatement | OccupiedStatement) -> str:
     return f"totals of {', '.join(part.columns)}"
 
 
-def _check_rows(part: TotalsPart, totals: PublishedTotals) -> None:
+def _check_rows(part: TotalsStatement, totals: PublishedTotals) -> None:
     if totals.rows is None:
         return
     found = sum(totals.value(part))
@@ -51,14 +51,16 @@ def _check_rows(part: TotalsPart, totals: PublishedTotals) -> None:
         raise PlanError(f"totals: the {_named(part)} add up to {found}, but the table has {totals.rows} rows")
 
 
-def _shared_margin(part: TotalsPart, columns: tuple[str, ...], totals: PublishedTotals, schema: Schema) -> NDArray[np.int64]:
+def _shared_margin(
+    part: TotalsStatement, columns: tuple[str, ...], totals: PublishedTotals, schema: Schema
+) -> NDArray[np.int64]:
     """The published rows of the part in each cell of `columns`; with `only`, a lower bound."""
     summed = np.zeros(domain_size(columns, schema), dtype=np.int64)
     np.add.at(summed, positions(columns, part.columns, schema), totals.counts(part, schema))
     return summed
 
 
-def _complete(part: TotalsPart, columns: tuple[str, ...], schema: Schema) -> NDArray[np.bool_]:
+def _complete(part: TotalsStatement, columns: tuple[str, ...], schema: Schema) -> NDArray[np.bool_]:
     """For which cells of `columns` the part publishes every row."""
     whole = np.full(domain_size(part.columns, schema), part.only is None)
     whole[cell_numbers(part, schema)] = True
@@ -67,7 +69,7 @@ def _complete(part: TotalsPart, columns: tuple[str, ...], schema: Schema) -> NDA
     return known
 
 
-def _compare(first: TotalsPart, second: TotalsPart, totals: PublishedTotals, schema: Schema) -> None:
+def _compare(first: TotalsStatement, second: TotalsStatement, totals: PublishedTotals, schema: Schema) -> None:
     """Where both say all rows of a cell the numbers are equal, where one does it is not below the other."""
     columns = tuple(name for name in first.columns if name in second.columns)
     left, right = (_shared_margin(part, columns, totals, schema) for part in (first, second))
@@ -83,7 +85,7 @@ def _compare(first: TotalsPart, second: TotalsPart, totals: PublishedTotals, sch
         )
 
 
-def _check_occupied(part: OccupiedPart, totals: PublishedTotals, schema: Schema) -> None:
+def _check_occupied(part: OccupiedStatement, totals: PublishedTotals, schema: Schema) -> None:
     said = dict(zip(cell_numbers(part, schema).tolist(), totals.value(part), strict=True))
     occupied = sum(said.values())
     if totals.rows is not None and occupied > totals.rows:
@@ -91,7 +93,7 @@ def _check_occupied(part: OccupiedPart, totals: PublishedTotals, schema: Schema)
     counted = totals.table(part.columns, schema)
     if counted is None:
         for table in totals.invariants.parts:
-            if isinstance(table, TotalsPart):
+            if isinstance(table, TotalsStatement):
                 _check_room(part, table, totals, schema)
         return
     for index, there in said.items():
@@ -102,7 +104,7 @@ def _check_occupied(part: OccupiedPart, totals: PublishedTotals, schema: Schema)
             raise PlanError(f"totals: cell {shown} of {', '.join(part.columns)} is {state}, but has {count} rows")
 
 
-def _check_room(part: OccupiedPart, table: TotalsPart, totals: PublishedTotals, schema: Schema) -> None:
+def _check_room(part: OccupiedStatement, table: TotalsStatement, totals: PublishedTotals, schema: Schema) -> None:
     """As many cells are occupied as there are rows at most, wherever the table says all rows."""
     columns = tuple(name for name in part.columns if name in table.columns)
     occupied = np.zeros(domain_size(columns, schema), dtype=np.int64)
@@ -117,7 +119,7 @@ def _check_room(part: OccupiedPart, table: TotalsPart, totals: PublishedTotals, 
         )
 
 
-def _check_sums(part: LinearPart, totals: PublishedTotals, schema: Schema) -> None:
+def _check_sums(part: LinearStatement, totals: PublishedTotals, schema: Schema) -> None:
     counted = totals.table(part.columns, schema)
     for name, row, value in zip(part.names, part.rows, totals.value(part), strict=True):
         if counted is not None:
@@ -136,7 +138,7 @@ def _check_sums(part: LinearPart, totals: PublishedTotals, schema: Schema) -> No
             raise PlanError(f"totals: '{name}' is {value}, but {totals.rows} rows give between {low} and {high}")
 
 
-def _check_signs(part: LinearPart, totals: PublishedTotals) -> None:
+def _check_signs(part: LinearStatement, totals: PublishedTotals) -> None:
     """Without the number of rows: where no coefficient is negative no sum is, and the other way round."""
     for name, row, value in zip(part.names, part.rows, totals.value(part), strict=True):
         weights = [weight for _, weight in row]

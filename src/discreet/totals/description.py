@@ -15,10 +15,10 @@ from discreet.errors import ArgumentError, SchemaError
 from discreet.exact.canonical import canonical
 from discreet.totals.cells import Cell, cell_indices, domain_size
 from discreet.totals.statements import (
-    LinearPart,
-    Part,
+    ExactStatement,
+    LinearStatement,
     cells_of,
-    part_json,
+    statement_json,
     well_formed,
 )
 
@@ -32,20 +32,20 @@ _MAX_CELLS = 1_000_000
 class Description:
     """What is published exactly about one table."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[ExactStatement, ...]
 
     def __post_init__(self) -> None:
         parts = self.parts if isinstance(self.parts, tuple) else (self.parts,)
-        if not all(isinstance(part, Part) and part.columns and well_formed(part) for part in parts):
+        if not all(isinstance(part, ExactStatement) and part.columns and well_formed(part) for part in parts):
             raise SchemaError("Invariants: make them with Totals, Margins, Occupied, Impossible or LinearInvariant, and +")
 
     def __add__(self, other: Self) -> Self:
         """Both together; a part that says the same as an earlier one is left out."""
         if not isinstance(other, Description):
             return NotImplemented
-        distinct: dict[str, Part] = {}
+        distinct: dict[str, ExactStatement] = {}
         for part in self.parts + other.parts:
-            distinct.setdefault(canonical(part_json(part)), part)
+            distinct.setdefault(canonical(statement_json(part)), part)
         return replace(self, parts=tuple(distinct.values()))
 
     @property
@@ -55,7 +55,7 @@ class Description:
 
     def to_json(self) -> list[dict[str, object]]:
         """The parts as canonical JSON values: neither the order of parts nor that of columns or cells matters."""
-        return sorted((part_json(part) for part in self.parts), key=canonical)
+        return sorted((statement_json(part) for part in self.parts), key=canonical)
 
     def check(self, schema: Schema) -> None:
         """The invariants fit the schema.
@@ -78,7 +78,7 @@ class Description:
         _check_names(self, schema)
 
 
-def _check_part(part: Part, schema: Schema) -> None:
+def _check_part(part: ExactStatement, schema: Schema) -> None:
     for name in part.columns:
         column = schema[name]
         if not isinstance(column, Category) and column.size > _MAX_LEVELS:
@@ -92,7 +92,7 @@ def _check_part(part: Part, schema: Schema) -> None:
             f"invariants: the totals of {', '.join(part.columns)} have {cells} cells, more than {_MAX_CELLS}; "
             "publish the totals of fewer columns together"
         )
-    if isinstance(part, LinearPart):
+    if isinstance(part, LinearStatement):
         for row in part.rows:
             _check_distinct([cell for cell, _ in row], part.columns, schema)
     else:
@@ -109,7 +109,7 @@ def _check_distinct(cells: Sequence[Cell], columns: tuple[str, ...], schema: Sch
 
 
 def _check_names(description: Description, schema: Schema) -> None:
-    names = [name for part in description.parts if isinstance(part, LinearPart) for name in part.names]
+    names = [name for part in description.parts if isinstance(part, LinearStatement) for name in part.names]
     for name in names:
         if name in schema.columns:
             raise ArgumentError(f"LinearInvariant '{name}': is the name of a column; choose another")

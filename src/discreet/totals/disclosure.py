@@ -14,7 +14,7 @@ from discreet.totals.components import Component, components_of, possible_cells,
 from discreet.totals.description import Description
 from discreet.totals.general import rank
 from discreet.totals.published import PublishedTotals
-from discreet.totals.statements import OccupiedPart, TotalsPart
+from discreet.totals.statements import OccupiedStatement, TotalsStatement
 
 __all__ = ["disclosures", "is_vacuous"]
 
@@ -79,10 +79,10 @@ def _determined(invariants: Description, schema: Schema, totals: PublishedTotals
 def _single_rows(totals: PublishedTotals) -> Iterator[str]:
     """Published cells of one row: whoever knows who is meant finds that row's values in the totals."""
     for part in totals.invariants.parts:
-        if isinstance(part, TotalsPart):
+        if isinstance(part, TotalsStatement):
             single = totals.value(part).count(1)
             if single:
                 cells = "1 cell holds" if single == 1 else f"{single} cells hold"
                 yield f"totals of {', '.join(part.columns)}: {cells} exactly one row"
-        if isinstance(part, OccupiedPart) and sum(totals.value(part)) == totals.rows:
+        if isinstance(part, OccupiedStatement) and sum(totals.value(part)) == totals.rows:
             yield f"occupied cells of {', '.join(part.columns)}: every one holds exactly one row"

@@ -17,7 +17,7 @@ from discreet.exact import lattices
 from discreet.totals.classes import Classes
 from discreet.totals.components import Component, Split
 from discreet.totals.graver import MOST_CELLS, graver_basis
-from discreet.totals.statements import parted
+from discreet.totals.statements import statements_by_kind
 
 __all__ = ["crossing_bound", "decomposable", "graver_bound", "product_bound", "rank"]
 
@@ -32,7 +32,7 @@ def decomposable(component: Component) -> bool:
 
     Structural zeros are allowed within the columns of one table: they are totals of 0 there.
     """
-    parts = parted(component.parts)
+    parts = statements_by_kind(component.parts)
     tables = [set(part.columns) for part in parts.totals if part.only is None]
     zeros = [set(part.columns) for part in parts.impossible]
     if len(tables) + len(zeros) < len(component.parts) or not all(any(zero <= one for one in tables) for zero in zeros):

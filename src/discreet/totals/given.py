@@ -22,11 +22,17 @@ from discreet.totals.contradictions import refuse_contradictions
 from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals, cell_numbers
 from discreet.totals.reading import read_cell
-from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart
+from discreet.totals.statements import (
+    ExactStatement,
+    ImpossibleStatement,
+    LinearStatement,
+    OccupiedStatement,
+    TotalsStatement,
+)
 
 __all__ = ["read_totals", "totals_from_user"]
 
-_Table = TotalsPart | OccupiedPart
+_Table = TotalsStatement | OccupiedStatement
 _LARGEST = 10**30
 
 
@@ -44,7 +50,7 @@ def totals_from_user(
     """
     if not isinstance(given, Mapping):
         raise PlanError(f"totals={printed(given)}: must map columns to {{cell: rows}}")
-    names = [name for part in invariants.parts if isinstance(part, LinearPart) for name in part.names]
+    names = [name for part in invariants.parts if isinstance(part, LinearStatement) for name in part.names]
     tables: dict[_Table, NDArray[np.int64]] = {}
     for key, value in given.items():
         if key not in names:
@@ -54,7 +60,7 @@ def totals_from_user(
             tables[part] = _table(part, columns, value, schema)
     sums = {name: _sum(name, given[name]) for name in names if name in given}
     values = tuple(_value(part, schema, tables, sums) for part in invariants.parts)
-    known = [int(table.sum()) for part, table in tables.items() if isinstance(part, TotalsPart) and part.only is None]
+    known = [int(table.sum()) for part, table in tables.items() if isinstance(part, TotalsStatement) and part.only is None]
     published = PublishedTotals(invariants, rows if rows is not None else next(iter(known), None), values)
     refuse_contradictions(published, schema)
     return published
@@ -63,12 +69,12 @@ def totals_from_user(
 def _part_of(key: object, value: object, invariants: Description, names: Sequence[str]) -> tuple[_Table, tuple[str, ...]]:
     """The part that the key means, and its columns in the order of the key."""
     columns = key if isinstance(key, tuple) else (key,)
-    kind = TotalsPart if isinstance(value, Mapping) else OccupiedPart
-    known = [part for part in invariants.parts if isinstance(part, TotalsPart | OccupiedPart)]
+    kind = TotalsStatement if isinstance(value, Mapping) else OccupiedStatement
+    known = [part for part in invariants.parts if isinstance(part, TotalsStatement | OccupiedStatement)]
     meant = [part for part in known if isinstance(part, kind) and sorted(part.columns) == sorted(map(str, columns))]
     if not meant:
         word = ", ".join(map(str, columns))
-        form = "{cell: rows}" if kind is TotalsPart else "a list of occupied cells"
+        form = "{cell: rows}" if kind is TotalsStatement else "a list of occupied cells"
         hint = did_you_mean(word, [*names, *(", ".join(part.columns) for part in known)])
         raise PlanError(f"totals: '{word}' with {form} is not among the invariants{hint}")
     # A whole table says everything that a table of some cells does.
@@ -106,12 +112,12 @@ def _sum(name: str, value: object) -> int:
 
 
 def _value(
-    part: Part, schema: Schema, tables: Mapping[_Table, NDArray[np.int64]], sums: Mapping[str, int]
+    part: ExactStatement, schema: Schema, tables: Mapping[_Table, NDArray[np.int64]], sums: Mapping[str, int]
 ) -> tuple[int, ...]:
     """The numbers of a part: as given, or as a given whole table implies them."""
-    if isinstance(part, ImpossiblePart):
+    if isinstance(part, ImpossibleStatement):
         return ()
-    if isinstance(part, LinearPart):
+    if isinstance(part, LinearStatement):
         missing = [name for name in part.names if name not in sums]
         if missing:
             raise PlanError(f"totals: the sum '{missing[0]}' is missing")
@@ -120,19 +126,19 @@ def _value(
     if table is None:
         table = _implied(part, schema, tables)
     counts = table[cell_numbers(part, schema)]
-    return tuple((np.minimum(counts, 1) if isinstance(part, OccupiedPart) else counts).tolist())
+    return tuple((np.minimum(counts, 1) if isinstance(part, OccupiedStatement) else counts).tolist())
 
 
 def _implied(part: _Table, schema: Schema, tables: Mapping[_Table, NDArray[np.int64]]) -> NDArray[np.int64]:
     """The table of a part that is not given, from a given whole table of the same columns or more."""
     for other, table in tables.items():
-        whole = isinstance(other, TotalsPart) and other.only is None
+        whole = isinstance(other, TotalsStatement) and other.only is None
         if whole and set(part.columns) <= set(other.columns):
             source = PublishedTotals(Description((other,)), None, (tuple(table.tolist()),))
             found = source.table(part.columns, schema)
             if found is not None:
                 return found.reshape(-1)
-    kind = "occupied cells" if isinstance(part, OccupiedPart) else "totals"
+    kind = "occupied cells" if isinstance(part, OccupiedStatement) else "totals"
     raise PlanError(f"totals: the {kind} of {', '.join(part.columns)} are missing")
 
 

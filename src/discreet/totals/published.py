@@ -15,7 +15,14 @@ from discreet.errors import InternalError, PlanError
 from discreet.exact.canonical import canonical
 from discreet.totals.cells import Cell, cell_at, cell_indices, domain_size, shape_of
 from discreet.totals.description import Description
-from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, Part, TotalsPart, part_json
+from discreet.totals.statements import (
+    ExactStatement,
+    ImpossibleStatement,
+    LinearStatement,
+    OccupiedStatement,
+    TotalsStatement,
+    statement_json,
+)
 
 __all__ = ["PublishedTotals", "cell_numbers", "totals_from_json", "totals_of_counts"]
 
@@ -36,11 +43,11 @@ class PublishedTotals:
     rows: int | None
     values: tuple[tuple[int, ...], ...]
 
-    def value(self, part: Part) -> tuple[int, ...]:
+    def value(self, part: ExactStatement) -> tuple[int, ...]:
         """The numbers of that part."""
         return self.values[self.invariants.parts.index(part)]
 
-    def counts(self, part: TotalsPart | OccupiedPart, schema: Schema) -> NDArray[np.int64]:
+    def counts(self, part: TotalsStatement | OccupiedStatement, schema: Schema) -> NDArray[np.int64]:
         """The counts (or 0 and 1) of all cells of the part's joint domain, 0 where `only` leaves a cell out.
 
         Gives:
@@ -57,14 +64,14 @@ class PublishedTotals:
             int64, one axis a column, null last.
         """
         for part in self.invariants.parts:
-            if isinstance(part, TotalsPart) and part.only is None and set(columns) <= set(part.columns):
+            if isinstance(part, TotalsStatement) and part.only is None and set(columns) <= set(part.columns):
                 whole = self.counts(part, schema).reshape(shape_of(part.columns, schema))
                 left = [name for name in part.columns if name in columns]
                 summed = whole.sum(axis=tuple(i for i, name in enumerate(part.columns) if name not in columns))
                 return np.asarray(summed, dtype=np.int64).transpose([left.index(name) for name in columns])
         return None
 
-    def cells(self, part: TotalsPart | OccupiedPart, schema: Schema) -> dict[Cell, int]:
+    def cells(self, part: TotalsStatement | OccupiedStatement, schema: Schema) -> dict[Cell, int]:
         """The numbers of the part by cell; every published cell is there, empty ones and null included."""
         if part.only is not None:
             return dict(zip(part.only, self.value(part), strict=True))
@@ -72,14 +79,16 @@ class PublishedTotals:
 
     def to_json(self, schema: Schema) -> dict[str, object]:
         """The numbers as canonical JSON values, each part with its description; cells of 0 rows are left out."""
-        parts = [self._part_json(part, schema) for part in self.invariants.parts if not isinstance(part, ImpossiblePart)]
+        parts = [
+            self._part_json(part, schema) for part in self.invariants.parts if not isinstance(part, ImpossibleStatement)
+        ]
         return {"rows": self.rows, "parts": sorted(parts, key=canonical)}
 
-    def _part_json(self, part: Part, schema: Schema) -> dict[str, object]:
-        described = part_json(part)
-        if isinstance(part, LinearPart):
+    def _part_json(self, part: ExactStatement, schema: Schema) -> dict[str, object]:
+        described = statement_json(part)
+        if isinstance(part, LinearStatement):
             return {**described, "values": dict(zip(part.names, self.value(part), strict=True))}
-        if isinstance(part, ImpossiblePart):
+        if isinstance(part, ImpossibleStatement):
             return described
         order = sorted(range(len(part.columns)), key=lambda position: part.columns[position])
         numbers = cell_numbers(part, schema)
@@ -100,14 +109,14 @@ def totals_from_json(invariants: Description, schema: Schema, shown: Mapping[str
     entries = {canonical(_description(entry)): entry for entry in shown["parts"]}
     values: list[tuple[int, ...]] = []
     for part in invariants.parts:
-        entry = entries.get(canonical(part_json(part)))
-        if isinstance(part, ImpossiblePart):
+        entry = entries.get(canonical(statement_json(part)))
+        if isinstance(part, ImpossibleStatement):
             values.append(())
         elif entry is None:
             raise PlanError(
                 f"totals: the published ones of {', '.join(part.columns)} are missing; they belong to other totals"
             )
-        elif isinstance(part, LinearPart):
+        elif isinstance(part, LinearStatement):
             values.append(tuple(entry["values"][name] for name in part.names))
         else:
             values.append(_cells_from_json(part, schema, entry))
@@ -118,7 +127,7 @@ def _description(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if key not in {"cells", "values"}}
 
 
-def _cells_from_json(part: TotalsPart | OccupiedPart, schema: Schema, entry: Mapping[str, Any]) -> tuple[int, ...]:
+def _cells_from_json(part: TotalsStatement | OccupiedStatement, schema: Schema, entry: Mapping[str, Any]) -> tuple[int, ...]:
     counts = np.zeros(domain_size(part.columns, schema), dtype=np.int64)
     back = [sorted(part.columns).index(name) for name in part.columns]
     cells = [[entered[position] for position in back] for entered in entry["cells"]]
@@ -166,7 +175,7 @@ def _sparse(
 
 
 def _counts_by_cell(
-    part: Part, columns: tuple[str, ...], schema: Schema, keys: NDArray[np.int64], rows: NDArray[np.int64]
+    part: ExactStatement, columns: tuple[str, ...], schema: Schema, keys: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """How many rows lie in each cell of the part's joint domain."""
     numbers = np.zeros(len(keys), dtype=np.int64)
@@ -177,17 +186,17 @@ def _counts_by_cell(
     return table
 
 
-def _value(part: Part, schema: Schema, table: NDArray[np.int64]) -> tuple[int, ...]:
+def _value(part: ExactStatement, schema: Schema, table: NDArray[np.int64]) -> tuple[int, ...]:
     match part:
-        case TotalsPart():
+        case TotalsStatement():
             return tuple(table[cell_numbers(part, schema)].tolist())
-        case OccupiedPart():
+        case OccupiedStatement():
             return tuple((table[cell_numbers(part, schema)] > 0).astype(np.int64).tolist())
-        case LinearPart():
+        case LinearStatement():
             return tuple(
                 _weighted_sum(row, table[cell_indices([c for c, _ in row], part.columns, schema)]) for row in part.rows
             )
-        case ImpossiblePart():
+        case ImpossibleStatement():
             if table[cell_indices(part.cells, part.columns, schema)].any():
                 raise InternalError("a row lies in a cell that was declared impossible")
             return ()
@@ -198,7 +207,7 @@ def _weighted_sum(row: Sequence[tuple[Cell, int]], counts: NDArray[np.int64]) ->
     return sum(value * count for (_, value), count in zip(row, counts.tolist(), strict=True))
 
 
-def cell_numbers(part: TotalsPart | OccupiedPart, schema: Schema) -> NDArray[np.int64]:
+def cell_numbers(part: TotalsStatement | OccupiedStatement, schema: Schema) -> NDArray[np.int64]:
     """The numbers of the published cells of a part in its joint domain, in the order of its values."""
     if part.only is None:
         return np.arange(domain_size(part.columns, schema), dtype=np.int64)

@@ -10,21 +10,21 @@ from discreet.exact.canonical import canonical
 from discreet.totals.cells import Cell
 
 __all__ = [
-    "ImpossiblePart",
-    "LinearPart",
-    "OccupiedPart",
-    "Part",
-    "Parted",
-    "TotalsPart",
+    "ExactStatement",
+    "ImpossibleStatement",
+    "LinearStatement",
+    "OccupiedStatement",
+    "StatementsByKind",
+    "TotalsStatement",
     "cells_of",
-    "part_json",
-    "parted",
+    "statement_json",
+    "statements_by_kind",
     "well_formed",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class TotalsPart:
+class TotalsStatement:
     """The number of rows of every cell of `columns`, or of the cells in `only`."""
 
     columns: tuple[str, ...]
@@ -32,7 +32,7 @@ class TotalsPart:
 
 
 @dataclass(frozen=True, slots=True)
-class OccupiedPart:
+class OccupiedStatement:
     """For every cell of `columns`, or for the cells in `only`, whether any row lies in it."""
 
     columns: tuple[str, ...]
@@ -40,7 +40,7 @@ class OccupiedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class ImpossiblePart:
+class ImpossibleStatement:
     """No row can lie in these cells of `columns`, by public knowledge (structural zeros)."""
 
     columns: tuple[str, ...]
@@ -48,7 +48,7 @@ class ImpossiblePart:
 
 
 @dataclass(frozen=True, slots=True)
-class LinearPart:
+class LinearStatement:
     """For each name the sum over all rows of an integer coefficient of the row's cell.
 
     `rows[k]` holds the (cell, coefficient) pairs of `names[k]` with coefficient ≠ 0; other cells have coefficient 0.
@@ -59,56 +59,56 @@ class LinearPart:
     rows: tuple[tuple[tuple[Cell, int], ...], ...]
 
 
-Part = TotalsPart | OccupiedPart | ImpossiblePart | LinearPart
+ExactStatement = TotalsStatement | OccupiedStatement | ImpossibleStatement | LinearStatement
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
+class StatementsByKind:
     """Parts by their kind, each in the order in which they were given."""
 
-    totals: tuple[TotalsPart, ...]
-    occupied: tuple[OccupiedPart, ...]
-    impossible: tuple[ImpossiblePart, ...]
-    linear: tuple[LinearPart, ...]
+    totals: tuple[TotalsStatement, ...]
+    occupied: tuple[OccupiedStatement, ...]
+    impossible: tuple[ImpossibleStatement, ...]
+    linear: tuple[LinearStatement, ...]
 
 
-def parted(parts: Iterable[Part]) -> Parted:
+def statements_by_kind(parts: Iterable[ExactStatement]) -> StatementsByKind:
     """Every part under its kind: what is published and met by no rule about kinds would protect nobody."""
-    totals, occupied = list[TotalsPart](), list[OccupiedPart]()
-    impossible, linear = list[ImpossiblePart](), list[LinearPart]()
+    totals, occupied = list[TotalsStatement](), list[OccupiedStatement]()
+    impossible, linear = list[ImpossibleStatement](), list[LinearStatement]()
     for part in parts:
         match part:
-            case TotalsPart():
+            case TotalsStatement():
                 totals.append(part)
-            case OccupiedPart():
+            case OccupiedStatement():
                 occupied.append(part)
-            case ImpossiblePart():
+            case ImpossibleStatement():
                 impossible.append(part)
-            case LinearPart():
+            case LinearStatement():
                 linear.append(part)
             case _:
                 raise unreachable(part)
-    return Parted(tuple(totals), tuple(occupied), tuple(impossible), tuple(linear))
+    return StatementsByKind(tuple(totals), tuple(occupied), tuple(impossible), tuple(linear))
 
 
-def cells_of(part: Part) -> tuple[Cell, ...]:
+def cells_of(part: ExactStatement) -> tuple[Cell, ...]:
     """The cells that a part names."""
     match part:
-        case LinearPart():
+        case LinearStatement():
             return tuple(cell for row in part.rows for cell, _ in row)
-        case ImpossiblePart():
+        case ImpossibleStatement():
             return part.cells
-        case TotalsPart() | OccupiedPart():
+        case TotalsStatement() | OccupiedStatement():
             return part.only or ()
     raise unreachable(part)
 
 
-def well_formed(part: Part) -> bool:
+def well_formed(part: ExactStatement) -> bool:
     """Whether every cell that the part names is a tuple with one label for each column."""
     return all(isinstance(cell, tuple) and len(cell) == len(part.columns) for cell in cells_of(part))
 
 
-def part_json(part: Part) -> dict[str, object]:
+def statement_json(part: ExactStatement) -> dict[str, object]:
     """The part as canonical JSON values: columns and cells are sorted, because their order says nothing."""
     order = sorted(range(len(part.columns)), key=lambda position: part.columns[position])
 
@@ -120,13 +120,13 @@ def part_json(part: Part) -> dict[str, object]:
 
     columns = [part.columns[position] for position in order]
     match part:
-        case TotalsPart(only=only):
+        case TotalsStatement(only=only):
             return {"part": "totals", "columns": columns, "only": None if only is None else cells(only)}
-        case OccupiedPart(only=only):
+        case OccupiedStatement(only=only):
             return {"part": "occupied", "columns": columns, "only": None if only is None else cells(only)}
-        case ImpossiblePart():
+        case ImpossibleStatement():
             return {"part": "impossible", "columns": columns, "cells": cells(part.cells)}
-        case LinearPart():
+        case LinearStatement():
             rows = {
                 name: sorted(([*shown(cell), value] for cell, value in row), key=canonical)
                 for name, row in zip(part.names, part.rows, strict=True)

@@ -19,7 +19,7 @@ from discreet.mechanisms import ExponentialQuantiles
 from discreet.privacy.amplify import Resampling
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import noisy_answers
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), f=dp.Category(["p", "q"]), v=dp.Number(0, 10))
 ADDED = dp.Table(SCHEMA, dp.AddRemove())
@@ -42,7 +42,7 @@ def test_gaussian_noise_claims_its_own_profile_and_not_only_that_of_its_rho():
 
 
 def test_noise_of_a_lattice_claims_what_its_rho_says():
-    stands = beside(dp.Totals("g"), SCHEMA, None, 100)
+    stands = exact_totals_of(dp.Totals("g"), SCHEMA, None, 100)
     request = REPLACED.group_by("g", "f").agg(dp.count())
     found = claim(request, dp.ZCDP("0.5"), stands)
     assert found.delta_at(Fraction(1)) == dp.ZCDP("0.5").delta_at(1)

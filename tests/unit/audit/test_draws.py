@@ -20,7 +20,7 @@ from discreet.mechanisms.sum_zero import PairedLaplace, SumZeroLaplace
 from discreet.noise.bits import system_bits
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import noisy_answers
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.structure import Blocks, Table, Tables
 from discreet.totals.structure import Kernel as Equations
 
@@ -118,7 +118,7 @@ def test_laws_without_copies_run_one_by_one():
     draw = drawer(KERNEL, asked(law), [np.array([0, 3])], 50)
     assert draw.copies == 0
     assert np.concatenate(list(draw.repeated([np.zeros(4, dtype=np.int64)], 50, system_bits()))).shape == (50, 2)
-    stands = beside(dp.Margins("g", "f"), SCHEMA, None, 20)
+    stands = exact_totals_of(dp.Margins("g", "f"), SCHEMA, None, 20)
     hulls = quote(TABLE.group_by("g", "f").agg(dp.count()), dp.PureDP(2), stands)
     assert isinstance(hulls.measured[0].law, KNormLaplace)
     assert drawer(KERNEL, hulls, [np.arange(9)], 50).copies == 0

@@ -20,7 +20,7 @@ from discreet.domain.steps import Resize
 from discreet.mechanisms import ExponentialQuantiles
 from discreet.noise.bits import system_bits
 from discreet.quotes.allocate import quote
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.given import read_totals
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
@@ -113,13 +113,13 @@ def test_a_probability_outside_of_its_bounds_is_refuted():
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), f=dp.Category(["p", "q"]), v=dp.Number(0, 10))
 REPLACED = dp.Table(SCHEMA, dp.ReplaceOne(rows=60))
 CHOSEN = {"nulls": "skip", "interval": 0}
-KNOWN = beside(dp.Totals("g"), SCHEMA, read_totals(dp.Totals("g"), SCHEMA, {"g": {"x": 40, "y": 20}}, 60), 60)
+KNOWN = exact_totals_of(dp.Totals("g"), SCHEMA, read_totals(dp.Totals("g"), SCHEMA, {"g": {"x": 40, "y": 20}}, 60), 60)
 LAWS = {"g": dp.Weights({"x": 1, "y": 1}), "v": dp.Uniform()}
 ASKED = {
     "added": (dp.Table(SCHEMA, dp.AddRemove(2)).agg(dp.quantiles("v", ["0.1", "0.5", "0.8"], **CHOSEN)), None, 2),
     "replaced": (REPLACED.group_by("g").agg(dp.quantiles("v", ["0.25", "0.5", "0.75"], **CHOSEN)), None, 1),
     "ends": (REPLACED.agg(dp.quantiles("v", ["0", "1"], **CHOSEN)), None, 1),
-    "totals": (REPLACED.group_by("f").agg(dp.median("v", **CHOSEN)), beside(dp.Totals("g"), SCHEMA, None, 60), 2),
+    "totals": (REPLACED.group_by("f").agg(dp.median("v", **CHOSEN)), exact_totals_of(dp.Totals("g"), SCHEMA, None, 60), 2),
     "known totals": (REPLACED.group_by("g").agg(dp.median("v", **CHOSEN)), KNOWN, 2),
     "sampled": (REPLACED.impute(LAWS).resize(20, proportion="0.5").agg(dp.median("v", interval=0)), None, 1),
 }

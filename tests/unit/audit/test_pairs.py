@@ -17,8 +17,8 @@ from discreet.cube.cube import row_count
 from discreet.noise.bits import system_bits
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import exact_answers
-from discreet.totals.beside import beside
 from discreet.totals.cells import domain_size, label_of
+from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.given import read_totals
 
 SCHEMA = dp.Schema(
@@ -138,14 +138,14 @@ def marks(invariants, pair, table):
         for number, part in enumerate(invariants.parts):
             cell = tuple(label_of(SCHEMA[c], SCHEMA[c].size if values[c] is None else values[c]) for c in part.columns)
             kind = type(part).__name__
-            if kind == "TotalsPart" and (part.only is None or cell in part.only):
+            if kind == "TotalsStatement" and (part.only is None or cell in part.only):
                 found[number, cell] += times
-            if kind == "OccupiedPart":
+            if kind == "OccupiedStatement":
                 found[number, cell] = 1
-            if kind == "LinearPart":
+            if kind == "LinearStatement":
                 for name, row_of in zip(part.names, part.rows, strict=True):
                     found[number, name] += times * dict(row_of).get(cell, 0)
-            if kind == "ImpossiblePart":
+            if kind == "ImpossibleStatement":
                 assert cell not in part.cells
     return +found
 
@@ -156,7 +156,7 @@ def marks(invariants, pair, table):
 def test_tables_beside_totals_have_the_same_totals(name, known):
     invariants, numbers = TOTALS[name]
     totals = read_totals(invariants, SCHEMA, numbers, 50) if known else None
-    stands = beside(invariants, SCHEMA, totals, 50)
+    stands = exact_totals_of(invariants, SCHEMA, totals, 50)
     asked = quote(REPLACED.group_by("f").agg(dp.count(), dp.sum("v", **SKIP)), dp.ZCDP(1), stands)
     pairs = pairs_of(asked)
     assert pairs
@@ -173,7 +173,7 @@ def test_tables_beside_totals_have_the_same_totals(name, known):
 
 
 def test_margins_move_the_counts_as_far_as_they_can():
-    stands = beside(dp.Margins("g", "f"), SCHEMA, None, 50)
+    stands = exact_totals_of(dp.Margins("g", "f"), SCHEMA, None, 50)
     asked = quote(REPLACED.group_by("g", "f").agg(dp.count()), dp.ZCDP(1), stands)
     assert norms(asked)[0] == (asked.measured[0].sensitivity.l1, asked.measured[0].sensitivity.l2_squared)
 
@@ -181,7 +181,7 @@ def test_margins_move_the_counts_as_far_as_they_can():
 def test_a_table_for_totals_that_nobody_can_have_is_not_made_up():
     schema = dp.Schema(a=dp.Category(["x", "y"]), b=dp.Category(["p", "q"]))
     three = {("a", "b"): {("x", "p"): 1}}
-    stands = beside(dp.Totals("a", "b"), schema, read_totals(dp.Totals("a", "b"), schema, three, 1), 1)
+    stands = exact_totals_of(dp.Totals("a", "b"), schema, read_totals(dp.Totals("a", "b"), schema, three, 1), 1)
     cells = domain_size(("a", "b"), schema)
     least = np.zeros(cells, dtype=np.int64)
     assert fitted(stands, schema, least).sum() == 1

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.cube.paths import KeyAxis, axis_law, axis_size, path_of
+from discreet.cube.value_paths import KeyAxis, axis_law, axis_size, path_of
 from discreet.domain.codes import NULL
 from discreet.domain.imputation import law_weights
 from discreet.domain.steps import Clamp, ClampCategories, Impute, facts_of

@@ -233,7 +233,7 @@ def corner(column: Number, kind: str) -> Case:
 def differs(opener: Callable[[Header, Sequence[Sequence[object]]], Engine], case: Case) -> str | None:
     reference, engine = ReferenceEngine(case.header, case.rows), opener(case.header, case.rows)
     try:
-        cubes = [[one.aggregate(part.axes, part.moments) for one in (reference, engine)] for part in case.plan.layout.parts]
+        cubes = [[one.aggregate(part.axes, part.moments) for one in (reference, engine)] for part in case.plan.layout.scans]
         return next(filter(None, (first_difference(*both) for both in cubes)), None)
     finally:
         engine.close()
@@ -279,7 +279,7 @@ def test_the_strategy_reaches_every_part_of_a_layout() -> None:
     @settings(max_examples=120, database=None)
     @given(case=cases())
     def explore(case: Case) -> None:
-        for asked in case.plan.layout.parts:
+        for asked in case.plan.layout.scans:
             seen.update(f"axis {type(axis.path).__name__} {axis.cuts is None}" for axis in asked.axes)
             seen.update("imputed key" for axis in asked.axes if axis.path.laws)
             seen.update("imputed moment" for moment in asked.moments if moment.path.laws)

@@ -22,7 +22,7 @@ from discreet.audit.engines.conformance import (
 )
 from discreet.audit.engines.hostile import hostile_tables
 from discreet.cube.cube import Cube
-from discreet.cube.paths import KeyAxis, Moment
+from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines import reference as reference_module
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import ArgumentError

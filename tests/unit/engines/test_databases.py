@@ -39,7 +39,7 @@ TOTAL = Table(SCHEMA, AddRemove()).agg(sum_of("x", nulls="skip"))
 
 def cube(source: object, plan: Plan = TOTAL) -> Cube:
     engine = open_source(source, plan.schema)
-    (wanted,) = plan.layout.parts
+    (wanted,) = plan.layout.scans
     try:
         return engine.aggregate(wanted.axes, wanted.moments)
     finally:
@@ -168,7 +168,7 @@ def test_reading_sqlite_leaves_nothing_behind(tmp_path: Path, mode: str) -> None
     before = (tmp_path / "a.db").read_bytes(), (tmp_path / "a.db").stat().st_mtime_ns
     engine = open_source(source, SCHEMA)
     first = engine.snapshot()
-    (wanted,) = TOTAL.layout.parts
+    (wanted,) = TOTAL.layout.scans
     assert engine.aggregate(wanted.axes, wanted.moments).sums.tolist() == [[1]]
     assert engine.snapshot() == first
     engine.close()
@@ -180,7 +180,7 @@ def test_reading_sqlite_leaves_nothing_behind(tmp_path: Path, mode: str) -> None
 def test_a_row_that_is_added_changes_the_snapshot(tmp_path: Path, mode: str) -> None:
     source = sqlite_table(tmp_path / "a.db", ["x"], [(1,)], journal_mode=mode)
     engine = open_source(source, SCHEMA)
-    (wanted,) = TOTAL.layout.parts
+    (wanted,) = TOTAL.layout.scans
     seen = [engine.snapshot()]
     with closing(sqlite3.connect(tmp_path / "a.db")) as writer:
         for x in (2, 3):
@@ -282,7 +282,7 @@ def test_tables_that_are_refused(survey: Path) -> None:
 
 def test_a_duckdb_file_is_free_between_two_readings(survey: Path) -> None:
     engine = open_source(f"{survey}::persons", SCHEMA)
-    (wanted,) = TOTAL.layout.parts
+    (wanted,) = TOTAL.layout.scans
     first = engine.snapshot()
     assert engine.aggregate(wanted.axes, wanted.moments).sums.tolist() == [[3]]
     with duckdb.connect(survey) as writer:

@@ -80,7 +80,7 @@ def test_every_decimal_has_the_code_of_the_reference(openers: Openers, width: in
                 check_grids(header, schema)
             except SourceError:
                 continue  # refused when the source is opened
-            asked = Table(schema, AddRemove()).group_by("row").agg(sum_of("x", nulls="skip")).layout.parts[0]
+            asked = Table(schema, AddRemove()).group_by("row").agg(sum_of("x", nulls="skip")).layout.scans[0]
             cube = engine.aggregate(asked.axes, asked.moments)
             found = [total if known else None for known, total in zip(cube.nonnull[:, 0], cube.sums[:, 0], strict=True)]
             assert found == [number_code(grid, value) for value in values], grid
@@ -95,5 +95,5 @@ def test_both_ways_to_take_the_point_out_are_tried() -> None:
 
 
 def code_of(grid: Number, kind: ColumnType) -> str:
-    asked = Table(Schema(x=grid), AddRemove()).agg(sum_of("x", nulls="skip")).layout.parts[0]
+    asked = Table(Schema(x=grid), AddRemove()).agg(sum_of("x", nulls="skip")).layout.scans[0]
     return aggregate_sql(DUCKDB, "source", {"x": kind}, asked.axes, asked.moments)

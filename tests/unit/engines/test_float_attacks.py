@@ -33,7 +33,7 @@ DTYPES = {
 
 def cube_of(values: Sequence[Any], dtype: str, lower: Fraction, upper: Fraction) -> Cube:
     schema = Schema(x=Number(lower, upper, (upper - lower) / CODES))
-    (asked,) = Table(schema, AddRemove()).agg(sum_of("x", nulls="skip")).layout.parts
+    (asked,) = Table(schema, AddRemove()).agg(sum_of("x", nulls="skip")).layout.scans
     frame = pl.DataFrame({"x": pl.Series(values, dtype=DTYPES[dtype])})
     return open_source(frame, schema).aggregate(asked.axes, asked.moments)
 

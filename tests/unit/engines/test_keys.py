@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import order_of
-from discreet.cube.paths import CategoryPath, KeyAxis, NumberPath, imputed
+from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, imputed
 from discreet.domain.codes import NULL
 from discreet.domain.schema import Category, Number
 from discreet.engines.dialect import Dialect
@@ -117,7 +117,7 @@ def test_bins_of_any_number(many: int, last: int) -> None:
     edges = sorted(chance.sample(range(last), many))
     values = [None, -1, 0, last, last + 1, *range(0, last, max(37, last // 2000)), *edges, *(edge - 1 for edge in edges)]
     table = Table(dp.Schema(x=dp.Number(0, last)), dp.AddRemove()).group_by(dp.bins("x", edges)).agg(dp.count())
-    (part,) = table.layout.parts
+    (part,) = table.layout.scans
     engine = open_frame(pl.DataFrame({"x": values}), ["x"], Limits())
     known = ReferenceEngine(engine.header, [(value,) for value in values])
     assert first_difference(known.aggregate(part.axes, ()), engine.aggregate(part.axes, ())) is None
@@ -146,7 +146,7 @@ def test_a_fine_grid_with_marks_is_that_of_the_reference() -> None:
     start = Table(schema, dp.AddRemove()).clamp({"a": names[3:]})
     laws = {"a": dp.Weights(dict.fromkeys(names[3:], 1)), "b": dp.Weights(dict.fromkeys(range(40), 1)), "x": dp.Uniform()}
     plan = start.impute(laws).resize(rows=50, proportion="0.5").group_by("a", "b").agg(dp.count(), dp.mean("x"))
-    (part,) = plan.layout.parts
+    (part,) = plan.layout.scans
     assert len(part.axes) == 3
     assert len(words_of(part.axes)) == 1
     chance = random.Random(5)  # noqa: S311

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.cube.paths import NumberPath
+from discreet.cube.value_paths import NumberPath
 from discreet.domain.codes import NULL
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Number, Schema
@@ -247,7 +247,7 @@ def test_bounds_that_are_a_step_off_are_noticed(off: int, monkeypatch: pytest.Mo
 
 
 def counted(path: Path, column: Number) -> tuple[int, int]:
-    (asked,) = Table(Schema(x=column), AddRemove()).agg(count("x"), sum_of("x", nulls="skip")).layout.parts
+    (asked,) = Table(Schema(x=column), AddRemove()).agg(count("x"), sum_of("x", nulls="skip")).layout.scans
     engine = open_source(path, Schema(x=column))
     cube = engine.aggregate(asked.axes, asked.moments)
     engine.close()
@@ -286,7 +286,7 @@ def test_short_lists_are_searched_by_bytes(words: list[str]) -> None:
     connection.execute("SET default_collation = 'nocase.noaccent'")
     values = [*words, *words[1:], "\u212a", "k", "", "F ", "c", None]
     schema = Schema(x=Category(words))
-    asked = Table(schema, AddRemove()).group_by("x").agg(count()).layout.parts[0]
+    asked = Table(schema, AddRemove()).group_by("x").agg(count()).layout.scans[0]
     relation = connection.from_arrow(pa.table({"x": values}))
     cube = open_source(relation, schema).aggregate(asked.axes, asked.moments)
     found = dict(zip(cube.keys[:, 0].tolist(), cube.rows.tolist(), strict=True))

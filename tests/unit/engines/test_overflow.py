@@ -26,7 +26,7 @@ TEXT = ColumnType("text", "VARCHAR")
 
 
 def sum_cube(engine: Engine, schema: Schema) -> Cube:
-    (asked,) = Table(schema, AddRemove()).agg(*(sum_of(name, nulls="skip") for name in schema.columns)).layout.parts
+    (asked,) = Table(schema, AddRemove()).agg(*(sum_of(name, nulls="skip") for name in schema.columns)).layout.scans
     return engine.aggregate(asked.axes, asked.moments)
 
 

@@ -87,7 +87,7 @@ def used():
         start.group_by("b").agg(count(), sum_of("a", nulls="skip"), sum_of("d", nulls="skip")),
         start.group_by(bins("c", ["2020-01-01", "2020-06-01", "2020-12-31"])).agg(count()),
     ):
-        (wanted,) = plan.layout.parts
+        (wanted,) = plan.layout.scans
         assert engine.aggregate(wanted.axes, wanted.moments).rows.sum() >= 12
     return engine
 

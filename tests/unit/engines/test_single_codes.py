@@ -24,7 +24,7 @@ ROWS = pl.DataFrame({"age": [*range(-9, 50), None, None]})
     "edges", [range(-3, 41), range(2, 9), range(-3, 3), [0, 1, 2, 3, 5, 6], range(0, 40, 5), [7, 8], range(30, 41)], ids=str
 )
 def test_bins_of_single_codes_have_the_cube_of_the_reference(edges: Sequence[int]) -> None:
-    part = Table(SCHEMA, AddRemove()).group_by(bins("age", edges)).agg(count()).layout.parts[0]
+    part = Table(SCHEMA, AddRemove()).group_by(bins("age", edges)).agg(count()).layout.scans[0]
     engine = open_source(ROWS, SCHEMA)
     found = engine.aggregate(part.axes, part.moments)
     assert first_difference(ReferenceEngine(engine.header, ROWS.rows()).aggregate(part.axes, part.moments), found) is None

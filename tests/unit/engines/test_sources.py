@@ -19,7 +19,7 @@ import pytest
 
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import Cube
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
 from discreet.domain.groups import bins
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Column, Date, Number, Schema
@@ -34,14 +34,14 @@ TEN = Number(0, 10)
 YEAR = Date("2020-01-01", "2020-12-31")
 
 
-def asked(column: Column) -> Part:
+def asked(column: Column) -> Scan:
     table = Table(Schema(x=column), AddRemove())
     if isinstance(column, Category):
-        return table.group_by("x").agg(count()).layout.parts[0]
+        return table.group_by("x").agg(count()).layout.scans[0]
     if isinstance(column, Number):
-        return table.agg(sum_of("x", nulls="skip")).layout.parts[0]
+        return table.agg(sum_of("x", nulls="skip")).layout.scans[0]
     days = [column.value(code) for code in sorted({0, 1, column.size // 2, column.size - 1})]
-    return table.group_by(bins("x", days)).agg(count()).layout.parts[0]
+    return table.group_by(bins("x", days)).agg(count()).layout.scans[0]
 
 
 def cube_of(source: Any, column: Column) -> Cube:
@@ -239,7 +239,7 @@ def test_columns_are_found_by_their_exact_names(make: Any) -> None:
     frame = make({"X": [1], "x": [2], "x_1": [3]})
     for name, value in (("X", 1), ("x", 2), ("x_1", 3)):
         engine = open_source(frame, Schema({name: TEN}))
-        (wanted,) = Table(Schema({name: TEN}), AddRemove()).agg(sum_of(name, nulls="skip")).layout.parts
+        (wanted,) = Table(Schema({name: TEN}), AddRemove()).agg(sum_of(name, nulls="skip")).layout.scans
         assert engine.aggregate(wanted.axes, wanted.moments).sums.tolist() == [[value]]
 
 

@@ -17,7 +17,7 @@ from discreet.mechanisms import worst
 from discreet.mechanisms.sensitivity import Change, Sensitivity
 from discreet.pages.explain import explain
 from discreet.quotes.allocate import quote
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 
 SCHEMA = dp.Schema(sex=dp.Category(["F", "M"]), place=dp.Category(["a", "b"]), wage=dp.Number(0, 2000, 10))
 ASK = (dp.count(), dp.mean("wage"))
@@ -32,7 +32,7 @@ def quoted(spend, *, neighbours=None, resize=None, totals=None, ask=ASK):
         table = table.impute({"sex": dp.Weights({"F": 1, "M": 1})})
     if resize is not None:
         table = table.resize(resize[0], proportion=resize[1])
-    stand = None if totals is None else beside(totals, SCHEMA, None, 400)
+    stand = None if totals is None else exact_totals_of(totals, SCHEMA, None, 400)
     return quote(table.group_by("sex").agg(*ask), spend, stand)
 
 

@@ -21,13 +21,13 @@ def table(neighbours=None):
 
 
 def columns(plan):
-    return [(tuple(axis.name for axis in part.axes), tuple(one.name for one in part.moments)) for part in plan.layout.parts]
+    return [(tuple(axis.name for axis in part.axes), tuple(one.name for one in part.moments)) for part in plan.layout.scans]
 
 
 def test_medians_of_many_columns_are_read_one_by_one():
     plan = table().group_by("g").agg(dp.count(), *MEDIANS)
     assert columns(plan) == [(("g", name), ()) for name in YEARS]
-    assert [part.domain for part in plan.layout.parts] == [4 * 10_001] * 10
+    assert [part.domain for part in plan.layout.scans] == [4 * 10_001] * 10
     assert plan.layout.joint == 4 * 10_001**10
     assert str(plan.layout).startswith("the source is read 10 times, for tables of 40,004, ")
     assert (
@@ -60,9 +60,9 @@ def test_a_column_in_bins_is_summed_within_them():
 def test_small_tables_are_put_together_as_far_as_they_fit():
     tables = [dp.histogram(name, [0, 2_000, 4_000, 6_000, 8_000, 9_999]) for name in YEARS]
     plan = table().agg(dp.count(), *tables)
-    assert [len(part.axes) for part in plan.layout.parts] == [4, 4, 2]
-    assert max(part.domain for part in plan.layout.parts) <= 2**12
-    assert [len(part.axes) for part in table().agg(dp.histogram("few", [0, 5, 9]), dp.count("h")).layout.parts] == [2]
+    assert [len(part.axes) for part in plan.layout.scans] == [4, 4, 2]
+    assert max(part.domain for part in plan.layout.scans) <= 2**12
+    assert [len(part.axes) for part in table().agg(dp.histogram("few", [0, 5, 9]), dp.count("h")).layout.scans] == [2]
 
 
 def test_tables_over_some_of_the_columns_of_another_need_no_scan_of_their_own():
@@ -98,14 +98,14 @@ def test_statistics_that_share_an_imputed_column_stay_together():
     ],
 )
 def test_what_all_statistics_share_keeps_them_in_one_cube(make, why):
-    (part,) = make(table(dp.ReplaceOne(rows=10))).layout.parts
+    (part,) = make(table(dp.ReplaceOne(rows=10))).layout.scans
     assert not part.moments
     assert why in str(make(table(dp.ReplaceOne(rows=10))).layout)
 
 
 def test_whole_copies_of_a_public_number_of_rows_are_no_sample():
     medians = [dp.median(f"y{i}") for i in range(2)]
-    assert len(table(dp.ReplaceOne(rows=10)).impute(FILL).resize(25, proportion=2).agg(*medians).layout.parts) == 2
+    assert len(table(dp.ReplaceOne(rows=10)).impute(FILL).resize(25, proportion=2).agg(*medians).layout.scans) == 2
     with pytest.raises(dp.PlanError, match="rows are sampled"):  # of a secret number none is sure to be kept
         table().impute(FILL).resize(25, proportion=2).agg(*medians)
 

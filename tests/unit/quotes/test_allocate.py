@@ -22,7 +22,7 @@ from discreet.privacy.coordinates import coordinates, from_coordinates
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import LEVEL
 from discreet.statistics.counted import NoisyCount, PublicCount
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 
 SCHEMA = dp.Schema(s=dp.Category(["a", "b", "c"]), v=dp.Number(0, 10), w=dp.Number("-1", "1", "0.5"), k=dp.Number(7, 7))
 ADD = dp.Table(SCHEMA, dp.AddRemove()).impute({"v": dp.Uniform(), "w": dp.Uniform(), "k": dp.Uniform()})
@@ -157,7 +157,7 @@ def test_the_noises_of_a_sum_count_as_one():
 
 
 def test_of_noise_that_keeps_totals_each_part_of_a_sum_has_a_half_width_of_its_own():
-    totals = beside(dp.Totals("s"), SCHEMA, None, 100)
+    totals = exact_totals_of(dp.Totals("s"), SCHEMA, None, 100)
     table = dp.Table(SCHEMA, dp.ReplaceOne(rows=100)).impute({"v": dp.Uniform()})
     by = table.group_by("s", dp.bins("v", [0, 5, 10]))
     asked = quote(by.agg(dp.count(), dp.sum("v")), dp.ZCDP(1), totals)
@@ -230,7 +230,7 @@ def test_a_resized_release_is_composed_inside_and_converted_once(spend, rows, p,
 def test_beside_totals_a_resized_release_is_advertised_as_what_its_noise_is_without_them():
     """Two rows change where the totals stay, one where nobody counts them: a quarter of ρ, whatever is asked together."""
     schema = dp.Schema(a=dp.Category(["x", "y"]), b=dp.Category(["p", "q"]), v=dp.Number(0, 10))
-    totals = beside(dp.Totals("a"), schema, None, 100)
+    totals = exact_totals_of(dp.Totals("a"), schema, None, 100)
     table = dp.Table(schema, dp.ReplaceOne(rows=100)).impute({"b": dp.Weights({"p": 1}), "v": dp.Uniform()}).resize(100)
     for statistics in ([dp.count()], [dp.count(), dp.mean("v")]):
         asked = quote(table.group_by("b").agg(*statistics), dp.ZCDP("0.5"), totals)

@@ -28,7 +28,7 @@ from discreet.quotes.allocate import check_large, quote
 from discreet.quotes.quote import Quote
 from discreet.releases.document import Release, make_release
 from discreet.releases.evaluate import noisy_answers, scanned
-from discreet.releases.files import Part, problem_of, table_json, table_of
+from discreet.releases.files import TableFile, problem_of, table_json, table_of
 from discreet.releases.publish import PART_ROWS, publish
 from discreet.session import folders as large_files
 from discreet.session.orders import Order
@@ -442,7 +442,7 @@ def test_a_document_that_describes_other_files_is_no_release(tmp_path: Path) -> 
     ):
         with pytest.raises((KeyError, TypeError, ValueError)):
             table_of(wrong)
-    assert Part(**first) == parts[0]
+    assert TableFile(**first) == parts[0]
 
 
 def test_any_part_can_be_read_and_checked_alone(tmp_path: Path) -> None:

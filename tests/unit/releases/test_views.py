@@ -98,7 +98,7 @@ def test_the_view_of_a_histogram_is_no_worse_than_clipping_at_0(edges, spend, ru
     clipped, seen, wrong = [], [], []
     with session() as one:
         request = one.table.agg(dp.histogram("v", edges))
-        quoted, brought = one.quote(request, spend=spend), request.layout.parts[0]
+        quoted, brought = one.quote(request, spend=spend), request.layout.scans[0]
         cube = one._engine.aggregate(brought.axes, brought.moments)
     content = {"name": "r", "dataset": "d", "ledger": {}}
     for _ in range(runs):

@@ -118,7 +118,7 @@ def test_what_follows_from_the_totals_is_what_a_request_counts(invariants):
         one.publish_totals()
         for name, grouped in STEPS.items():
             request = grouped(one.table).agg(dp.count(), dp.count("sex"))
-            quoted, brought = one.quote(request, spend=1), request.layout.parts[0]
+            quoted, brought = one.quote(request, spend=1), request.layout.scans[0]
             cube = one._engine.aggregate(brought.axes, brought.moments)
             plain = quote(request, dp.ZCDP(1))
             exact = exact_answers(plain, [cube], bits)[0]

@@ -7,7 +7,7 @@ from collections import Counter
 import polars as pl
 
 import discreet as dp
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 
 SCHEMA = dp.Schema(
     state=dp.Category(["A", "B", "C"]),
@@ -51,7 +51,7 @@ def session(invariants, *, source=FRAME, budget=None, rows=24, ledger=":memory:"
 
 
 def unpublished(invariants):
-    return beside(invariants, SCHEMA, None, 24)
+    return exact_totals_of(invariants, SCHEMA, None, 24)
 
 
 def counted(one, *by):

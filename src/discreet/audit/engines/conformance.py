@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.audit.engines.hostile import HostileTable, hostile_tables
 from discreet.cube.cube import Cube, compact
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import Uniform, Weights
 from discreet.domain.neighbours import AddRemove
@@ -72,7 +72,7 @@ def check_table(open_engine: OpenEngine, table: HostileTable) -> int:
     Raises:
         ConformanceError: as `check_engine`.
     """
-    layouts = {f"{name}{' again' * i}": one for name, plan in _requests(table) for i, one in enumerate(plan.layout.parts)}
+    layouts = {f"{name}{' again' * i}": one for name, plan in _requests(table) for i, one in enumerate(plan.layout.scans)}
     reference = ReferenceEngine(table.header, table.rows)
     once = {name: reference.aggregate(asked.axes, asked.moments) for name, asked in layouts.items()}
     variants = {"as it is": (table.rows, 1), "reversed and doubled": (table.rows[::-1] * 2, 2), "without rows": ((), 0)}
@@ -115,7 +115,7 @@ def check_junk(open_engine: OpenEngine, rows: int = 10**6) -> int:
     engine = _opened("junk", open_engine, header, table)
     try:
         for plan in plans:
-            (asked,) = plan.layout.parts
+            (asked,) = plan.layout.scans
             _compare(f"{rows} different texts", engine, asked, known.aggregate(asked.axes, asked.moments))
     finally:
         engine.close()
@@ -211,7 +211,7 @@ def _with_number(start: Table, name: str, column: Number | Date, own: set[int]) 
             yield "clamp, impute, bins", clamped.impute({name: Uniform()}).group_by(bins(name, edges)).agg(count())
 
 
-def _compare_together(where: str, engine: Engine, asked: Sequence[Part], expected: Sequence[Cube]) -> None:
+def _compare_together(where: str, engine: Engine, asked: Sequence[Scan], expected: Sequence[Cube]) -> None:
     """Scans that are asked for together are answered in their order, and as each by itself."""
     with _failures(where):
         found = [compact(cube) for cube in cubes_of(engine, [(one.axes, one.moments) for one in asked])]
@@ -222,7 +222,7 @@ def _compare_together(where: str, engine: Engine, asked: Sequence[Part], expecte
             raise ConformanceError(f"{where}, scan {number} of several: {difference}")
 
 
-def _compare(where: str, engine: Engine, asked: Part, expected: Cube) -> None:
+def _compare(where: str, engine: Engine, asked: Scan, expected: Cube) -> None:
     with _failures(where):
         found = compact(engine.aggregate(asked.axes, asked.moments))
     difference = first_difference(expected, found)

@@ -12,7 +12,7 @@ a row adds the sensitivity follows without looking at any row.
 
 from __future__ import annotations
 
-from discreet.cube.queries.base import Query, Row, part_of
+from discreet.cube.queries.base import Query, Row, scan_of
 from discreet.cube.queries.counts import NonNullCount, RowCount, TableCounts
 from discreet.cube.queries.ranks import LevelCounts, QuantileCodes
 from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
@@ -29,7 +29,7 @@ __all__ = [
     "Squares",
     "TableCounts",
     "WeightedSum",
-    "part_of",
+    "scan_of",
 ]
 
 QUERIES: tuple[type[Query], ...] = (

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from discreet.cube.cells import Codes, Integers, some_of
 from discreet.cube.cube import Cube, blocks
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError
 
-__all__ = ["Query", "Row", "Summed", "added_up", "change_of_sum", "numbers_added", "part_of"]
+__all__ = ["Query", "Row", "Summed", "added_up", "change_of_sum", "numbers_added", "scan_of"]
 
 Changed = TypeVar("Changed")
 Said_co = TypeVar("Said_co", covariant=True)
@@ -28,8 +29,8 @@ class Row(Protocol[Said_co]):
     def replaces(self, most: int) -> Said_co:
         """It is replaced in a table of a public number of rows, and the one answer changes by at most `most`."""
 
-    def chooses(self, quantiles: int, *, nullable: bool) -> Said_co:
-        """It is one of those from which so many quantiles are chosen by their rank."""
+    def chooses(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Said_co:
+        """It is one of the rows from which the quantiles `at` are chosen by their rank, among `size` codes."""
 
 
 class Query(Protocol):
@@ -59,10 +60,10 @@ class Query(Protocol):
         Most have one shape and do not ask for the noise. `rows` is the number of rows where it is public.
         """
 
-    def is_answered_by(self, part: Part) -> bool:
+    def is_answered_by(self, part: Scan) -> bool:
         """Whether the cube of this part tells apart what the query needs."""
 
-    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
         """The exact integers of every cell of the release, level by level. Private.
 
         Args:
@@ -93,7 +94,7 @@ def numbers_added(query: Summed) -> str:
     return f"a whole number from {least} to {most}" if least != most else str(least)
 
 
-def added_up(contributions: Callable[[Cube], Integers], cube: Cube, brought: Part, cells: Codes) -> Integers:
+def added_up(contributions: Callable[[Cube], Integers], cube: Cube, brought: Scan, cells: Codes) -> Integers:
     """The sums of one integer for every cell of the cube over the cells of the release."""
     values = np.zeros(brought.cells, dtype=contributions(some_of(cube, slice(0))).dtype)
     for some in blocks(len(cells)):
@@ -102,7 +103,7 @@ def added_up(contributions: Callable[[Cube], Integers], cube: Cube, brought: Par
     return values
 
 
-def part_of(query: Query, parts: Sequence[Part]) -> int:
+def scan_of(query: Query, scans: Sequence[Scan]) -> int:
     """The position of the first part from which the query can be answered.
 
     An imputed column is in one part only, and what is read of any other column is the same in every part (Q2).
@@ -110,7 +111,7 @@ def part_of(query: Query, parts: Sequence[Part]) -> int:
     Raises:
         InternalError: there is none.
     """
-    found = next((position for position, part in enumerate(parts) if query.is_answered_by(part)), None)
+    found = next((position for position, part in enumerate(scans) if query.is_answered_by(part)), None)
     if found is None:
         raise InternalError(f"no cube answers '{query.words()}'")
     return found

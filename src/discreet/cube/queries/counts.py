@@ -10,10 +10,10 @@ import numpy as np
 
 from discreet.cube.cells import Codes, Integers, codes_of
 from discreet.cube.cube import Cube
-from discreet.cube.paths import KeyAxis
-from discreet.cube.places import group_places
+from discreet.cube.membership import group_places
 from discreet.cube.queries.base import Changed, Row, added_up, change_of_sum, numbers_added
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
+from discreet.cube.value_paths import KeyAxis
 from discreet.domain.codes import NULL
 from discreet.domain.groups import BinGroup, Group, is_complete
 from discreet.domain.steps import TableFacts
@@ -50,10 +50,10 @@ class RowCount:
     def shaped(self, variance: Callable[[int], float], rows: int | None) -> RowCount:
         return self
 
-    def is_answered_by(self, part: Part) -> bool:
+    def is_answered_by(self, part: Scan) -> bool:
         return True
 
-    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
         return added_up(lambda some: some.rows, cube, brought, cells)
 
 
@@ -87,10 +87,10 @@ class NonNullCount:
     def shaped(self, variance: Callable[[int], float], rows: int | None) -> NonNullCount:
         return self
 
-    def is_answered_by(self, part: Part) -> bool:
+    def is_answered_by(self, part: Scan) -> bool:
         return part.axis(self.column) is not None or part.moment(self.column) is not None
 
-    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
         position, moment = brought.axis(self.column), brought.moment(self.column)
 
         def present(some: Cube) -> Integers:
@@ -137,15 +137,15 @@ class TableCounts:
     def shaped(self, variance: Callable[[int], float], rows: int | None) -> TableCounts:
         return self
 
-    def is_answered_by(self, part: Part) -> bool:
+    def is_answered_by(self, part: Scan) -> bool:
         axes = {axis.name: axis for axis in part.axes}
         return all(group.column in axes and _tells_apart(axes[group.column], group) for group in self.groups)
 
-    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
         (width,) = self.widths()
         return counts_in_places(self._places(cube, brought, facts), width, cube, brought, cells).ravel()
 
-    def _places(self, cube: Cube, brought: Part, facts: TableFacts) -> Codes:
+    def _places(self, cube: Cube, brought: Scan, facts: TableFacts) -> Codes:
         """For every cell of the cube its place in the table of the further groups, or -1 where it is in none."""
         place = np.zeros(len(cube.rows), dtype=np.int64)
         inside = np.ones(len(cube.rows), dtype=bool)
@@ -161,7 +161,7 @@ def _tells_apart(axis: KeyAxis, group: Group) -> bool:
     return axis.cuts is None or (isinstance(group, BinGroup) and {*group.edges} <= {*axis.cuts})
 
 
-def counts_in_places(place: Codes, width: int, cube: Cube, brought: Part, cells: Codes) -> Codes:
+def counts_in_places(place: Codes, width: int, cube: Cube, brought: Scan, cells: Codes) -> Codes:
     """The rows of every cell of the release by their place: int64, shape (cells, width); those of place -1 are in none."""
     counts = np.zeros((brought.cells, width), dtype=np.int64)
     inside = (cells >= 0) & (place >= 0)

@@ -12,7 +12,7 @@ from discreet.cube.cells import Codes, Integers, codes_of
 from discreet.cube.cube import Cube
 from discreet.cube.queries.base import Changed, Row, change_of_sum, numbers_added
 from discreet.cube.queries.counts import counts_in_places
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
 from discreet.cube.trees import Tree, choose_tree, level_counts
 from discreet.domain.codes import NULL
 from discreet.domain.steps import TableFacts
@@ -57,10 +57,10 @@ class LevelCounts:
             tree = Tree(size, 2, 1, -(-size // 2))  # a single node tells nothing, however little may be spent
         return replace(self, tree=tree)
 
-    def is_answered_by(self, part: Part) -> bool:
+    def is_answered_by(self, part: Scan) -> bool:
         return part.has_codes(self.column)
 
-    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
         codes = codes_of(brought, cube, self.column)
         place = np.where(codes == NULL, -1, (codes - self.low) // self.tree.width)
         counts = counts_in_places(place, self.tree.bins, cube, brought, cells)
@@ -92,15 +92,15 @@ class QuantileCodes:
         return facts[self.column].nullable
 
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
-        return row.chooses(len(self.at), nullable=self.nullable(facts))
+        return row.chooses(self.size, self.at, nullable=self.nullable(facts))
 
     def shaped(self, variance: Callable[[int], float], rows: int | None) -> QuantileCodes:
         return self
 
-    def is_answered_by(self, part: Part) -> bool:
+    def is_answered_by(self, part: Scan) -> bool:
         return part.has_codes(self.column)
 
-    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
         """What is chosen from: the cells of the release, the codes in them less the lowest, and their counts.
 
         int64, shape (n, 3), sorted.

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.cube.cells import Codes, Integers, codes_of
 from discreet.cube.cube import Cube, fits_int64
 from discreet.cube.queries.base import Changed, Row, added_up, change_of_sum, numbers_added
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
 from discreet.domain.codes import NULL
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError
@@ -55,10 +55,10 @@ class WeightedSum:
     def shaped(self, variance: Callable[[int], float], rows: int | None) -> WeightedSum:
         return self
 
-    def is_answered_by(self, part: Part) -> bool:
+    def is_answered_by(self, part: Scan) -> bool:
         return part.moment(self.column) is not None or part.has_codes(self.column)
 
-    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
         moment = brought.moment(self.column)
         kind: Dtype = np.int64 if fits_int64(abs(self.first) + abs(self.slope) * self.width) else np.object_
 
@@ -109,10 +109,10 @@ class Squares:
     def shaped(self, variance: Callable[[int], float], rows: int | None) -> Squares:
         return self
 
-    def is_answered_by(self, part: Part) -> bool:
+    def is_answered_by(self, part: Scan) -> bool:
         return part.has_codes(self.column)
 
-    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
         largest = abs(self.first) + abs(self.slope) * self.width
         kind: Dtype = np.int64 if fits_int64(2 * largest**2) else np.object_
 
@@ -166,10 +166,10 @@ class Dispersion:
     def shaped(self, variance: Callable[[int], float], rows: int | None) -> Dispersion:
         return self
 
-    def is_answered_by(self, part: Part) -> bool:
+    def is_answered_by(self, part: Scan) -> bool:
         return part.has_codes(self.column)
 
-    def answer(self, cube: Cube, brought: Part, cells: Codes, facts: TableFacts) -> Integers:
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
         """In Python integers, which cannot overflow."""
         inside = cells >= 0
         codes = codes_of(brought, cube, self.column)[inside].astype(np.object_)
@@ -178,7 +178,7 @@ class Dispersion:
         return np.array([spread // self.coarse], dtype=np.object_)
 
 
-def _integers(query: WeightedSum | Squares, cube: Cube, brought: Part, kind: Dtype) -> Integers:
+def _integers(query: WeightedSum | Squares, cube: Cube, brought: Scan, kind: Dtype) -> Integers:
     """For every cell of the cube the integer first + slope·(code - low)."""
     path = brought.axes[_position(query.column, brought)].path
     low = getattr(path, "low", 0)
@@ -186,12 +186,12 @@ def _integers(query: WeightedSum | Squares, cube: Cube, brought: Part, kind: Dty
     return np.asarray(query.first + query.slope * offsets)
 
 
-def _rows(column: str, cube: Cube, brought: Part, kind: Dtype) -> Integers:
+def _rows(column: str, cube: Cube, brought: Scan, kind: Dtype) -> Integers:
     """The rows of every cell of the cube, 0 where the key is null."""
     return np.where(cube.keys[:, _position(column, brought)] == NULL, 0, cube.rows).astype(kind)
 
 
-def _position(column: str, brought: Part) -> int:
+def _position(column: str, brought: Scan) -> int:
     """The axis of the column.
 
     Raises:

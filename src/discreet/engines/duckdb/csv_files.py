@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.cube.cube import Cube
-from discreet.cube.paths import KeyAxis, Moment
+from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import Engine, Header
 from discreet.engines.duckdb.csv_lines import csv_header, row_blocks
 from discreet.engines.duckdb.database import Database

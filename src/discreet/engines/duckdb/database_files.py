@@ -12,7 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from discreet.cube.cube import Cube
-from discreet.cube.paths import KeyAxis, Moment
+from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quoted

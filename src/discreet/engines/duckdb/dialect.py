@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discreet.cube.cube import fits_int64
-from discreet.cube.paths import CategoryPath, NumberPath
+from discreet.cube.value_paths import CategoryPath, NumberPath
 from discreet.domain.schema import Date, Value
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, empty_cube, joined, order_of, sum_dtype
-from discreet.cube.paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, Engine, Header, Scan, unreadable
+from discreet.cube.value_paths import KeyAxis, Moment
+from discreet.engines.base import ColumnType, CubeRequest, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, LIMB
 from discreet.engines.duckdb.frames import ArrowOnly, declared
@@ -101,7 +101,7 @@ class _FrameEngine:
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         return self._counted(self._frame, axes, moments)
 
-    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+    def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """A source that may give other rows each time it is read is read once, into memory."""
         rows = self._frame if self._is_kept else _kept(self._frame)
         yield from (self._counted(rows, axes, moments) for axes, moments in scans)

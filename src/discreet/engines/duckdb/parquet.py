@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from discreet.cube.cube import Cube
-from discreet.cube.paths import KeyAxis, Moment
+from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, Engine, Header, check_same
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quoted

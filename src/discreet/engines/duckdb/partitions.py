@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, sum_dtype
-from discreet.cube.paths import KeyAxis, Moment, NumberPath
+from discreet.cube.value_paths import KeyAxis, Moment, NumberPath
 from discreet.domain.codes import NULL
 from discreet.domain.schema import Number
 from discreet.engines.duckdb.folders import Partitions

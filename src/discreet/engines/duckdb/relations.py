@@ -17,8 +17,8 @@ import duckdb
 import numpy as np
 
 from discreet.cube.cube import Cube
-from discreet.cube.paths import KeyAxis, Moment
-from discreet.engines.base import Engine, Header, Scan, columns_of, unreadable
+from discreet.cube.value_paths import KeyAxis, Moment
+from discreet.engines.base import CubeRequest, Engine, Header, columns_of, unreadable
 from discreet.engines.duckdb.dialect import DUCKDB, quoted
 from discreet.engines.duckdb.driver import Answer, cube_of, described
 from discreet.engines.sql import aggregate_sql, answer_names
@@ -97,7 +97,7 @@ class _RelationEngine:
             answer = _answer(self._relation, lambda name: aggregate_sql(DUCKDB, name, self._header, axes, moments))
         return cube_of(answer, axes, moments)
 
-    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+    def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """One statement reads the columns once and answers all scans; the connection spills what is too large for memory."""
         with _reading():
             answer = _answer(self._relation, lambda name: self._statement(name, scans))
@@ -110,7 +110,7 @@ class _RelationEngine:
     def close(self) -> None:
         """Nothing was opened."""
 
-    def _statement(self, name: str, scans: Sequence[Scan]) -> str:
+    def _statement(self, name: str, scans: Sequence[CubeRequest]) -> str:
         """The answers of the scans, one below the other."""
         rows = f"{name}_rows"
         columns = ", ".join(map(quoted, columns_of(scans))) or "1"

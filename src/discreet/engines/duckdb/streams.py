@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import Any
 
 from discreet.cube.cube import Cube, empty_cube, joined
-from discreet.cube.paths import KeyAxis, Moment
-from discreet.engines.base import Engine, Header, Scan, columns_of, unreadable
+from discreet.cube.value_paths import KeyAxis, Moment
+from discreet.engines.base import CubeRequest, Engine, Header, columns_of, unreadable
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quoted
 from discreet.engines.duckdb.driver import STAGED, UNREAD, cube_of, described
@@ -110,7 +110,7 @@ class _StreamEngine:
             cursor.register(STAGED, rows)
             return cube_of(cursor.execute(self._statement(axes, moments)).fetchnumpy(), axes, moments)
 
-    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+    def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """Some batches after the others are counted for every scan; the rows are kept nowhere."""
         cubes = [
             empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments]) for axes, moments in scans
@@ -132,7 +132,7 @@ class _StreamEngine:
         return aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
 
     @contextmanager
-    def _read(self, scans: Sequence[Scan]) -> Iterator[tuple[Any, _Once]]:
+    def _read(self, scans: Sequence[CubeRequest]) -> Iterator[tuple[Any, _Once]]:
         """A cursor, and the columns of the scans in a stream that was opened for them."""
         names = columns_of(scans) or self._columns[:1]
         try:

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from discreet.cube.cube import fits_int64
-from discreet.cube.paths import CategoryPath, NumberPath
+from discreet.cube.value_paths import CategoryPath, NumberPath
 from discreet.domain.schema import Category, Date, Schema
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, sum_dtype
-from discreet.cube.paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, Engine, Header, Scan, columns_of, unreadable
+from discreet.cube.value_paths import KeyAxis, Moment
+from discreet.engines.base import ColumnType, CubeRequest, Engine, Header, columns_of, unreadable
 from discreet.engines.duckdb.spill import new_spill_folder, remove_spill_folder
 from discreet.engines.keys import unpacked, words_of
 from discreet.engines.spark import PREFIX
@@ -95,7 +95,7 @@ class SparkEngine:
         """The cube of all rows."""
         return self._counted(self._placed([(axes, moments)]), axes, moments)
 
-    def aggregate_all(self, scans: Sequence[Scan]) -> Iterator[Cube]:
+    def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """Files whose identity is compared are read for each scan; the columns of other frames are read once and kept.
 
         They are kept by the executors, in memory and on their disks, and are not read again when some are lost: the
@@ -111,7 +111,7 @@ class SparkEngine:
     def close(self) -> None:
         """Nothing was opened."""
 
-    def _placed(self, scans: Sequence[Scan]) -> Any:
+    def _placed(self, scans: Sequence[CubeRequest]) -> Any:
         """The columns of the scans, called by their places."""
         wanted = [(self._places[name], self._header[name]) for name in columns_of(scans)]
         # Texts leave their collation behind, and columns of nothing but nulls become texts.

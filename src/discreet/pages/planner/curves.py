@@ -19,7 +19,7 @@ from discreet.privacy import Budget
 from discreet.privacy.coordinates import amount_of, parameters
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Quote, expected_error
-from discreet.totals.beside import Beside
+from discreet.totals.exact_totals import ExactTotals
 
 __all__ = ["ROWS", "Curve", "amounts_between", "curve_of", "with_halves_and_doubles"]
 
@@ -50,7 +50,7 @@ def with_halves_and_doubles(amounts: Sequence[Fraction]) -> list[Fraction]:
     return sorted({factor * amount for amount in amounts for factor in (Fraction(1, 2), 1, 2)})
 
 
-def curve_of(plan: Plan, spend: Budget, beside: Beside | None, amounts: Sequence[Fraction]) -> Curve:
+def curve_of(plan: Plan, spend: Budget, exact_totals: ExactTotals | None, amounts: Sequence[Fraction]) -> Curve:
     """The errors of each statistic by the amount that is spent, and what would be advertised without the totals.
 
     An amount that is too little for any noise has None. A request that is refused whatever is spent gives {"refused": why}.
@@ -58,18 +58,18 @@ def curve_of(plan: Plan, spend: Budget, beside: Beside | None, amounts: Sequence
     Args:
         plan: the request.
         spend: of which measure the amounts are; under ApproxDP δ grows with ε.
-        beside: the exact totals beside it.
+        exact_totals: the exact totals beside it.
         amounts: those that get a quote.
     """
     try:
-        quote(plan, _of(spend, max(amounts)), beside)
+        quote(plan, _of(spend, max(amounts)), exact_totals)
     except PlanError as refused:
         return {"refused": name(refused)}
-    quotes = [_quoted(plan, _of(spend, amount), beside) for amount in amounts]
+    quotes = [_quoted(plan, _of(spend, amount), exact_totals) for amount in amounts]
     places = range(len(plan.statistics))
     return {
         "errors": [[_error(one, place) for one in quotes] for place in places],
-        "advertised": None if beside is None else [_advertised(one) for one in quotes],
+        "advertised": None if exact_totals is None else [_advertised(one) for one in quotes],
     }
 
 
@@ -79,9 +79,9 @@ def _of(spend: Budget, amount: Fraction) -> Budget:
     return type(spend)(*(value * factor for _, value in parameters(spend)))
 
 
-def _quoted(plan: Plan, spend: Budget, beside: Beside | None) -> Quote | None:
+def _quoted(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> Quote | None:
     try:
-        return quote(plan, spend, beside)
+        return quote(plan, spend, exact_totals)
     except PlanError:
         return None
 

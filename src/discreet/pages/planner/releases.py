@@ -21,7 +21,7 @@ from discreet.privacy.coordinates import amount_of, parameters
 from discreet.privacy.measures import is_target
 from discreet.quotes.allocate import resampling_of
 from discreet.quotes.quote import Quote, expected_error
-from discreet.totals.beside import Beside
+from discreet.totals.exact_totals import ExactTotals
 
 __all__ = ["Planned", "Scene", "release_facts"]
 
@@ -45,7 +45,7 @@ class Scene:
     """Which exact totals stand beside the releases: "10" are the first of two; or why that cannot be."""
 
     on: str
-    beside: Beside | None
+    beside: ExactTotals | None
     refused: str = ""
 
 
@@ -179,8 +179,8 @@ class _Made:
         shaped = any(isinstance(one.query, LevelCounts | Dispersion) for one in self.quote.measured)
         return (scene.on, sampled.rows if shaped else None, sampled.proportion, sampled.sampled)
 
-    def _curve(self, plan: Plan, beside: Beside | None) -> Curve:
-        return curve_of(plan, self.quote.spend, beside, self.amounts)
+    def _curve(self, plan: Plan, exact_totals: ExactTotals | None) -> Curve:
+        return curve_of(plan, self.quote.spend, exact_totals, self.amounts)
 
 
 def _resized(plan: Plan, rows: int | None, proportion: Fraction | None) -> Plan:

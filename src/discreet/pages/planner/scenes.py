@@ -16,7 +16,7 @@ from discreet.planfile.tree import Node, read_toml
 from discreet.planfile.write import toml_key, toml_value
 from discreet.privacy.measures import budget_named
 from discreet.quotes.quote import Quote
-from discreet.totals.beside import Beside, beside
+from discreet.totals.exact_totals import ExactTotals, exact_totals_of
 
 __all__ = ["planned_file"]
 
@@ -74,7 +74,7 @@ def _entry_words(value: Any) -> str:
 
 
 def _scenes(
-    plan: PlanFile, switches: list[list[Entry]], first: Beside | None, root: Node, *, frozen: bool
+    plan: PlanFile, switches: list[list[Entry]], first: ExactTotals | None, root: Node, *, frozen: bool
 ) -> Iterator[Scene]:
     """The scene of the plan, then the others; none of these where the ledger holds the data set."""
     whole = "1" * len(switches)
@@ -93,7 +93,7 @@ def _scene(plan: PlanFile, on: str, entries: list[Entry], root: Node) -> Scene:
         return Scene(on, None)
     try:
         found = invariants_of(Node(_section(entries), ("invariants",), root.file, ""), plan.schema, plan.neighbours)
-        return Scene(on, beside(found, plan.schema, None, plan.neighbours.rows))
+        return Scene(on, exact_totals_of(found, plan.schema, None, plan.neighbours.rows))
     except DiscreetError as refused:
         return Scene(on, None, name(refused))
 

@@ -73,10 +73,10 @@ def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
     Raises:
         ValueError: the semi-adjacency of the totals is not that of the guarantee.
     """
-    beside = document["invariants"]
-    if not beside:
+    exact_totals = document["invariants"]
+    if not exact_totals:
         return None
-    adjacency = beside["semi_adjacency"]
+    adjacency = exact_totals["semi_adjacency"]
     a = guarantee.semi_adjacency
     if a is None or adjacency["a"] != a:
         raise ValueError("semi_adjacency")
@@ -85,21 +85,21 @@ def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
         bound=_bound_words(a, adjacency),
         cost=_cost_words(guarantee),
         comparison=_comparison(guarantee, a),
-        warnings=tuple(f"{capital(name(said))}." for said in beside["disclosures"]),
-        tables=tuple(_table(part) for part in beside["totals"]["parts"]),
+        warnings=tuple(f"{capital(name(said))}." for said in exact_totals["disclosures"]),
+        tables=tuple(_table(part) for part in exact_totals["totals"]["parts"]),
     )
 
 
 def unprotected_words(document: Mapping[str, Any]) -> str:
     """What is published exactly, in a sentence or two."""
-    beside = document["invariants"]
-    if not beside and neighbours_of(document["plan"]["neighbours"]).rows is not None:
+    exact_totals = document["invariants"]
+    if not exact_totals and neighbours_of(document["plan"]["neighbours"]).rows is not None:
         return "Nothing but the number of rows of the data set is published exactly; every other number below carries noise."
-    if not beside:
+    if not exact_totals:
         return "Nothing is published exactly; every number below carries noise."
-    rows = beside["totals"]["rows"]
+    rows = exact_totals["totals"]["rows"]
     exact = [] if rows is None else [f"the number of rows ({number(rows)})"]
-    exact += [_part_words(part) for part in beside["totals"]["parts"]]
+    exact += [_part_words(part) for part in exact_totals["totals"]["parts"]]
     return f"Exact and unprotected: {listed(exact)}. Every other number below carries noise, unless these settle it."
 
 

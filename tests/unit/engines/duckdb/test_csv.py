@@ -14,7 +14,7 @@ import pytest
 
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import Cube
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines import open_source
@@ -31,12 +31,12 @@ SCHEMA = Schema(age=Number(0, 100), sex=Category(["F", "M"]), day=Date("2020-01-
 TEXT = ColumnType("text", "text")
 
 
-def asked(schema: Schema = SCHEMA) -> Part:
+def asked(schema: Schema = SCHEMA) -> Scan:
     table = Table(schema, AddRemove())
     categories = [name for name, column in schema.columns.items() if isinstance(column, Category)]
     sums = [sum_of(name, nulls="skip") for name, column in schema.columns.items() if isinstance(column, Number)]
     others = [count(name) for name, column in schema.columns.items() if isinstance(column, Date)]
-    return table.group_by(*categories).agg(count(), *sums, *others).layout.parts[0]
+    return table.group_by(*categories).agg(count(), *sums, *others).layout.scans[0]
 
 
 def cube_of(path: str, schema: Schema = SCHEMA) -> Cube:
@@ -256,7 +256,7 @@ def test_a_table_of_one_column_has_its_empty_lines(write: Write) -> None:
 def test_a_request_without_columns_counts_rows(write: Write) -> None:
     content = b'age,sex,day\n1,F,\n"2",M,\nbroken\n\n'
     engine = open_source(write(content), SCHEMA)
-    (only_rows,) = Table(SCHEMA, AddRemove()).agg(count()).layout.parts
+    (only_rows,) = Table(SCHEMA, AddRemove()).agg(count()).layout.scans
     assert engine.aggregate(only_rows.axes, only_rows.moments).rows.tolist() == [3]
 
 

@@ -39,7 +39,7 @@ def written(path: Path, x: Sequence[object], **others: Sequence[object]) -> Path
 
 def cube(source: object, plan: Plan = WHOLE) -> Cube:
     engine = open_source(source, plan.schema)
-    (wanted,) = plan.layout.parts
+    (wanted,) = plan.layout.scans
     try:
         return engine.aggregate(wanted.axes, wanted.moments)
     finally:
@@ -48,7 +48,7 @@ def cube(source: object, plan: Plan = WHOLE) -> Cube:
 
 def expected(rows: Sequence[tuple[object, ...]], plan: Plan = WHOLE) -> Cube:
     kinds = {"state": ColumnType("text", "text"), "year": ColumnType("text", "text"), "x": ColumnType("integer", "BIGINT")}
-    (wanted,) = plan.layout.parts
+    (wanted,) = plan.layout.scans
     return ReferenceEngine(kinds, rows).aggregate(wanted.axes, wanted.moments)
 
 

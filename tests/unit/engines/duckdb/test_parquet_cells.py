@@ -15,7 +15,7 @@ import pytest
 
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import Cube
-from discreet.cube.scans import Part
+from discreet.cube.scans import Scan
 from discreet.domain.groups import bins
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Column, Date, Number, Schema
@@ -33,16 +33,16 @@ ENCODINGS = [{}, *({"use_dictionary": False, "column_encoding": {"x": name}} for
              ("PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"))]  # fmt: skip
 
 
-def asked(column: Column) -> Part:
+def asked(column: Column) -> Scan:
     table = Table(Schema(x=column), AddRemove())
     if isinstance(column, Category):
-        return table.group_by("x").agg(count()).layout.parts[0]
+        return table.group_by("x").agg(count()).layout.scans[0]
     if isinstance(column, Number):
-        return table.agg(sum_of("x", nulls="skip")).layout.parts[0]
-    return table.group_by(bins("x", [column.value(code) for code in range(column.size)])).agg(count()).layout.parts[0]
+        return table.agg(sum_of("x", nulls="skip")).layout.scans[0]
+    return table.group_by(bins("x", [column.value(code) for code in range(column.size)])).agg(count()).layout.scans[0]
 
 
-def cube_of(path: Path, column: Column, wanted: Part | None = None) -> Cube:
+def cube_of(path: Path, column: Column, wanted: Scan | None = None) -> Cube:
     engine = open_source(path, Schema(x=column))
     wanted = wanted or asked(column)
     try:
@@ -138,7 +138,7 @@ def test_milliseconds_stay_beside_the_other_columns_of_their_row(tmp_path: Path)
     pq.write_table(days.slice(5_000).select(["v", "unread", "y", "g", "x"]), tmp_path / "2.parquet", row_group_size=99)
     edges = [DAYS.value(code) for code in range(DAYS.size)]
     table = Table(SCHEMA, AddRemove())
-    (wanted,) = table.group_by("g", bins("x", edges), bins("y", edges)).agg(count(), sum_of("v", nulls="skip")).layout.parts
+    (wanted,) = table.group_by("g", bins("x", edges), bins("y", edges)).agg(count(), sum_of("v", nulls="skip")).layout.scans
     engine = open_source(str(tmp_path / "*.parquet"), SCHEMA)
     cube = engine.aggregate(wanted.axes, wanted.moments)
     rows = [("ab"[n % 2], *(dt.date(1970, 1, 1) + dt.timedelta(int(d)) for d in (n, 3 - n)), n + 1) for n in range(-1, 4)]
@@ -146,7 +146,7 @@ def test_milliseconds_stay_beside_the_other_columns_of_their_row(tmp_path: Path)
     some = ReferenceEngine(header, [rows[int(n) + 1] for n in number])
     assert first_difference(some.aggregate(wanted.axes, wanted.moments), cube) is None
     for plan in (table.group_by(bins("x", edges)).agg(count()), table.group_by("g").agg(count()), table.agg(count())):
-        (one,) = plan.layout.parts
+        (one,) = plan.layout.scans
         assert first_difference(some.aggregate(one.axes, one.moments), engine.aggregate(one.axes, one.moments)) is None
     engine.close()
 

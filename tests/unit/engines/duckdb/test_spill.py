@@ -71,7 +71,7 @@ def short_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def counted(engine: Engine) -> int:
-    (asked,) = REQUEST.layout.parts
+    (asked,) = REQUEST.layout.scans
     return int(engine.aggregate(asked.axes, asked.moments).rows.sum())
 
 
@@ -115,7 +115,7 @@ def test_a_failure_leaves_no_spilled_file(short_of_memory: Path) -> None:
     assert "secret" not in str(failed.value)
     assert not list(short_of_memory.glob("*/*"))
     frame.broken = False
-    (asked,) = Table(SCHEMA, AddRemove()).agg(count()).layout.parts
+    (asked,) = Table(SCHEMA, AddRemove()).agg(count()).layout.scans
     assert engine.aggregate(asked.axes, asked.moments).rows.tolist() == [10**6]
     assert len(list(short_of_memory.glob("temporary/*"))) == 1
     engine.close()

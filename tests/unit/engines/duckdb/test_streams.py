@@ -28,7 +28,7 @@ from discreet.plan.table import Table
 from discreet.statistics import count, sum_of
 
 SCHEMA = Schema(x=Number(0, 10), word=Category(["F", "M"]))
-(TOTAL,) = Table(SCHEMA, AddRemove()).agg(sum_of("x", nulls="skip")).layout.parts
+(TOTAL,) = Table(SCHEMA, AddRemove()).agg(sum_of("x", nulls="skip")).layout.scans
 SECRET = "738291"  # noqa: S105 - what no error may show
 
 
@@ -96,7 +96,7 @@ def test_a_table_is_asked_for_the_columns_that_are_used() -> None:
     assert engine.header["note"].kind == "other"
     assert total(engine) == [[23]]
     assert engine.snapshot() == ""
-    (counted,) = Table(SCHEMA, AddRemove()).agg(count()).layout.parts
+    (counted,) = Table(SCHEMA, AddRemove()).agg(count()).layout.scans
     assert engine.aggregate(counted.axes, counted.moments).rows.tolist() == [5]
     place = '"public"."per""sons"'
     assert database.asked == [

@@ -27,7 +27,7 @@ TEXT, LONG = ColumnType("text", "string"), ColumnType("integer", "long")
 
 
 def statement(schema: dp.Schema, header: dict[str, ColumnType], plan: Any) -> str:
-    wanted = plan.layout.parts[0]
+    wanted = plan.layout.scans[0]
     return aggregate_sql(SPARK, "rows", header, wanted.axes, wanted.moments)
 
 

@@ -14,7 +14,7 @@ from discreet.pages.planner.releases import _resized
 from discreet.plan.plan import resize_of
 from discreet.privacy import coordinates
 from discreet.quotes.allocate import quote
-from discreet.totals.beside import beside
+from discreet.totals.exact_totals import exact_totals_of
 
 ROWS = 3000
 SCHEMA = dp.Schema(
@@ -155,7 +155,7 @@ def test_half_and_twice_of_a_position_are_the_quote_too(page):
     ids=str,
 )
 def test_switching_exact_totals_on_and_off_is_the_quote(page, name, totals, spend):
-    scenes = (Scene("1", beside(totals, SCHEMA, None, ROWS)), Scene("0", None))
+    scenes = (Scene("1", exact_totals_of(totals, SCHEMA, None, ROWS)), Scene("0", None))
     assert check(page, BESIDE[name], spend, scenes, many=3) <= 1 + 1e-6
 
 
@@ -209,7 +209,7 @@ def test_what_is_no_amount_is_refused(page, text):
 
 def test_what_a_request_is_refused_for_is_said(page):
     request = WHOLE.group_by("s").agg(dp.count())
-    scenes = (Scene("0", None), Scene("1", beside(dp.Totals("s"), SCHEMA, None, ROWS)))
+    scenes = (Scene("0", None), Scene("1", exact_totals_of(dp.Totals("s"), SCHEMA, None, ROWS)))
     opened = page(document(request, dp.ZCDP(1), scenes))
     assert not opened.outcome()["refused"]
     opened.state["on"] = "1"

@@ -14,17 +14,23 @@ from discreet.errors import unreachable
 from discreet.totals.cells import cell_index, domain_size, positions, shape_of
 from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals
-from discreet.totals.statements import ImpossiblePart, LinearPart, OccupiedPart, TotalsPart, parted
+from discreet.totals.statements import (
+    ImpossibleStatement,
+    LinearStatement,
+    OccupiedStatement,
+    TotalsStatement,
+    statements_by_kind,
+)
 
 if TYPE_CHECKING:
     # Loaded where a plan has exact totals: a quote of any other begins without it.
     from discreet.totals.adjacency import SemiAdjacency
 
-__all__ = ["Atoms", "Beside", "Star", "alive_cells", "atoms_of", "beside", "equations_of", "star_of"]
+__all__ = ["Atoms", "ExactTotals", "Star", "alive_cells", "atoms_of", "equations_of", "exact_totals_of", "star_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ExactTotals:
     """What stands beside every statistic of a data set.
 
     Args:
@@ -38,7 +44,7 @@ class Beside:
     totals: PublishedTotals | None
 
 
-def beside(invariants: Description, schema: Schema, totals: PublishedTotals | None, rows: int) -> Beside:
+def exact_totals_of(invariants: Description, schema: Schema, totals: PublishedTotals | None, rows: int) -> ExactTotals:
     """The totals of a table of `rows` rows with their semi-adjacency.
 
     Raises:
@@ -46,7 +52,7 @@ def beside(invariants: Description, schema: Schema, totals: PublishedTotals | No
     """
     from discreet.totals.adjacency import semi_adjacency
 
-    return Beside(invariants, semi_adjacency(invariants, schema, totals, rows), totals)
+    return ExactTotals(invariants, semi_adjacency(invariants, schema, totals, rows), totals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ def star_of(invariants: Description) -> Star | None:
 
     Totals that follow from finer ones are left out; without any totals the star is the public number of rows.
     """
-    parts = parted(invariants.parts)
+    parts = statements_by_kind(invariants.parts)
     if parts.linear or any(part.only is not None for part in parts.totals):
         return None
     sets = [frozenset(part.columns) for part in parts.totals]
@@ -94,23 +100,23 @@ class Atoms:
     totals: NDArray[np.int64] | None
 
 
-def atoms_of(beside: Beside, schema: Schema) -> Atoms | None:
+def atoms_of(exact_totals: ExactTotals, schema: Schema) -> Atoms | None:
     """The classes for totals of some groups only: nested or disjoint sets of cells. None where the sets cross.
 
     Each published set, from the smallest to the whole, may contain one class that no smaller set has settled: its total is
     what remains (mathematics of laminar families).
     """
-    invariants = beside.invariants
-    parts = parted(invariants.parts).totals
-    if parted(invariants.parts).linear:
+    invariants = exact_totals.invariants
+    parts = statements_by_kind(invariants.parts).totals
+    if statements_by_kind(invariants.parts).linear:
         return None
     columns = invariants.columns
     groups = [_groups(part, columns, schema) for part in parts]
     _, labels = np.unique(np.stack(groups), axis=1, return_inverse=True)
     labels = labels.reshape(-1).astype(np.int64)
-    sets = [(np.ones(int(labels.max()) + 1, dtype=bool), None if beside.totals is None else beside.totals.rows)]
+    sets = [(np.ones(int(labels.max()) + 1, dtype=bool), None if exact_totals.totals is None else exact_totals.totals.rows)]
     for part, group in zip(parts, groups, strict=True):
-        counts = None if beside.totals is None else beside.totals.counts(part, schema)
+        counts = None if exact_totals.totals is None else exact_totals.totals.counts(part, schema)
         for number in np.unique(group[group >= 0]):
             members = np.zeros(len(sets[0][0]), dtype=bool)
             members[labels[group == number]] = True
@@ -124,10 +130,10 @@ def atoms_of(beside: Beside, schema: Schema) -> Atoms | None:
         if len(rest) == 1:
             settled[rest] = True
             totals[rest] = 0 if count is None else count - int(totals[members].sum())
-    return Atoms(labels.reshape(shape_of(columns, schema)), None if beside.totals is None else totals)
+    return Atoms(labels.reshape(shape_of(columns, schema)), None if exact_totals.totals is None else totals)
 
 
-def _groups(part: TotalsPart, columns: tuple[str, ...], schema: Schema) -> NDArray[np.int64]:
+def _groups(part: TotalsStatement, columns: tuple[str, ...], schema: Schema) -> NDArray[np.int64]:
     """For each joint cell of `columns` the number of its cell among the published ones, or -1."""
     cells = positions(part.columns, columns, schema)
     if part.only is None:
@@ -139,23 +145,23 @@ def _groups(part: TotalsPart, columns: tuple[str, ...], schema: Schema) -> NDArr
     return listed[cells]
 
 
-def alive_cells(beside: Beside, schema: Schema) -> NDArray[np.bool_]:
+def alive_cells(exact_totals: ExactTotals, schema: Schema) -> NDArray[np.bool_]:
     """Which joint cells of the columns of the invariants can hold a record, as far as the public numbers say."""
-    columns = beside.invariants.columns
+    columns = exact_totals.invariants.columns
     alive = np.ones(domain_size(columns, schema), dtype=bool)
-    for part in beside.invariants.parts:
+    for part in exact_totals.invariants.parts:
         dead = np.zeros(domain_size(part.columns, schema), dtype=bool)
         match part:
-            case ImpossiblePart(cells=cells):
+            case ImpossibleStatement(cells=cells):
                 dead[[cell_index(cell, part.columns, schema) for cell in cells]] = True
-            case TotalsPart() | OccupiedPart() if beside.totals is not None:
-                known = beside.totals.counts(part, schema) == 0
+            case TotalsStatement() | OccupiedStatement() if exact_totals.totals is not None:
+                known = exact_totals.totals.counts(part, schema) == 0
                 if part.only is None:
                     dead = known
                 else:
                     listed = [cell_index(cell, part.columns, schema) for cell in part.only]
                     dead[listed] = known[listed]
-            case TotalsPart() | OccupiedPart() | LinearPart():
+            case TotalsStatement() | OccupiedStatement() | LinearStatement():
                 pass  # not published yet, or a sum, which is not read cell by cell: every cell may hold a record
             case _:
                 raise unreachable(part)
@@ -170,19 +176,19 @@ def equations_of(invariants: Description, schema: Schema) -> NDArray[np.int64]:
     rows = [np.ones(cells, dtype=np.int64)]
     for part in invariants.parts:
         match part:
-            case TotalsPart():
+            case TotalsStatement():
                 group = _groups(part, columns, schema)
                 rows += [(group == number).astype(np.int64) for number in np.unique(group[group >= 0])]
-            case LinearPart():
+            case LinearStatement():
                 rows += _sums(part, columns, schema)
-            case OccupiedPart() | ImpossiblePart():
+            case OccupiedStatement() | ImpossibleStatement():
                 pass  # not sums of rows; they say which cells can hold a record
             case _:
                 raise unreachable(part)
     return np.stack(rows)
 
 
-def _sums(part: LinearPart, columns: tuple[str, ...], schema: Schema) -> list[NDArray[np.int64]]:
+def _sums(part: LinearStatement, columns: tuple[str, ...], schema: Schema) -> list[NDArray[np.int64]]:
     place = positions(part.columns, columns, schema)
     found = []
     for row in part.rows:
