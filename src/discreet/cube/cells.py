@@ -55,7 +55,7 @@ def codes_of(brought: Scan, cube: Cube, column: str) -> Codes:
     """
     position = brought.axis(column)
     if position is None:
-        raise InternalError(f"column '{column}' is no key of the cube")
+        raise InternalError(f"column '{column}' is not a key of the cube")
     axis, keys = brought.axes[position], cube.keys[:, position]
     if axis.cuts is None:
         return keys

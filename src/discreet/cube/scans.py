@@ -43,7 +43,7 @@ class Scan:
         return frozenset(path.name for path in paths if path.laws)
 
     def axis(self, name: str) -> int | None:
-        """The position of a column among the axes, None when it is no key."""
+        """The position of a column among the axes, None when it is not a key."""
         return next((position for position, axis in enumerate(self.axes) if axis.name == name), None)
 
     def moment(self, name: str) -> int | None:

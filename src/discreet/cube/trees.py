@@ -182,7 +182,7 @@ def choose_tree(size: int, variance: Callable[[int], float], *, rows: Fraction |
 def _shapes(size: int, width: int) -> list[Tree]:
     """For every depth d the trees that matter: with b least such that b**d reaches all codes, branchings from b/2 to b.
 
-    More than b only adds nodes; less makes the top wider than the rest, which is no gain below b/2.
+    More than b only adds nodes; less makes the top wider than the rest, which is not a gain below b/2.
     """
     bins = -(-size // width)
     shapes = [Tree(size, max(bins, 2), 1, width)] if bins <= _MOST_TOP else []

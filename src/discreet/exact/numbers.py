@@ -45,7 +45,7 @@ def exact(value: Amount, name: str) -> Fraction:
     "1e-9" or "1/3". Decimal exponents lie within ±1000, fractions have at most 1100 digits: nothing is ever rounded to 0.
 
     Raises:
-        ArgumentError: for booleans, NaN, infinities, other types and text that is no number.
+        ArgumentError: for booleans, NaN, infinities, other types and text that is not a number.
     """
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal | Fraction | float):
         raise ArgumentError(f"{name}={printed(value)}: must be a number (int, str, Decimal, Fraction or float)")

@@ -200,16 +200,16 @@ def fields_from(body: str) -> dict[str, Any]:
     """The fields that are in an `entry_body`, not interpreted.
 
     Raises:
-        ValueError: `body` is no JSON object, or has something after it.
+        ValueError: `body` is not a JSON object, or has something after it.
     """
     found = fields_of_all([body])
     if not found:
-        raise ValueError("is no JSON object")
+        raise ValueError("is not a JSON object")
     return found[0]
 
 
 def fields_of_all(bodies: list[str]) -> list[dict[str, Any]]:
-    """`fields_from` of each of `bodies`; or nothing, when one of them is no JSON object, the whole of it."""
+    """`fields_from` of each of `bodies`; or nothing, when one of them is not a JSON object, the whole of it."""
     scan: Any = _DECODER.scan_once  # type: ignore[attr-defined]  # set by its __init__
     try:
         decoded = [scan(body, 0) for body in bodies]

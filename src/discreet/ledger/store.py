@@ -38,7 +38,7 @@ _MEANINGS = {
     sqlite3.SQLITE_READONLY: "cannot be written; nothing was written: allow writing to the file and to its folder",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened: allow reading and writing of the file and of its folder",
     sqlite3.SQLITE_PERM: "cannot be opened: allow reading and writing of the file and of its folder",
-    sqlite3.SQLITE_NOTADB: "is no discreet ledger, or its start is damaged: check the path, or restore the newest copy",
+    sqlite3.SQLITE_NOTADB: "is not a discreet ledger, or its start is damaged: check the path, or restore the newest copy",
     sqlite3.SQLITE_CORRUPT: "is damaged: restore the newest copy, and compare its head with your last release",
     sqlite3.SQLITE_IOERR: "could not be read or written: check the disk, then run `discreet ledger verify`",
 }
@@ -129,7 +129,7 @@ class Store:
             self.path = Path(path) if self._memory else Path(path).resolve()
         except (OSError, RuntimeError, TypeError, ValueError) as error:
             raise LedgerError(
-                f"ledger={str(path)!r}: is no usable path ({type(error).__name__}); check its spelling"
+                f"ledger={str(path)!r}: is not a usable path ({type(error).__name__}); check its spelling"
             ) from None
         self.closed = False
         if not self._memory:
@@ -241,7 +241,7 @@ class Store:
         """The layout of the ledger, which has exactly its tables and triggers."""
         pragmas = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _EXPECTED}
         if pragmas["application_id"] != _APPLICATION:
-            raise self.error("is no discreet ledger; check the path")
+            raise self.error("is not a discreet ledger; check the path")
         version, newest = pragmas["user_version"], LAYOUTS[-1].version
         if not 1 <= version <= newest:
             raise self.error(f"has format {version}, and this discreet knows 1 to {newest}: use the one that wrote it")

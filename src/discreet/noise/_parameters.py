@@ -21,7 +21,7 @@ def positive(value: Amount, name: str, *, most: int) -> Fraction:
     """The exact rational `value`, which lies in (0, most].
 
     Raises:
-        ArgumentError: for 0, negatives, NaN, infinities, values above `most` and anything that is no number.
+        ArgumentError: for 0, negatives, NaN, infinities, values above `most` and anything that is not a number.
     """
     number = exact(value, name)
     if not number > 0:

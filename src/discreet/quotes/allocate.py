@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.queries import QuantileCodes, Query, RowCount
+from discreet.cube.queries import Query, RowCount
 from discreet.domain.neighbours import Neighbours, ReplaceOne
 from discreet.domain.steps import conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
@@ -68,7 +68,7 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None) ->
     # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is no candidate.
     targets = [target for target in row_targets(plan, spend, exact_totals) if any(coordinates(target))]
     if not targets:
-        raise PlanError("spend: is nothing; spend more than 0")
+        raise PlanError("spend: is 0; spend more than 0")
     found = [_measured(asked, target) for target in targets]
     measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
     advertised = spend if exact_totals is None else _advertised(plan, spend, measured, joint)
@@ -228,15 +228,34 @@ def _part(target: Target, share: Fraction) -> Target:
 
 
 def _answer(asked: Asked, query: Query) -> Answer:
-    """What a mechanism has to know of the answer: its size, and what exact totals leave free of it."""
-    if isinstance(query, QuantileCodes):
-        return Codes(query.size, asked.plan.layout.cells, query.at)
-    space, size = asked.space, asked.plan.layout.cells * sum(query.widths())
-    if space is None:
-        return Vector(size)
-    counts = space.structure if isinstance(query, RowCount) else None
-    lattice = None if counts is None else Lattice(counts, space.beside.adjacency.a)
-    return Vector(size, _held(space, query) if len(space.held) < space.cells else None, lattice)
+    """What a mechanism has to know of the answer: that codes are chosen, or its size and what exact totals leave free."""
+    return query.change(_Answered(asked, query), asked.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """The answer of a query by the way in which a row counts in it, so that nothing that is chosen gets added noise."""
+
+    asked: Asked
+    query: Query
+
+    def adds(self, _least: int, _most: int, *, at_once: int, parts: int, nullable: bool) -> Answer:  # noqa: ARG002
+        return self._vector()
+
+    def replaces(self, _most: int) -> Answer:
+        return self._vector()
+
+    def chooses(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Answer:  # noqa: ARG002
+        return Codes(size, self.asked.plan.layout.cells, at)
+
+    def _vector(self) -> Vector:
+        space, size = self.asked.space, self.asked.plan.layout.cells * sum(self.query.widths())
+        if space is None:
+            return Vector(size)
+        # Only counts of rows have the lattice of the totals. Noise without it is safe for every query.
+        counts = space.structure if isinstance(self.query, RowCount) else None
+        lattice = None if counts is None else Lattice(counts, space.beside.adjacency.a)
+        return Vector(size, _held(space, self.query) if len(space.held) < space.cells else None, lattice)
 
 
 def _held(space: Space, query: Query) -> NDArray[np.int64]:
@@ -286,9 +305,9 @@ class _OneRow:
     def replaces(self, most: int) -> Change:
         return Change(Sensitivity(most, most**2), Sensitivity(0, 0), Sensitivity(0, 0))
 
-    def chooses(self, quantiles: int, *, nullable: bool) -> Change:
+    def chooses(self, _size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Change:
         skipped = self.skipped or nullable
-        return quantiles_change(quantiles, cells=self.cells, skipped=skipped, neighbours=self.neighbours)
+        return quantiles_change(len(at), cells=self.cells, skipped=skipped, neighbours=self.neighbours)
 
 
 def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:

@@ -79,7 +79,7 @@ def test_a_plan_over_the_budget_leaves_with_3(folder: Path, command: str) -> Non
             "holds BIGINT",
         ),
         ('"budget.db"', '"none/budget.db"', "the folder"),
-        ('"budget.db"', '"plan.toml"', "is no discreet ledger"),
+        ('"budget.db"', '"plan.toml"', "is not a discreet ledger"),
         ('"budget.db"', '"."', "is not a file"),
     ],
 )

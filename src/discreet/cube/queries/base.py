@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -28,8 +29,8 @@ class Row(Protocol[Said_co]):
     def replaces(self, most: int) -> Said_co:
         """It is replaced in a table of a public number of rows, and the one answer changes by at most `most`."""
 
-    def chooses(self, quantiles: int, *, nullable: bool) -> Said_co:
-        """It is one of those from which so many quantiles are chosen by their rank."""
+    def chooses(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Said_co:
+        """It is one of the rows from which the quantiles `at` are chosen by their rank, among `size` codes."""
 
 
 class Query(Protocol):

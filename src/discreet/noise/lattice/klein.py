@@ -275,7 +275,7 @@ def _acceptance(ratios: list[tuple[Fraction, Fraction]]) -> Ball:
 
 
 def _centred_ratios(lattice: Lattice, plan: _Plan, drawn: list[int]) -> list[tuple[Fraction, Fraction]]:
-    """Variance and fractional centre of every step whose centre is no integer; at the others the ratio is 1."""
+    """Variance and fractional centre of every step whose centre is not an integer; at the others the ratio is 1."""
     pairs = []
     for i, (step, variance) in enumerate(zip(lattice.steps, plan.variances, strict=True)):
         numerator = -sum(n * z for n, z in zip(step.multiples, drawn[i + 1 :], strict=True))
