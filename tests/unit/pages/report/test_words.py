@@ -34,8 +34,10 @@ from discreet.pages.report import words
                 "lower": "0",
                 "upper": "9",
             },
-            "h: REPLACED by a normal random number (mean 40, standard deviation 1/3) moved between 0 and 9, "
-            "whatever the other data are.",
+            (
+                "h: REPLACED by a normal random number (mean 40, standard deviation 1/3) moved between 0 and 9, "
+                "whatever the other data are."
+            ),
         ),
         (
             {"step": "impute", "column": "b", "distribution": "weights", "weights": [[True, "1"], [False, "2"]]},
