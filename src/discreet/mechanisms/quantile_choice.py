@@ -36,7 +36,7 @@ __all__ = ["QUANTILE_CHOICE", "ExponentialQuantiles", "quantiles_change", "quant
 _MANY = 1 << 40
 _CHUNK = 1 << 18  # codes that are looked at together
 _LEAST_RANGE, _LARGEST_RANGE = Fraction(1, 10**17), Fraction(10**6)
-"""Like noise beyond 1e17 steps, a smaller range tells nothing; a larger one is never needed to find the best candidate."""
+"""A smaller range is useless, like noise beyond 1e17 steps; a larger range is never needed to find the best candidate."""
 
 
 _WORDS = NoiseWords(
@@ -126,7 +126,7 @@ def quantiles_for(sensitivity: Sensitivity, guarantee: Guarantee, asked: Codes) 
     """
     reach = guarantee.choice_range(sensitivity.l1, sensitivity.l2_squared)
     if reach < _LEAST_RANGE:
-        raise ArgumentError(f"guarantee={guarantee}: leaves a choice by rank less than 1e-17 to go by; spend more")
+        raise ArgumentError(f"guarantee={guarantee}: gives a choice by rank a range below 1e-17; spend more")
     return ExponentialQuantiles(asked.size, asked.cells, asked.at, min(reach, _LARGEST_RANGE))
 
 

@@ -68,7 +68,7 @@ def checked_delta(value: Amount) -> Fraction:
 def total_delta(delta: Fraction) -> Fraction:
     """The δ of a result itself. Raises ArgumentError where it reaches 1."""
     if not delta < 1:
-        raise ArgumentError(f"delta={decimal_up(delta)}: the result would be no guarantee at all, because δ reaches 1")
+        raise ArgumentError(f"delta={decimal_up(delta)}: the result would not be a guarantee at all, because δ reaches 1")
     return delta
 
 

@@ -68,7 +68,7 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None) ->
     # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is no candidate.
     targets = [target for target in row_targets(plan, spend, exact_totals) if any(coordinates(target))]
     if not targets:
-        raise PlanError("spend: is nothing; spend more than 0")
+        raise PlanError("spend: is 0; spend more than 0")
     found = [_measured(asked, target) for target in targets]
     measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
     advertised = spend if exact_totals is None else _advertised(plan, spend, measured, joint)

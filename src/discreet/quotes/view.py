@@ -56,8 +56,8 @@ def refuse_imputed(plan: Plan, columns: tuple[str, ...]) -> None:
     for step in plan.steps:
         if isinstance(step, Impute) and step.column in columns:
             raise PlanError(
-                f"impute('{step.column}'): exact totals of the column are published, so it may not be imputed; "
-                "its nulls are a group of their own"
+                f"impute('{step.column}'): exact totals of the column are published, so it cannot be imputed; "
+                "its nulls form a separate group"
             )
 
 

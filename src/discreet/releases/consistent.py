@@ -140,7 +140,7 @@ def _untangled(constraints: Sequence[Constraint]) -> list[Constraint]:
                 rest = rest - _sums(within, parts, rest.size)
         if np.any(rest < 0):
             raise ArgumentError(
-                f"constraints[{place}]: a total is less than those of the groups within it; correct one of them"
+                f"constraints[{place}]: a total is less than the totals of the groups within it; correct one of them"
             )
         apart[place] = (rest_labels, rest)
     return apart
@@ -171,7 +171,7 @@ def _zeros(cells: int, constraints: Sequence[Constraint], fixed_zero: NDArray[np
         stuck = np.flatnonzero((open_cells == 0) & (totals > 0))
         if stuck.size:
             raise ArgumentError(
-                f"constraints[{place}]: group {stuck[0]} has a positive total, or rest beside the groups within it, but no "
+                f"constraints[{place}]: group {stuck[0]} has a positive total, or rest outside the groups within it, but no "
                 "cell that may be above 0 (groups of total 0 and fixed cells are out); correct the totals or the zeros"
             )
     return zero

@@ -107,14 +107,14 @@ class Release:
         found = document.get("format")
         if type(found) is not int or found > FORMAT:
             raise ArgumentError(
-                f"release: its format is {printed(found)}, this version reads up to {FORMAT}; update discreet"
+                f"release: its format is {printed(found)}, but this version reads formats up to {FORMAT}; update discreet"
             )
         body = {key: value for key, value in document.items() if key != "digest"}
         if document.get("digest") != _written(digest, body):
             raise ArgumentError("release: its digest does not match its content; it was changed after it was written")
         missing = [key for key in _PARTS if key not in document]
         if missing:
-            raise ArgumentError(f"release: has no '{missing[0]}'; it is no document that discreet wrote")
+            raise ArgumentError(f"release: has no '{missing[0]}'; it is not a document that discreet wrote")
 
     def __reduce__(self) -> tuple[type[Release], tuple[bytes, Path | None]]:
         return Release, (self.payload, self.folder)  # so that a pickle is checked like a file
@@ -237,7 +237,7 @@ class Release:
                 "to_pandas(): needs the extra: pip install 'discreet[pandas]'; or use release.table"
             ) from None
         if self.parts:
-            raise ArgumentError("to_pandas(): the table is too large; take what you need of release.scan()")
+            raise ArgumentError("to_pandas(): the table is too large; take what you need from release.scan()")
         table = self.table
         return pd.DataFrame({name: table[name].to_list() for name in table.columns})
 
@@ -316,7 +316,7 @@ def column_json(name: str, values: Sequence[Any]) -> dict[str, Any]:
     """
     kinds = {_kind(found) for found in set(map(type, values)) if found is not NoneType}
     if len(kinds) > 1:
-        raise ArgumentError(f"column '{name}': values of several kinds: {', '.join(sorted(kinds))}")
+        raise ArgumentError(f"column '{name}': has values of several kinds: {', '.join(sorted(kinds))}")
     return {"name": name, "kind": min(kinds, default="text"), "values": list(values)}
 
 
@@ -348,7 +348,7 @@ def _as_written(part: str) -> Iterator[None]:
     try:
         yield
     except Exception:  # noqa: BLE001 (whatever a made-up document does to rationals and frames)
-        raise ArgumentError(f"release: its {part} cannot be read; it is no document that discreet wrote") from None
+        raise ArgumentError(f"release: its {part} cannot be read; it is not a document that discreet wrote") from None
 
 
 def _parts(document: Mapping[str, Any]) -> tuple[TableFile, ...]:
@@ -387,7 +387,7 @@ def _parsed(payload: bytes) -> dict[str, Any]:
     except (ValueError, TypeError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise ArgumentError("release: is no release document, or only a part of one")
+        raise ArgumentError("release: is not a release document, or is only part of one")
     return document
 
 
@@ -397,4 +397,4 @@ def _written(write: Callable[[Mapping[str, Any]], str], body: Mapping[str, Any])
     except ValueError:
         raise ArgumentError("release: holds a number that is not finite") from None
     except RecursionError:
-        raise ArgumentError("release: is nested too deeply; it is no document that discreet wrote") from None
+        raise ArgumentError("release: is nested too deeply; it is not a document that discreet wrote") from None

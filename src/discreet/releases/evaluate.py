@@ -57,7 +57,7 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
     for position, (brought, cube) in enumerate(zip(parts, cubes, strict=True)):
         rows = row_count(cube) if rows is None else rows
         if row_count(cube) != rows:
-            raise InternalError("the source has another number of rows than declared")
+            raise InternalError("the source does not have the declared number of rows")
         asked = resample(cube, brought.axes, brought.moments, resize=resize_of(plan), rows=known, bits=bits)
         cells = cells_of(plan, asked, brought)
         for number, one in enumerate(quote.measured):

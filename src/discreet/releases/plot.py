@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_BARS", "bars_of"]
 
 MOST_BARS = 1_000
-"""Beyond this many groups nobody looks at bars."""
+"""With more groups than this, a bar chart is not readable."""
 
 
 def bars_of(document: Mapping[str, Any], statistic: object) -> alt.LayerChart:
@@ -80,7 +80,9 @@ def _chosen(document: Mapping[str, Any], statistic: object) -> tuple[Sequence[Ma
         return next(iter(known.values()))
     if not isinstance(statistic, str) or statistic not in known:
         near = did_you_mean(statistic, known)
-        raise ArgumentError(f"plot({printed(statistic)}): no such number; there are {', '.join(map(name, known))}{near}")
+        raise ArgumentError(
+            f"plot({printed(statistic)}): the release has no such number; it has {', '.join(map(name, known))}{near}"
+        )
     return known[statistic]
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["consistent"]
 
 _PARTS = 2**30
-"""Shares of an unknown number of rows are whole numbers of so many parts."""
+"""Shares of an unknown number of rows are whole multiples of 1 over this number."""
 
 
 def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
@@ -53,7 +53,7 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
         raise ArgumentError(f"release={printed(release)}: must be a Release")
     if release.parts:
         raise ArgumentError(
-            "consistent(): the release has too many groups; ask for fewer, or sum up those of release.scan()"
+            "consistent(): the release has too many groups; ask for fewer, or add up the rows of release.scan()"
         )
     document = release.document
     found = {view.name: view for view in _views(document)}

@@ -46,7 +46,7 @@ class Margin:
 
     def __post_init__(self) -> None:
         if len(set(self.axes)) != len(self.axes) or min(self.axes, default=0) < 0:
-            raise ArgumentError("axes: each axis of the table may stand in a margin once, as a number from 0")
+            raise ArgumentError("axes: each axis of the table can occur in a margin only once, as a number from 0")
         if self.values.ndim != len(self.axes) or self.values.size == 0:
             raise ArgumentError(f"values: needs {len(self.axes)} axes, none empty, for the axes of the margin")
         if not np.all(np.isfinite(self.values)):
@@ -88,7 +88,7 @@ def _sizes(margins: Sequence[Margin]) -> dict[int, int]:
         for axis, size in zip(margin.axes, margin.values.shape, strict=True):
             if sizes.setdefault(axis, size) != size:
                 raise ArgumentError(
-                    f"margins: axis {axis} has {sizes[axis]} values in one and {size} in another; cut them alike"
+                    f"margins: axis {axis} has {sizes[axis]} values in one margin and {size} in another; cut them alike"
                 )
     return sizes
 

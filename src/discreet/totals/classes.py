@@ -84,7 +84,7 @@ def _settle(sums: Sequence[tuple[int, _Ints, _Ints | None]], size: int) -> tuple
         if int(known.sum()) == before:
             return False, None
     if numbers_known and (rows < 0).any():
-        raise PlanError("totals: contradict each other; the rows of some cells together are more than those of all of them")
+        raise PlanError("totals: contradict each other; some cells have more rows than a group that contains them")
     return True, rows if numbers_known else None
 
 

@@ -166,7 +166,9 @@ def _table_split(
             counts = None
     kept, labels = np.unique(labels, return_inverse=True)
     if counts is not None and np.delete(counts, kept).any():
-        raise PlanError(f"totals: those of {', '.join(part.columns)} have rows in cells that other totals or rules exclude")
+        raise PlanError(
+            f"totals: the totals of {', '.join(part.columns)} have rows in cells that other totals or rules exclude"
+        )
     return Split(labels.reshape(-1).astype(np.int64), len(kept), None if counts is None else counts[kept])
 
 

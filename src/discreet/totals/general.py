@@ -147,7 +147,7 @@ def _too_large(component: Component, classes: Classes, connected: int) -> PlanEr
     columns = ", ".join(component.columns)
     return PlanError(
         f"invariants: the totals of {columns} overlap in a way that has no closed form, and are too large for the general "
-        f"case, which takes {MOST_CELLS} connected cells and a small basis: they tell {classes.size} cells apart, of which "
+        f"case, which takes {MOST_CELLS} connected cells and a small basis: they distinguish {classes.size} cells, of which "
         f"{connected} are connected; publish nested or disjoint totals, totals that form a chain such as (a, b), (b, c), or "
         "fewer levels"
     )

@@ -56,7 +56,7 @@ def totals_from_user(
         if key not in names:
             part, columns = _part_of(key, value, invariants, names)
             if part in tables:
-                raise PlanError(f"totals: those of {', '.join(columns)} are given twice")
+                raise PlanError(f"totals: the totals of {', '.join(columns)} are given twice")
             tables[part] = _table(part, columns, value, schema)
     sums = {name: _sum(name, given[name]) for name in names if name in given}
     values = tuple(_value(part, schema, tables, sums) for part in invariants.parts)
@@ -153,5 +153,5 @@ def read_totals(
     if not isinstance(totals, PublishedTotals):
         return totals_from_user(invariants, schema, totals, rows)
     if totals.invariants != invariants:
-        raise PlanError("totals: are those of other invariants; give the totals of these")
+        raise PlanError("totals: belong to other invariants; give the totals of these invariants")
     return totals

@@ -114,7 +114,7 @@ def totals_from_json(invariants: Description, schema: Schema, shown: Mapping[str
             values.append(())
         elif entry is None:
             raise PlanError(
-                f"totals: the published ones of {', '.join(part.columns)} are missing; they belong to other totals"
+                f"totals: the published totals of {', '.join(part.columns)} are missing; the text describes other invariants"
             )
         elif isinstance(part, LinearStatement):
             values.append(tuple(entry["values"][name] for name in part.names))

@@ -93,7 +93,7 @@ def _label(value: object, where: str) -> Value | None:
     if isinstance(value, int | float | Decimal | Fraction):
         number = exact(value, where)
         return int(number) if number.denominator == 1 else text(number)
-    raise SchemaError(f"{where}: {printed(value)} is no value of a cell; write a category, a number, a date or None")
+    raise SchemaError(f"{where}: {printed(value)} is not a value of a cell; write a category, a number, a date or None")
 
 
 def read_coefficients(row: object, columns: tuple[str, ...], name: str) -> tuple[tuple[Cell, int], ...]:

@@ -182,7 +182,7 @@ def line_of(text: str, place: str) -> int:
         ("spend = 0.1", "spend = 0.1\nintervals = true", "release[0].intervals", "must be a text"),
         ('    "count",', '    "tables",', "release[0].statistics[0]", "needs lists of columns"),
         ('    "count",', '    { tables = [["state"], ["sex"]] },', "release[0].statistics", "without group_by"),
-        ('    "count",', '    { tables = [["state"], ["state"]] },', "release[0].statistics[0]", "stands there twice"),
+        ('    "count",', '    { tables = [["state"], ["state"]] },', "release[0].statistics[0]", "is given twice"),
         ('    "count",', '    { tables = [["state"], []] },', "release[0].statistics[0]", "different lists of columns"),
         ('    "count",', "    { tables = [] },", "release[0].statistics[0]", "different lists of columns"),
         ('    "count",', '    { tables = ["state"] },', "release[0].statistics[0].tables[0]", "must be a list"),
@@ -194,7 +194,7 @@ def line_of(text: str, place: str) -> int:
         ("clamp = { hired", "clamp = { hird", "release[0].clamp.hird", "did you mean 'hired'"),
         ("hired = { distribution", "state = [1], hired = { distribution", "", "is no TOML"),
         ('[[release]]\nname = "persons"', '[release]\nname = "persons"', "", "is no TOML"),
-        ("[budget]", '[invariants]\ntotals = [["state"]]\n[budget]', "invariants", "one person has one row"),
+        ("[budget]", '[invariants]\ntotals = [["state"]]\n[budget]', "invariants", "each person has one row"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_refused_at_its_place_with_its_rule(
