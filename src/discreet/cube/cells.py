@@ -23,7 +23,7 @@ Codes = NDArray[np.int64]
 
 
 def cells_of(plan: Prepared, cube: Cube, brought: Scan) -> Codes:
-    """For every cell of the cube, the position of its cell in the release, or -1 when its rows contribute nothing."""
+    """For each cell of the cube, the position of its cell in the release, or -1 when its rows contribute nothing."""
     cells = np.empty(len(cube.rows), dtype=np.int64)
     for some in blocks(len(cells)):
         cells[some] = _cells_of(plan, some_of(cube, some), brought)

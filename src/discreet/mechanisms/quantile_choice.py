@@ -139,7 +139,7 @@ QUANTILE_CHOICE = Mechanism((_WORDS,), _candidates)
 
 
 def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: Neighbours) -> Change:
-    """What one row can do to the choices of so many quantiles, counted in levels of choices that it changes by a record.
+    """What one row can do to the choices of this many quantiles, counted in levels of choices that it changes by a record.
 
     A record that is added or removed changes one choice in every level. One that is replaced changes one choice by two
     records, whose range is at most twice as large, or two choices by one: Δ₂² is 4 or 2 for a level.
@@ -168,7 +168,7 @@ def _selected(everything: Slice, law: ExponentialQuantiles, bits: Bits) -> Integ
 
 
 def _levels(quantiles: int) -> int:
-    """How many levels the balanced tree of so many choices has."""
+    """The number of levels of the balanced tree of this many choices."""
     return quantiles.bit_length()
 
 
@@ -203,7 +203,7 @@ def _chosen(part: Slice, node: Node, law: ExponentialQuantiles, bits: Bits) -> t
 
 
 def _lower(part: Slice, code: Integers, below: Integers) -> Slice:
-    """The records before the chosen code, and so many of those at it."""
+    """The records before the chosen code, and this many of the records at it."""
     chosen = code[part.owner]
     count = np.where(part.code == chosen, below[part.owner], part.count)
     kept = (part.code <= chosen) & (count > 0)

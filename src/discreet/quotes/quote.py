@@ -1,4 +1,4 @@
-"""What a request costs and how exact it will be, in values and in words. Everything in a quote is public."""
+"""The cost of a request and its expected errors, in values and in words. Everything in a quote is public."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Measured:
     """One primitive query with its noise.
 
     Args:
-        query: what is asked.
+        query: the primitive query.
         share: its share of the spend.
-        sensitivity: how far the answers of the tables that are compared lie apart: neighbours or, beside exact totals and
+        sensitivity: how far the answers of the compared tables can differ: neighbours or, with exact totals and
             without a resize, semi-adjacent tables.
         ordinary: the same for one replaced row, totals or not: what an ordinary statement would be made with.
         guarantee: what it costs, for those tables.
@@ -71,7 +71,7 @@ class Line:
     """One statistic of a quote.
 
     Args:
-        statistic: what is asked.
+        statistic: the requested statistic.
         recipe: how it is put together.
         level: each noisy part lies within its half-width with at least this probability, so that all those of a statistic,
             or of the whole release where its intervals hold together, do with probability at least `LEVEL`; see `certainty`.
@@ -84,14 +84,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quote:
-    """What a request costs and how exact it will be, before anything is read.
+    """The cost of a request and its expected errors, before anything is read.
 
     Args:
         plan: the request.
-        spend: what it costs, for one person of the original data, in the measure of the budget; beside exact totals the
+        spend: what it costs, for one person of the original data, in the measure of the budget; with exact totals the
             effective amount.
-        group: how many rows of the table that is asked can differ between the tables that are compared: rows per person,
-            times the copies of a resize, or the semi-adjacency beside exact totals.
+        group: the number of rows of the prepared table that can differ between the compared tables: rows per person,
+            times the copies of a resize, or the semi-adjacency with exact totals.
         measured: the primitive queries with their noise.
         lines: one for each statistic.
         beside: the exact totals, if there are any.

@@ -59,7 +59,7 @@ def reconcile(margins: Sequence[Margin], *, n: int | None = None) -> list[NDArra
     """The margins, in their order and shapes, as the generalised least-squares estimate makes them agree.
 
     Afterwards any two margins have the same sums over the axes they share, up to rounding errors of doubles, and the grand
-    total is `n` if it is given. Each cell is unbiased, with a variance that is at most that of the noisy one.
+    total is `n` if it is given. Each cell is unbiased, with a variance that is at most the variance of the noisy cell.
 
     Args:
         margins: of one table, with independent noise.
@@ -98,7 +98,7 @@ def _subsets(axes: _Axes) -> list[_Axes]:
 
 
 def _cells_without(axes: _Axes, kept: _Axes, sizes: dict[int, int]) -> int:
-    """How many cells of a margin over `axes` are summed up in one cell of the margin over `kept`."""
+    """The number of cells of a margin over `axes` that are summed up in one cell of the margin over `kept`."""
     return prod(sizes[axis] for axis in axes if axis not in kept)
 
 

@@ -69,7 +69,7 @@ def components_of(invariants: Description) -> tuple[Component, ...]:
 
 
 def _implied(part: ExactStatement, parts: list[ExactStatement]) -> bool:
-    """Whether a whole table of totals, of these columns and more, says what the part does."""
+    """True if a whole table of totals, of these columns and more, determines what the part states."""
     if isinstance(part, ImpossibleStatement):
         return False
     for other in parts:

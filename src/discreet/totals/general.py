@@ -22,13 +22,13 @@ from discreet.totals.statements import statements_by_kind
 __all__ = ["crossing_bound", "decomposable", "graver_bound", "product_bound", "rank"]
 
 _MOST_RANKED = 1000
-_SMALL = 16  # up to so many classes a Graver basis costs nothing and may be sharper than the bound for two partitions
+_SMALL = 16  # up to this many classes a Graver basis costs nothing and may be sharper than the bound for two partitions
 
 _Ints = NDArray[np.int64]
 
 
 def decomposable(component: Component) -> bool:
-    """Whether the component is whole tables of totals whose columns have the running intersection property.
+    """True if the component is whole tables of totals whose columns have the running intersection property.
 
     Structural zeros are allowed within the columns of one table: they are totals of 0 there.
     """
@@ -154,7 +154,7 @@ def _too_large(component: Component, classes: Classes, connected: int) -> PlanEr
 
 
 def rank(splits: Sequence[Split], classes: Classes) -> int:
-    """The rank of the sums and n as functions of the rows of the classes; 0, which is no bound, above 1000 classes."""
+    """The rank of the sums and n as functions of the rows of the classes; 0, which is not a bound, above 1000 classes."""
     return 0 if classes.size > _MOST_RANKED else lattices.rank(_matrix(splits, classes.blocks).tolist())
 
 

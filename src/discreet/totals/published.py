@@ -177,7 +177,7 @@ def _sparse(
 def _counts_by_cell(
     part: ExactStatement, columns: tuple[str, ...], schema: Schema, keys: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """How many rows lie in each cell of the part's joint domain."""
+    """The number of rows in each cell of the part's joint domain."""
     numbers = np.zeros(len(keys), dtype=np.int64)
     for name, levels in zip(part.columns, shape_of(part.columns, schema), strict=True):
         numbers = numbers * levels + keys[:, columns.index(name)]

@@ -208,7 +208,7 @@ def _plan(lattice: Lattice, sigma2: Fraction) -> _Plan:
 
 
 def _acceptable(norms: Counter[Fraction], sigma2: Fraction) -> bool:
-    """Whether every vector is accepted with probability at least 1/256, for sure."""
+    """True if every vector is certainly accepted with probability at least 1/256."""
 
     def least() -> Ball:
         return _product(ratio(sigma2 / norm2, Fraction(1, 2)) ** count for norm2, count in norms.items())
