@@ -187,7 +187,7 @@ def test_an_amount_that_is_none_is_said_and_not_used(opened):
     typed(page, "spend", 0, "0.1")
     assert page.locator('[data-what="spend"][data-release="0"] [aria-invalid=true]').count() == 0
     typed(page, "spend", 0, "0.9")
-    assert "More than there is" in page.locator("[data-over]").inner_text()
+    assert "This is more than" in page.locator("[data-over]").inner_text()
 
 
 def test_every_control_has_a_name_and_is_reached_by_keyboard(opened):
