@@ -80,7 +80,7 @@ class PairSum:
         return (1,)
 
     def reach(self) -> tuple[int, int]:
-        """A product of two ranges is least and greatest at a corner, and a row may be in any of them."""
+        """A product of two ranges is least and greatest at a corner, and a row may be in any of them (B1)."""
         corners = [one * other for one, other in product(self.x.reach, self.y.reach)]
         return min(corners) - self.shift, max(corners) - self.shift
 
