@@ -1,11 +1,11 @@
-"""Everything discreet raises on purpose.
+"""All errors that discreet raises on purpose.
 
 ::
 
     DiscreetError
     ├── ArgumentError (ValueError)     an argument breaks a rule; nothing was spent            exit code 2
     │   ├── SchemaError                a column, bound, grid or category is wrong
-    │   ├── PlanError                  a plan or plan file is wrong; `.place` says where
+    │   ├── PlanError                  a plan or plan file is wrong; `.place` locates the mistake
     │   └── SourceError                the file or frame does not fit the schema (names, types)
     ├── BudgetExceeded                 the ledger refuses the spend; nothing was spent          exit code 3
     ├── LedgerError                    the ledger is missing, damaged, locked or disagrees      exit code 2
@@ -13,7 +13,7 @@
     └── InternalError                  a bug in discreet, never the caller's fault              exit code 4
 
 A message names the argument, the value, the rule and the next step. It never contains a value from the data: before
-the data are opened there is none to show, and afterwards every failure is the one constant text of `ReleaseFailed`.
+the data are opened there is no such value, and afterwards every failure is the one constant text of `ReleaseFailed`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SchemaError(ArgumentError):
 
 
 class PlanError(ArgumentError):
-    """A plan asks for something impossible; `place` says where it stands in the plan file, if it came from one."""
+    """A plan requests something impossible. `place` is the position in the plan file, if the plan came from one."""
 
     def __init__(self, message: str, place: str = "") -> None:
         super().__init__(f"{place}: {message}" if place else message)
@@ -92,7 +92,7 @@ class BudgetExceeded(DiscreetError):
 
     @property
     def difference(self) -> tuple[Fraction, ...]:
-        """By how much the request is over what remains, coordinate by coordinate (0 where it fits)."""
+        """The excess of the request over the remaining budget, coordinate by coordinate (0 where it fits)."""
         pairs = zip(self.requested, self.remaining, strict=True)
         return tuple(max(Fraction(0), wanted - left) for wanted, left in pairs)
 
@@ -104,16 +104,17 @@ class LedgerError(DiscreetError):
 class ReleaseFailed(DiscreetError):
     """A release failed after its spend was reserved, and the charge stands; or exact totals could not be published.
 
-    Each has one text, the same for every cause. `UNPLACED` is that of a large release that is done and can be given back.
+    Each case has one text, the same for every cause. `UNPLACED` is the text for a large release that is finished and can be
+    given back.
     """
 
     TEXT = (
-        "the release failed after its budget was reserved; the charge stands and the ledger says so. "
+        "the release failed after its budget was reserved; the charge stands and is recorded in the ledger. "
         "The cause is not shown, because it may depend on the data. Check that the source is the declared one "
         "(rows, format, unchanged while it was read) and that memory and disk suffice, then release again under a new name."
     )
     TOTALS = (
-        "publishing the exact totals failed; nothing was charged, and the ledger says that it was tried. The cause is not "
+        "publishing the exact totals failed; nothing was charged, and the ledger records the attempt. The cause is not "
         "shown, because it may depend on the data. Check that the source is the declared one (rows, format, cells that "
         "are declared impossible, unchanged while it was read), then try again."
     )
@@ -132,9 +133,9 @@ class InternalError(DiscreetError):
 
 
 def printed(value: object) -> str:
-    """An argument as a message shows it: plain values in a few characters, everything else by its type alone.
+    """The form of an argument in a message: plain values in a few characters, everything else by its type alone.
 
-    A table that stands in the wrong place must not be printed, and long integers cannot be.
+    A table passed as the wrong argument must not be printed, and long integers cannot be printed.
     """
     if isinstance(value, int | Fraction) and max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
         return f"a number of more than {_MOST_BITS} bits"
@@ -148,7 +149,7 @@ def printed(value: object) -> str:
 
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:
-    """A hint with the nearest of the `known` names, or all of them when they are few; empty when there is nothing to say."""
+    """A hint with the nearest of the `known` names, or all of them when they are few; empty without any names."""
     from difflib import get_close_matches  # only when something is wrong: it costs an import
 
     names = [str(name) for name in known]
@@ -166,6 +167,6 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
 def unreachable(value: Never) -> InternalError:
     """The error at the end of a ladder over all members of a union: the type checker proves that nothing gets here.
 
-    It says that a member was added and no case was, and names the type alone, never the value.
+    Its message: a member was added without its case. It names the type alone, never the value.
     """
     return InternalError(f"no case for {type(value).__name__}")

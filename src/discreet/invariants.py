@@ -55,7 +55,7 @@ class Invariants(Description):
         """The semi-adjacency parameter a(t): how many rows may have to change for one row to take any feasible value.
 
         An upper bound over all data with these totals; without totals, over all totals. At least 1, because a column
-        beside the invariants can always change alone. No private row is looked at.
+        that no invariant names can always change alone. No private row is looked at.
 
         Raises:
             SchemaError, ArgumentError: as `check`.
@@ -75,7 +75,7 @@ class Invariants(Description):
         norm: int | str = 2,
         totals: PublishedTotals | Mapping[object, object] | None = None,
     ) -> float:
-        """How far the answer to a query moves between semi-adjacent tables; see `discreet.quotes.space.sensitivity`."""
+        """The largest change of an answer between semi-adjacent tables; see `discreet.quotes.space.sensitivity`."""
         from discreet.quotes.space import sensitivity
 
         return sensitivity(self, schema, query, norm, totals)
@@ -137,7 +137,7 @@ def LinearInvariant(  # noqa: N802
 
     Raises:
         SchemaError: no column or name, a cell of another length or twice, only zero coefficients.
-        ArgumentError: a coefficient that is no integer below 10**9 in size.
+        ArgumentError: a coefficient that is not an integer below 10**9 in size.
     """
     names = read_columns(read_list(columns, "LinearInvariant"), "LinearInvariant")
     if not isinstance(coefficients, Mapping) or not coefficients:

@@ -49,14 +49,14 @@ def released(source, **more):
     ("name", "content", "says"),
     [
         ("missing.csv", None, "check the path"),
-        ("binary.csv", b"g,v\0\x01\x02", "no UTF-8 CSV"),  # 1
-        ("zipped.csv", b"\x1f\x8b\x08\0", "no UTF-8 CSV"),  # 12
+        ("binary.csv", b"g,v\0\x01\x02", "not UTF-8 CSV"),  # 1
+        ("zipped.csv", b"\x1f\x8b\x08\0", "not UTF-8 CSV"),  # 12
         ("twice.csv", b"g,v,g\n", "twice"),  # 6
         ("case.csv", b"G,v\n", "did you mean 'G'"),  # 6
         ("short.csv", b"g\nx\n", "'v'"),  # 6
         ("empty.csv", b"", "header"),  # 7
         ("table.xlsx", b"PK\x03\x04", ".parquet"),  # 10
-        ("bad.parquet", b"PAR1 no", "no readable Parquet"),
+        ("bad.parquet", b"PAR1 no", "not a readable Parquet"),
     ],
 )
 def test_files_are_refused_before_anything_is_spent(tmp_path, name, content, says):

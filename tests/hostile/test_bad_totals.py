@@ -188,7 +188,7 @@ def test_invariants_of_odd_parts_are_refused(parts, tmp_path):
     ("neighbours", "words"),
     [
         (dp.AddRemove(), r"the number of rows public, .* declare neighbours=ReplaceOne\(rows=…\)"),
-        (dp.ReplaceOne(rows=4, rows_per_person=2), "one person has one row, not rows_per_person=2; make a table"),
+        (dp.ReplaceOne(rows=4, rows_per_person=2), "each person has one row, not rows_per_person=2; make a table"),
     ],
 )
 def test_neighbours_that_totals_do_not_allow_are_refused(neighbours, words, tmp_path):
@@ -220,7 +220,7 @@ def test_a_column_of_the_totals_may_not_be_imputed_and_other_steps_say_what_they
             for ask in (one.quote, lambda request, spend: one.release(request, spend=spend, name="r")):
                 assert_refused(
                     lambda ask=ask, request=request: ask(request, spend="0.1"),
-                    r"impute\('state'\): exact totals of the column are published, so it may not be imputed",
+                    r"impute\('state'\): exact totals of the column are published, so it cannot be imputed",
                     tmp_path,
                 )
 
@@ -289,7 +289,7 @@ def test_contradictions_between_parts_of_several_kinds_are_found(invariants, tot
 
 def test_totals_of_other_invariants_are_no_totals(tmp_path):
     other = PublishedTotals(dp.Totals("sex"), 4, ((1, 2, 1),))
-    assert_refused(lambda: dp.Totals("state").semi_adjacency(SCHEMA, other), "are those of other invariants", tmp_path)
+    assert_refused(lambda: dp.Totals("state").semi_adjacency(SCHEMA, other), "belong to other invariants", tmp_path)
 
 
 @pytest.mark.parametrize("norm", [0, 3, "k", None, 1.5, float("inf"), [2]], ids=repr)

@@ -114,7 +114,7 @@ def test_a_parquet_file_that_cannot_be_opened_costs_nothing(tmp_path: Path, what
             "text": b"g,v\nx,1\n",
         }[what]
     )
-    with pytest.raises(dp.SourceError, match=r"a\.parquet': is no readable Parquet file"):
+    with pytest.raises(dp.SourceError, match=r"a\.parquet': is not a readable Parquet file"):
         opened(path, ledger)
     assert spent(ledger) == (0, [])
 
@@ -179,7 +179,7 @@ def test_mixed_schemas_are_refused_with_the_file(tmp_path: Path, folder: bool) -
     }
     for what, other in others.items():
         other.write_parquet(tmp_path / "d" / "b.parquet")
-        message = rf"b\.parquet': its columns and types differ from those of '.*a\.parquet': {what}"
+        message = rf"b\.parquet': its columns and types differ from the columns and types of '.*a\.parquet': {what}"
         with pytest.raises(dp.SourceError, match=message):
             opened(source, ledger)
     assert spent(ledger) == (0, [])

@@ -227,7 +227,7 @@ def test_a_copy_that_is_restored_with_wide_rights_is_refused_until_they_are_mend
 
 def test_a_file_that_is_no_ledger_is_not_asked_to_change_its_rights(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("text " * 1000, encoding="utf-8")
-    with pytest.raises(LedgerError, match="is no discreet ledger"):
+    with pytest.raises(LedgerError, match="is not a discreet ledger"):
         Ledger.open(tmp_path / "notes.txt")
 
 

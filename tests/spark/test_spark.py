@@ -76,9 +76,9 @@ def test_every_door_leads_to_the_same_cube(session: Any, files: Files) -> None:
     ("source", "words"),
     [
         ("spark:", "name a table or a path"),
-        ("spark:no.such_table", "is no table that can be read"),
+        ("spark:no.such_table", "is not a readable table"),
         ("spark:/no/such/path", "cannot be read as Parquet"),
-        ("spark:'; DROP TABLE persons", "is no table that can be read"),
+        ("spark:'; DROP TABLE persons", "is not a readable table"),
     ],
 )
 def test_wrong_sources_are_refused_when_they_are_opened(session: Any, source: str, words: str) -> None:

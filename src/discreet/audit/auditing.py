@@ -74,7 +74,7 @@ class Point:
 
     @property
     def refuted(self) -> bool:
-        """Whether more was shown than is claimed."""
+        """True if more was shown than is claimed."""
         return self.found > self.claimed
 
 
@@ -108,7 +108,7 @@ class Audit:
 
     @property
     def leaks(self) -> bool:
-        """Whether the claim was shown to be false: an observer can tell more."""
+        """True if the claim was shown to be false: an observer can learn more."""
         return self.epsilon > self.claimed or any(point.refuted for point in self.points)
 
     @property
@@ -118,7 +118,7 @@ class Audit:
 
     @property
     def refuted(self) -> bool:
-        """Whether something was shown to be wrong: the claim, or the law of what was drawn."""
+        """True if something was shown to be wrong: the claim, or the law of what was drawn."""
         return self.leaks or bool(self.unlike)
 
     def to_json(self) -> dict[str, Any]:
@@ -169,13 +169,13 @@ def audit(
     Args:
         request: made with `agg`.
         spend: what the request would cost: PureDP, ApproxDP, ZCDP or GDP.
-        invariants: what is published exactly beside it.
+        invariants: the exact totals that are published with it.
         totals: the published numbers, such as `session.totals`; without them the noise is that from before they are known.
         runs: how often the kernel runs for each data set; a hundredth of it where each run draws a table anew.
         epsilons: where the privacy profile is tested, each at least 1/2; chosen from the claim if left out.
 
     Raises:
-        ArgumentError: no plan, no budget, fewer than 1,000 runs, or an ε below 1/2.
+        ArgumentError: not a plan, not a budget, fewer than 1,000 runs, or an ε below 1/2.
         PlanError: what `quote` refuses, or a request of which nothing can be audited.
     """
     if not isinstance(request, Plan):
@@ -190,7 +190,7 @@ def audit(
         known = None if totals is None else read_totals(declared, request.schema, totals, rows)
         stands = exact_totals_of(declared, request.schema, known, rows)
     elif totals is not None:
-        raise ArgumentError("totals: are published, but no invariants are given; say which ones they are of")
+        raise ArgumentError("totals: are given without invariants; name the invariants that they belong to")
     return audit_quote(quote(request, spend, stands), runs=runs, epsilons=grid)
 
 
@@ -217,7 +217,7 @@ def checked_epsilons(epsilons: Sequence[Amount]) -> tuple[Fraction, ...]:
     found = sorted({exact(one, "epsilons") for one in epsilons})
     for one in found:
         if not _LEAST_EPSILON <= one <= 100:
-            raise ArgumentError(f"epsilons={text(one)}: must lie between 1/2 and 100; below, sampling hides the difference")
+            raise ArgumentError(f"epsilons={text(one)}: must be between 1/2 and 100; below, sampling hides the difference")
     return tuple(found)
 
 
@@ -252,7 +252,7 @@ def audit_quote(
     if not attacks:
         raise PlanError("no two data sets that the guarantee compares were found; nothing can be audited")
     delta = _DELTA if quoted.spend.pair is None else quoted.spend.pair[1]
-    # Half of the error is that of the attacks, in both directions; the other half that of the checks of laws.
+    # Half of the error belongs to the attacks, in both directions; the other half belongs to the checks of laws.
     aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (4 * attacks))
     found = [(pair.what, attacked(kernel, audited, pair, aim, stream)) for pair in pairs]
     for some in choices.values():

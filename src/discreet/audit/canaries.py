@@ -67,7 +67,7 @@ class _Column:
 
 @dataclass(frozen=True, slots=True)
 class _Small:
-    """A small table: so many rows, of which so many are canaries, and what a resize makes of it."""
+    """A small table: its number of rows, its number of canaries, and its resize."""
 
     rows: int
     canaries: int
@@ -203,7 +203,7 @@ def _counted(
 
 
 def _inside(answer: Sequence[object] | np.ndarray[tuple[int, ...], np.dtype[np.int64]], plan: Plan, column: _Column) -> int:
-    """How many rows have one of the values that are looked for."""
+    """The number of rows that have one of the values that are looked for."""
     values = np.asarray(answer)
     if isinstance(column.path, CategoryPath):
         facts = plan.facts[column.name]
@@ -217,7 +217,7 @@ def _inside(answer: Sequence[object] | np.ndarray[tuple[int, ...], np.dtype[np.i
 
 
 def count_law(resize: Resize | None, rows: int, canaries: int, share: Fraction, *, public: bool, drawn: bool) -> _Law:
-    """The probability that so many rows of the resized table have the value that is looked for, exactly.
+    """The probability that this many rows of the resized table have the value that is looked for, exactly.
 
     Of the rows that fill it up each has it with the probability `share`. All copies of a canary have it or, where it is
     drawn, all of them together with that probability; more than one canary is drawn only where there is no resize.
@@ -227,8 +227,8 @@ def count_law(resize: Resize | None, rows: int, canaries: int, share: Fraction, 
         rows: of the table.
         canaries: how many of them are canaries; the others never have the value.
         share: the probability that an imputed value is one that is looked for.
-        public: whether the number of rows is public, so that a fixed number of copies is sampled.
-        drawn: whether the canaries are nulls.
+        public: true if the number of rows is public, so that a fixed number of copies is sampled.
+        drawn: true if the canaries are nulls.
     """
     if resize is None:
         return _binomial(canaries, share) if drawn else {canaries: Fraction(1)}
@@ -241,7 +241,7 @@ def count_law(resize: Resize | None, rows: int, canaries: int, share: Fraction, 
 
 
 def _kept(resize: Resize, rows: int, canaries: int, *, public: bool) -> dict[tuple[int, int], Fraction]:
-    """The probability that so many copies of the canaries are in the table, and so many rows are filled in."""
+    """The probability that this many copies of the canaries are in the table, and this many rows are filled in."""
     own, all_copies = resize.copies * canaries, resize.copies * rows
     if public:
         sample = min(int(resize.proportion * rows), resize.rows)

@@ -2,7 +2,7 @@
 
 The proofs speak of declared laws. A draw of another law can keep the guarantee by chance, or break it only on data that no
 attack thinks of, and is refuted here all the same. Every event is fixed by the quote, before anything is drawn; the bounds
-of its probability are those of Clopper and Pearson, as in an attack.
+of its probability are the bounds of Clopper and Pearson, as in an attack.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How often an event was seen, and its probability by the declared law: between two doubles."""
+    """The number of times an event was seen, and its probability by the declared law: between two doubles."""
 
     what: str
     hits: int
@@ -63,7 +63,7 @@ class Check:
 
     @property
     def refuted(self) -> bool:
-        """Whether the draws were shown to have another law."""
+        """True if the draws were shown to have another law."""
         return not self.low - _ROUNDING <= self.declared <= self.high + _ROUNDING
 
 

@@ -78,7 +78,7 @@ class _Room:
 
 
 def is_choice(one: Measured) -> bool:
-    """Whether quantiles are chosen."""
+    """True if quantiles are chosen."""
     return isinstance(one.query, QuantileCodes)
 
 
@@ -154,12 +154,12 @@ def _cell_of(answer: list[NDArray[Any]]) -> int:
 
 
 def _moved(quote: Quote) -> int:
-    """How many rows may differ."""
+    """The number of rows that may differ."""
     return quote.plan.neighbours.rows_per_person if quote.beside is None else quote.beside.adjacency.a
 
 
 def _asked_rows(quote: Quote, room: _Room) -> int | None:
-    """How many records of the cell the table that is asked has; None where they may be as many as it takes."""
+    """The number of records of the cell in the prepared table; None where they may be as many as it takes."""
     resize = resize_of(quote.plan)
     if resize is not None:
         return resize.rows
@@ -169,7 +169,7 @@ def _asked_rows(quote: Quote, room: _Room) -> int | None:
 
 
 def _source_rows(quote: Quote, room: _Room, heaps: Heaps) -> int:
-    """How many records of the cell the source has."""
+    """The number of records of the cell in the source."""
     if room.free is not None:
         return room.free.total()
     if quote.plan.neighbours.rows is not None:
@@ -228,7 +228,7 @@ def _table(one: Measured, columns: tuple[str, ...], room: _Room, codes: list[int
 
 
 def _is_allowed(quote: Quote, pair: ChoicePair) -> bool:
-    """Whether the guarantee compares the two tables."""
+    """True if the guarantee compares the two tables."""
     if quote.beside is None:
         return True
     apart = (Counter(dict(pair.first)) - Counter(dict(pair.second))).total()

@@ -28,7 +28,7 @@ __all__ = ["MOST_ATTACKS", "choice_attack", "most_telling"]
 MOST_ATTACKS = 3
 _AT_ONCE = 1 << 17
 _SCOUTED = 50
-"""A table is tried with one run in so many."""
+"""A table is tried with one run in this many."""
 _LEAST_SCOUTED, _LEAST_RUNS = 2000, 100
 _SCOUTING_ERROR = 0.05
 

@@ -1,4 +1,4 @@
-"""What a quote claims: the profile δ(ε) of the declared mechanism, for one person of the original data.
+"""The claim of a quote: the profile δ(ε) of the declared mechanism, for one person of the original data.
 
 The spend alone says a budget; the mechanism that was declared for it says more, because the profile of Gaussian noise lies
 below what its ρ implies, and that of a resampled table below both. The audit tests the smaller of the two (soundness 28).
@@ -79,7 +79,7 @@ def _resampling(quote: Quote) -> Resampling | None:
 
 
 def _inner(quote: Quote, sampled: Resampling | None, noise: type[Target]) -> Target:
-    """The guarantee of everything that reads the table that is asked, for all rows of a person together."""
+    """The guarantee of everything that reads the prepared table, for all rows of a person together."""
     spend = quote.spend
     kind = type(spend) if is_target(spend) else noise
     (inner,) = kind.implying(spend, sampled, totals=True)

@@ -23,7 +23,7 @@ Codes = NDArray[np.int64]
 
 
 def cells_of(plan: Prepared, cube: Cube, brought: Scan) -> Codes:
-    """For every cell of the cube, the position of its cell in the release, or -1 when its rows contribute nothing."""
+    """For each cell of the cube, the position of its cell in the release, or -1 when its rows contribute nothing."""
     cells = np.empty(len(cube.rows), dtype=np.int64)
     for some in blocks(len(cells)):
         cells[some] = _cells_of(plan, some_of(cube, some), brought)
@@ -55,7 +55,7 @@ def codes_of(brought: Scan, cube: Cube, column: str) -> Codes:
     """
     position = brought.axis(column)
     if position is None:
-        raise InternalError(f"column '{column}' is no key of the cube")
+        raise InternalError(f"column '{column}' is not a key of the cube")
     axis, keys = brought.axes[position], cube.keys[:, position]
     if axis.cuts is None:
         return keys

@@ -50,7 +50,7 @@ def blocks(cells: int) -> Iterator[slice]:
 
 
 def fits_int64(magnitude: int) -> bool:
-    """Whether a sum of at most `ROW_LIMIT` terms, each of at most `magnitude`, stays below 2**62."""
+    """True if a sum of at most `ROW_LIMIT` terms, each of at most `magnitude`, stays below 2**62."""
     return magnitude * ROW_LIMIT < 2**62
 
 
@@ -66,7 +66,7 @@ def sum_dtype(widths: Sequence[int]) -> type[np.int64] | type[np.object_]:
 
 
 def row_count(cube: Cube) -> int:
-    """How many rows the cube stands for."""
+    """The number of rows that the cube counts."""
     return int(cube.rows.sum())
 
 

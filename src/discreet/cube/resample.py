@@ -39,7 +39,7 @@ def resample(
     rows: int | None,
     bits: Bits,
 ) -> Cube:
-    """The cube of the table that is asked: every mark replaced by a draw, and exactly `resize.rows` rows if resized.
+    """The cube of the prepared table: every mark replaced by a draw, and exactly `resize.rows` rows if resized.
 
     Args:
         cube: the engine's answer for these axes and moments.
@@ -75,7 +75,7 @@ def _split(cube: Cube, position: int, mark: int, law: tuple[NDArray[np.int64], N
     if not len(marked):
         return cube
     if cube.nonnull.shape[1]:
-        raise InternalError("an imputed key beside a column of sums: the split of the sum is not determined")
+        raise InternalError("an imputed key together with a column of sums: the split of the sum is not determined")
     labels, weights = law
     untouched = np.flatnonzero(cube.keys[:, position] != mark)
     keys, rows = [cube.keys[untouched]], [cube.rows[untouched]]

@@ -28,7 +28,7 @@ class Scan:
 
     @property
     def cells(self) -> int:
-        """How many rows the release has: the product of the group domains."""
+        """The number of rows of the release: the product of the group domains."""
         return prod(len(labels) for labels in self.labels)
 
     @property
@@ -43,7 +43,7 @@ class Scan:
         return frozenset(path.name for path in paths if path.laws)
 
     def axis(self, name: str) -> int | None:
-        """The position of a column among the axes, None when it is no key."""
+        """The position of a column among the axes, None when it is not a key."""
         return next((position for position, axis in enumerate(self.axes) if axis.name == name), None)
 
     def moment(self, name: str) -> int | None:
@@ -51,17 +51,17 @@ class Scan:
         return next((position for position, moment in enumerate(self.moments) if moment.name == name), None)
 
     def has_codes(self, name: str) -> bool:
-        """Whether every code of the column is a key of its own."""
+        """True if every code of the column is a separate key."""
         position = self.axis(name)
         return position is not None and self.axes[position].cuts is None
 
 
 class Prepared(Protocol):
-    """What is done with the table, and its groups: what a scan has to know of a plan."""
+    """The steps and the groups: the part of a plan that a scan has to know."""
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What is done with the table first."""
+        """The steps that prepare the table."""
 
     @property
     def group_by(self) -> tuple[Group, ...]:
@@ -69,4 +69,4 @@ class Prepared(Protocol):
 
     @property
     def facts(self) -> TableFacts:
-        """What is known of the table after the steps."""
+        """The facts that are known of the table after the steps."""

@@ -23,7 +23,7 @@ from discreet.errors import ArgumentError
 __all__ = ["Tree", "choose_tree", "consistent_leaves", "interval_variance", "level_counts", "prefix_variance"]
 
 
-_MOST_TOP = 64  # the intervals need a law of their own for every node of the top level
+_MOST_TOP = 64  # the intervals need a separate law for every node of the top level
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,18 @@ class Tree:
 
     @property
     def bins(self) -> int:
-        """How many leaves hold codes: code c is in leaf c // width."""
+        """The number of leaves that hold codes: code c is in leaf c // width."""
         return -(-self.size // self.width)
 
     @property
     def top(self) -> int:
-        """How many nodes the top level has."""
+        """The number of nodes of the top level."""
         below: int = self.branching ** (self.depth - 1)
         return -(-self.bins // below)
 
     @property
     def level_sizes(self) -> tuple[int, ...]:
-        """How many nodes each level has, from the top to the leaves."""
+        """The number of nodes of each level, from the top to the leaves."""
         return tuple(self.top * self.branching**level for level in range(self.depth))
 
 
@@ -88,7 +88,7 @@ def level_counts(tree: Tree, bins: NDArray[np.int64]) -> list[NDArray[np.int64]]
 def consistent_leaves(
     tree: Tree, noisy: Sequence[NDArray[Any]], total: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """The least-squares estimate of the leaves given all nodes; that of any other node is the sum of its leaves.
+    """The least-squares estimate of the leaves given all nodes; the estimate of any other node is the sum of its leaves.
 
     It is the unbiased linear estimate with the least variance for every node and every interval.
 
@@ -159,13 +159,13 @@ def choose_tree(size: int, variance: Callable[[int], float], *, rows: Fraction |
 
       variance(depth) · (`prefix_variance` + `interval_variance`) + (rows · width/size)²/3,
 
-    the error of the estimate and that of its interval in records, squared, and a third of the square of the records in a
-    leaf: what is lost where they lie all at one end of it. Without `rows` every code is a leaf.
+    the error of the estimate and the error of its interval in records, squared, and a third of the square of the records in
+    a leaf: what is lost where they are all at one end of it. Without `rows` every code is a leaf.
 
     Args:
-        size: how many codes the column has.
+        size: the number of codes of the column.
         variance: for a number of levels, the variance of the noise of a node when a record counts in that many nodes.
-        rows: about how many records the larger groups have, if that is public; all records there are is always safe.
+        rows: about the number of records of the larger groups, if that is public; all records there are is always safe.
     """
     widest = size if rows else 1
     widths = [1 << power for power in range(widest.bit_length())]
@@ -182,7 +182,7 @@ def choose_tree(size: int, variance: Callable[[int], float], *, rows: Fraction |
 def _shapes(size: int, width: int) -> list[Tree]:
     """For every depth d the trees that matter: with b least such that b**d reaches all codes, branchings from b/2 to b.
 
-    More than b only adds nodes; less makes the top wider than the rest, which is no gain below b/2.
+    More than b only adds nodes; less makes the top wider than the rest, which is not a gain below b/2.
     """
     bins = -(-size // width)
     shapes = [Tree(size, max(bins, 2), 1, width)] if bins <= _MOST_TOP else []

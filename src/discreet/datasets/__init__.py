@@ -1,7 +1,7 @@
 """Example data of real persons that ship with discreet: small sorted Parquet files.
 
-All three were published by their sources before discreet existed; they are here to try releases on. What they are,
-from whom, under which licence and what was changed stands in SOURCES.md beside them. They are written by
+All three were published by their sources before discreet existed; they are here to try releases on. SOURCES.md next to them
+describes them: their sources, their licences, and what was changed. They are written by
 scripts/make_datasets.py and read like any other source::
 
     session = discreet.Session(discreet.datasets.path("acs12"), ...)

@@ -1,19 +1,18 @@
-"""Where rows are met: one exact GROUP BY over public codes, and nothing else.
+"""The only code that sees rows: one exact GROUP BY over public codes, and nothing else.
 
-`reference` is the meaning of a plan in plain Python, `duckdb` the default engine, `spark` that of data on many machines,
-`conformance` the suite that compares an engine with the reference. An engine is loaded when a source asks for it.
+`reference` defines the meaning of a plan in plain Python. `duckdb` is the default engine, `spark` the engine of data on many
+machines, `conformance` the suite that compares an engine with the reference. An engine is loaded when a source needs it.
 
-* `base`: What an engine is: it scans a header, tells whether its source changed, and answers one GROUP BY over public
-  codes
-* `codes`: The code of a number as an SQL expression: what lies within the bounds is rounded, and the few others are
+* `base`: The definition of an engine: it scans a header, notices changes of its source, and answers one GROUP BY over
+  public codes
+* `codes`: The code of a number as an SQL expression: values within the bounds are rounded, and the few others are
   moved to them
-* `dialect`: The expressions in which SQL engines differ: what `sql` leaves to the engine that will run the statement
+* `dialect`: The expressions in which SQL engines differ, which `sql` leaves to the engine that will run the statement
 * `keys`: The keys of a cube as columns of 64-bit integers, the way an engine groups by them
-* `progress`: An engine that says which stage of its work begins, in constant words: nothing of the rows but the time
-  they take
-* `resources`: How much of the machine the driver may take: memory, threads, and where it may spill
-* `sources`: A source that is named by a text: which files are meant, of which format they are, and the engine that
-  reads them
+* `progress`: An engine that reports which stage of its work begins, in constant words. Nothing of the rows shows but
+  the time they take
+* `resources`: The resources that the driver may use: memory, threads, and a folder for spilled data
+* `sources`: A source that is named by a text: the files it means, their format, and the engine that reads them
 * `spellings`: Unicode normalisation for engines that have none: replacements of text that decide which category a
   text is
 * `sql`: A layout as one SQL statement: every value becomes a code in the engine, and one GROUP BY counts
@@ -56,10 +55,10 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
         source: a path or glob of Parquet or CSV files, a folder of Parquet files, "FILE::TABLE" for a table of a DuckDB or
             SQLite file, an Arrow table, a Polars or pandas frame, a DuckDB relation, a `DatabaseTable`, a function that
             gives a new Arrow stream each time it is called, a Spark DataFrame, "spark:TABLE" or "spark:/path/to/parquet",
-            or an engine of one's own that has passed `conformance`.
+            or your own engine that has passed `conformance`.
         schema: the declared columns.
-        limits: what the driver may take.
-        progress: told which stage begins.
+        limits: the resources that the driver may use.
+        progress: receives the name of each stage when it begins.
 
     Raises:
         SourceError: the source cannot be opened, or a declared column is missing or of a type that cannot hold it.
@@ -110,18 +109,18 @@ def _opened(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engi
     from discreet.engines.spark.driver import is_spark_frame, open_spark_frame
 
     if is_spark_frame(source):
-        _check_no_limits(limits, "a DataFrame follows the settings of its own session")
+        _check_no_limits(limits, "a DataFrame follows the settings of its session")
         return open_spark_frame(source, columns), "the DataFrame"
     return _given(source, columns, limits)
 
 
 def _named(source: str | Path, columns: tuple[str, ...], limits: Limits) -> Engine:
     if "\0" in str(source):
-        raise SourceError(f"source {printed(str(source))}: is no usable path; check its spelling")
+        raise SourceError(f"source {printed(str(source))}: is not a usable path; check its spelling")
     if str(source).startswith(PREFIX):
         from discreet.engines.spark.driver import open_spark_text
 
-        _check_no_limits(limits, "Spark follows the settings of its own session")
+        _check_no_limits(limits, "Spark follows the settings of its session")
         return open_spark_text(str(source), columns)
     from discreet.engines.sources import open_path
 
@@ -137,7 +136,7 @@ def _given(source: Any, columns: tuple[str, ...], limits: Limits) -> tuple[Engin
     from discreet.engines.duckdb.streams import is_streamed, open_streamed
 
     if is_relation(source):
-        _check_no_limits(limits, "a relation follows the settings of its own connection")
+        _check_no_limits(limits, "a relation follows the settings of its connection")
         return open_relation(source), "the relation"
     if isinstance(source, Engine):
         _check_no_limits(limits, "an engine of one's own follows its own settings")

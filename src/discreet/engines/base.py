@@ -1,6 +1,6 @@
-"""What an engine is: it scans a header, tells whether its source changed, and answers one GROUP BY over public codes.
+"""The definition of an engine: it scans a header, notices changes of its source, and answers one GROUP BY over public codes.
 
-Engines are the only code that meets rows. They know paths, axes and moments; they never know noise, budgets or plans.
+Engines are the only code that sees rows. They know paths, axes and moments; they never know noise, budgets or plans.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Engine(Protocol):
 
 
 CubeRequest = tuple[Sequence[KeyAxis], Sequence[Moment]]
-"""What one cube is asked for: its keys and its value columns."""
+"""The request for one cube: its keys and its value columns."""
 
 
 @runtime_checkable
@@ -94,7 +94,7 @@ class Prepared(Protocol):
 
 
 def check_ready(engine: Engine) -> None:
-    """The source can be read now, as far as the engine can tell without looking at a row.
+    """Checks that the source can be read now, as far as the engine can know without looking at a row.
 
     Raises:
         SourceError: it cannot; nothing was spent.
@@ -116,7 +116,7 @@ def snapshot_before(engine: Engine) -> str:
 def cubes_of(engine: Engine, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
     """A cube for each scan, in order, all of the same rows unless the engine's snapshot differs afterwards.
 
-    One after the other is read when it is asked for, where the engine does not have to read them together.
+    Each cube is read when the caller takes it, where the engine does not have to read them together.
     """
     if len(scans) > 1 and isinstance(engine, Together):
         return engine.aggregate_all(scans)
@@ -141,7 +141,7 @@ def kinds_accepted(column: Column) -> tuple[str, ...]:
 
 
 def check_header(header: Header, schema: Schema, source: str) -> None:
-    """Nothing, when every declared column is there with a type that can hold it.
+    """Checks that every declared column exists, with a type that can hold it.
 
     Raises:
         SourceError: a declared column is missing, or its type cannot hold what the schema declares.
@@ -165,7 +165,7 @@ def check_header(header: Header, schema: Schema, source: str) -> None:
 
 
 def check_same(path: object, header: Header, first: object, known: Header) -> None:
-    """Nothing, when the file at `path` has the same columns as the `first` one, with the same types.
+    """Checks that the file at `path` has the same columns as the `first` file, with the same types.
 
     Raises:
         SourceError: they differ; the message names the first column that does.
@@ -181,12 +181,13 @@ def check_same(path: object, header: Header, first: object, known: Header) -> No
     else:
         what = f"column {printed(changed[0])} is {header[changed[0]].shown}, and {known[changed[0]].shown} there"
     raise SourceError(
-        f"source '{path}': its columns and types differ from those of '{first}': {what}; write all files with the same ones"
+        f"source '{path}': its columns and types differ from the columns and types of '{first}': {what}; "
+        "write all files with the same ones"
     )
 
 
 def unreadable() -> SourceError:
-    """What is said instead of an error of a driver, which quotes values. After a reservation nobody sees it."""
+    """The error that replaces an error of a driver, which quotes values. After a reservation nobody sees it."""
     return SourceError(
         "the source could not be read to its end, and nothing was spent; check that it is complete and unchanged, and that "
         "memory and disk suffice"

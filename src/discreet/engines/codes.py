@@ -1,4 +1,4 @@
-"""The code of a number as an SQL expression: what lies within the bounds is rounded, and the few others are moved to them.
+"""The code of a number as an SQL expression: values within the bounds are rounded, and the few others are moved to them.
 
 One comparison finds the values within the bounds; only they are rounded, in doubles wherever that is proved to be exact
 (E1 and E2 in the proofs of the cube). No expression can fail on any value: conversions are tried, and integers are added
@@ -26,14 +26,14 @@ _EXACT = 2**48
 """Rounding in doubles is right while steps times denominator stay below this (theorem E2), with room to spare."""
 
 _NARROW = 18
-"""A decimal of so many digits is a 64-bit integer without its point; all of those can become doubles."""
+"""A decimal of at most this many digits is a 64-bit integer without its point; all 64-bit integers can become doubles."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
     """rint((x - lower)/step) = rint((a·X - b)/d) for x = X/10**scale.
 
-    Exactly the X from `first` to `last` lie between the values of the codes low and high: none, when first > last. For them
+    Exactly the X from `first` to `last` are between the values of the codes low and high: none, when first > last. For them
     no intermediate result reaches `biggest`.
     """
 
@@ -46,7 +46,7 @@ class _Grid:
 
 
 def exact_grid(path: NumberPath, scale: int) -> _Grid:
-    """The grid of a number for a column of decimals with so many digits after the point.
+    """The grid of a number for a column of decimals with this many digits after the point.
 
     Raises:
         SourceError: 128-bit integers are too small for it.
@@ -82,7 +82,7 @@ def integer_code(dialect: Dialect, path: NumberPath, kind: ColumnType, type_: st
     code = _integer_inside(dialect, x, path, kind, type_)
     if below is above is None:
         return code
-    # What lies within the bounds comes last: engines drop comparisons that the statistics of a file decide.
+    # The case of values within the bounds comes last: engines drop comparisons that the statistics of a file decide.
     some = max(least, grid.first) <= min(most, grid.last)
     return _first_of(dialect, x, [(below, path.low), (above, path.high)], otherwise=code if some else None)
 
@@ -125,7 +125,7 @@ def _long_division(dialect: Dialect, integer: str, grid: _Grid) -> str:
 
 
 def _rounded(dialect: Dialect, top: str, d: int) -> str:
-    """rint(N/d) for an integer N ≥ 0, ties to even. Divisions are what takes the time here: there are two at most.
+    """rint(N/d) for an integer N ≥ 0, ties to even. Divisions take most of the time here: there are at most two.
 
     With N = qd + r and d even, N + d/2 - 1 + (q odd) reaches the next multiple of d exactly if r > d/2, or r = d/2 and q is
     odd. With d odd there are no ties, and N + (d - 1)/2 reaches it exactly if r > d/2. For N < 0 the CASE has chosen before.
@@ -168,7 +168,7 @@ def _decimal_inside(dialect: Dialect, path: NumberPath, kind: ColumnType, type_:
 def _convertible(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
     """A decimal that can become a double, the same within the bounds: the least integer of 128 bits cannot be negated.
 
-    A CASE would not do: an engine may convert all words of a dictionary, whichever rows are asked for.
+    A CASE would not do: an engine may convert all words of a dictionary, whichever rows are requested.
     """
     x, end = dialect.quoted(path.name), 10**kind.width - 1
     if kind.width <= _NARROW:
@@ -177,7 +177,7 @@ def _convertible(dialect: Dialect, path: NumberPath, kind: ColumnType) -> str:
 
 
 def _right_in_doubles(path: NumberPath, scale: int) -> bool:
-    """Whether the expression for doubles rounds every decimal between the bounds as exact arithmetic would (E2)."""
+    """True if the expression for doubles rounds every decimal between the bounds as exact arithmetic would (E2)."""
     grid, column = exact_grid(path, scale), _number(path)
     largest = max(abs(column.value(path.low)), abs(column.value(path.high)), abs(column.lower))
     if largest / column.step * grid.d >= _EXACT:
@@ -210,14 +210,14 @@ def float_code(dialect: Dialect, path: NumberPath, number: str, kind: ColumnType
 def _first_of(
     dialect: Dialect, x: str, branches: Sequence[tuple[str | None, object]], *, otherwise: str | None = None
 ) -> str:
-    """The result of the first condition that holds for x; where none does, `otherwise` or null. None is no condition."""
+    """The result of the first condition that holds for x, else `otherwise` or null. A condition that is None is left out."""
     written = [f"WHEN {condition} THEN {result}" for condition, result in branches if condition is not None]
     written += [] if otherwise is None else [f"ELSE {otherwise}"]
     return f"(CASE {dialect.null_first(x)}{' '.join(written)} END)"
 
 
 def _between(x: str, least: str | None, most: str | None) -> str:
-    """Whether x, which is not null, lies between two literals, of which one may be missing."""
+    """The condition that x, which is not null, is between two literals, of which one may be missing."""
     if least is None or most is None:
         return f"{x} <= {most}" if least is None else f"{x} >= {least}"
     return f"{x} BETWEEN {least} AND {most}"
@@ -234,7 +234,7 @@ def _reference_steps(column: Number, value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Floats:
-    """The finite numbers of an IEEE type by their places in order: the place of -x is minus that of x.
+    """The finite numbers of an IEEE type by their places in order: the place of -x is minus the place of x.
 
     Args:
         type_: its name.
@@ -280,5 +280,5 @@ def double_literal(value: float) -> str:
 
 def _number(path: NumberPath) -> Number:
     if not isinstance(path.column, Number):
-        raise InternalError(f"column '{path.name}': is no number")
+        raise InternalError(f"column '{path.name}': is not a number")
     return path.column

@@ -17,16 +17,16 @@ __all__ = ["Dialect"]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one engine writes what the generator needs. All texts are expressions unless said otherwise.
+    """The expressions of one engine that the generator needs. All texts are expressions unless stated otherwise.
 
     Args:
         quoted: a name as an identifier.
         trimmed: a text without blanks (U+0020) at its ends.
-        matches: whether a text matches a regular expression from end to end; no match for null.
-        is_finite: whether a double is neither NaN nor infinite.
-        is_whole: whether a finite double is an integer.
+        matches: true where a text matches a regular expression from end to end; no match for null.
+        is_finite: true where a double is neither NaN nor infinite.
+        is_whole: true where a finite double is an integer.
         nearest: the integer nearest to a double, ties to even, in a type that holds it.
-        single: what the engine calls a column of single floats, FLOAT in its expressions.
+        single: the engine's name for a column of single floats, FLOAT in its expressions.
         reach: the least and the greatest integer of a type of columns; None where it is not known.
         small: the type for codes up to this one that are only added up.
         null_first: a first branch of a CASE over an expression that is compared with literals, where null needs one.
@@ -34,8 +34,8 @@ class Dialect:
         searched: how many of these ascending cuts are at most a code that is not null; anything for null.
         wide: an integer in a type in which products and sums below 2**126 are exact.
         decimal: the decimal of this type that is this integer without its point, as a literal.
-        unscaled: a decimal column without its point, an integer; anything beyond the digits of its type.
-        whole: a decimal column as BIGINT, null where it is no 64-bit integer.
+        unscaled: a decimal column without its point, an integer; any value beyond the digits of its type.
+        whole: a decimal column as BIGINT, null where it is not a 64-bit integer.
         text: a text column, such that it is equal to a word of `lookup` exactly when its NFC form is that category.
         listed: of a text column that is the only key, the place, from 1, in a short list of spellings of its categories,
             null for every other text; and their targets. None where a lookup serves better.

@@ -28,7 +28,7 @@ _BOUND = 2**62
 class Word:
     """Neighbouring axes as one number: for labels x and least labels l of two axes (x0 - l0)·size1 + x1 - l1, and so on.
 
-    An axis by itself stands as it is. Numbers of words are in the order of their labels.
+    An axis by itself is left as it is. Numbers of words are in the order of their labels.
     """
 
     least: tuple[int, ...]
@@ -71,11 +71,11 @@ def word_sql(word: Word, labels: Sequence[str]) -> str:
 
 
 def unpacked(words: Sequence[Word], numbers: Iterable[NDArray[np.int64]], cells: int) -> NDArray[np.int64]:
-    """The labels: int64, shape (cells, axes), each axis in a piece of memory of its own.
+    """The labels: int64, shape (cells, axes), each axis in a separate piece of memory.
 
     Args:
         words: as `words_of` gives them.
-        numbers: one array for each word; taken one after the other, so that they need not be in memory together.
+        numbers: one array for each word, taken one after the other, so that they need not be in memory together.
         cells: the length of each.
     """
     keys = np.empty((cells, sum(len(word.sizes) for word in words)), dtype=np.int64, order="F")

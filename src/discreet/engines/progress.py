@@ -1,4 +1,4 @@
-"""An engine that says which stage of its work begins, in constant words: nothing of the rows but the time they take."""
+"""An engine that reports which stage of its work begins, in constant words. They show nothing of the rows but their time."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ Progress = Callable[[str], object]
 
 
 class Telling:
-    """An engine, and somebody who is told: "snapshot", "count", "draw"; each as often as it is begun."""
+    """An engine, and a listener that receives "snapshot", "count" or "draw" each time such a stage begins."""
 
     def __init__(self, engine: Engine, progress: Progress) -> None:
         self._engine, self._progress = engine, progress
 
     @property
     def header(self) -> Header:
-        """That of the engine."""
+        """The same as the engine's."""
         return self._engine.header
 
     def snapshot(self) -> str:
-        """That of the engine."""
+        """The same as the engine's."""
         self._tell("snapshot")
         return self._engine.snapshot()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        """That of the engine."""
+        """The same as the engine's."""
         self._tell("count")
         cube = self._engine.aggregate(axes, moments)
         self._tell("draw")
         return cube
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
-        """Those of the engine."""
+        """The same as the engine's."""
         cubes = cubes_of(self._engine, scans)
         for _ in scans:
             self._tell("count")
@@ -48,7 +48,7 @@ class Telling:
             yield cube
 
     def check_ready(self) -> None:
-        """That of the engine."""
+        """The same as the engine's."""
         check_ready(self._engine)
 
     def close(self) -> None:

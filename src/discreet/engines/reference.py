@@ -94,7 +94,7 @@ def label(axis: KeyAxis, value: object) -> int:
 
 
 def number_target(path: NumberPath, value: object) -> int | None:
-    """What any value of a number or date becomes: a code, or None for null. Never raises."""
+    """The code of any value of a number or date, or None for null. Never raises."""
     column = path.column
     code = date_code(column, value) if isinstance(column, Date) else number_code(column, value)
     return None if code is None else min(max(code, path.low), path.high)

@@ -1,4 +1,4 @@
-"""How much of the machine the driver may take: memory, threads, and where it may spill. Nothing of it is about data."""
+"""The resources that the driver may use: memory, threads, and a folder for spilled data. None of them is about the data."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _MOST_THREADS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the driver of a session may take; what is None it decides by itself.
+    """The resources that the driver of a session may use. It decides by itself about those that are None.
 
-    Limits change neither what is counted nor what is charged, and are no part of the declaration of a data set. They hold
-    for the private database of a session; a DuckDB relation follows its own connection.
+    Limits change neither the counts nor the charge, and are not part of the declaration of a data set. They hold
+    for the private database of a session; a DuckDB relation follows its connection.
 
     Args:
-        memory: "500MB" or "1.5GiB", at least 50 MB: what the driver keeps in memory; what does not fit is spilled. Python,
+        memory: "500MB" or "1.5GiB", at least 50 MB: the memory of the driver; data that does not fit is spilled. Python,
             and the piece of a source that is staged, come on top.
-        threads: how many threads count, 1 to 1024.
-        spill: a folder that exists, in which a private one is made for what does not fit into memory; None is the system's
-            folder for temporary files, which TMPDIR names.
+        threads: the number of threads that count, 1 to 1024.
+        spill: an existing folder, in which a private one is made for data that does not fit into memory; None is the
+            system's folder for temporary files, which TMPDIR names.
 
     Raises:
-        ArgumentError: an amount or a folder that cannot be.
+        ArgumentError: an amount or a folder is not valid.
     """
 
     memory: str | None = None
@@ -65,6 +65,4 @@ def _check_folder(spill: str | Path) -> None:
         raise ArgumentError(f"spill={printed(spill)}: must be the path of a folder")
     usable = str(spill) and os.path.isdir(spill) and os.access(spill, os.W_OK | os.X_OK)  # noqa: PTH112 (never raises)
     if not usable:
-        raise ArgumentError(
-            f"spill={printed(str(spill))}: is no folder that can be written; make it first, or choose another"
-        )
+        raise ArgumentError(f"spill={printed(str(spill))}: is not a writable folder; make it first, or choose another")

@@ -1,7 +1,7 @@
-"""A source that is named by a text: which files are meant, of which format they are, and the engine that reads them.
+"""A source that is named by a text: the files it means, their format, and the engine that reads them.
 
-A name that is there is what it says; only one that is not is read as a pattern. Of the engines that one is loaded which
-is needed.
+A name that exists is taken literally; only a name that does not exist is read as a pattern. Only the engine that is
+needed is loaded.
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ def _open_table(path: Path, table: str, limits: Limits) -> Engine:
     check_regular(path)
     opener = _database_of(path)
     if opener is None:
-        raise SourceError(f"source '{path}': is neither a DuckDB nor an SQLite database, so it has no table '{table}'")
-    # Of the file itself: what was written last may stand in a log beside its own name, not beside that of a link.
+        raise SourceError(f"source '{path}': is neither a DuckDB nor an SQLite database, and so has no table '{table}'")
+    # The log of the file itself: the last writes may be in a log next to its own name, not next to the name of a link.
     return opener(path.resolve(), table, limits)
 
 
 def _database_of(path: Path) -> Callable[[Path, str, Limits], Engine] | None:
-    """What opens the tables of the file, by its first bytes."""
+    """The function that opens the tables of the file, chosen by its first bytes."""
     with path.open("rb") as file:
         start = file.read(16)
     if start == b"SQLite format 3\0":

@@ -21,7 +21,7 @@ _PLANES = 0x40000
 """No character beyond has a decomposition."""
 
 _ASCII = {"\u212a": "K", "\u037e": ";", "\u1fef": "`"}
-"""The characters beside ASCII whose decomposition is ASCII."""
+"""The characters outside ASCII whose decomposition is ASCII."""
 
 _TWINS = {letter: letter + x for x, letter in _ASCII.items()}
 
@@ -52,13 +52,13 @@ def _spelt(category: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """What makes all spellings of the categories one.
+    """The replacements that turn all spellings of a category into one.
 
     A text of at most `longest` characters becomes the NFD form of a category, when each of `replacements` is made in turn
-    and everywhere, exactly when its NFC form is that category. A longer text is no category.
+    and everywhere, exactly when its NFC form is that category. A longer text is not a category.
 
     Proof. Each replacement keeps canonical equivalence, so a text that ends as NFD(c) has the NFC form c. Conversely let t
-    have the NFD form of c. A character x of t with a decomposition lies in one segment of NFD(c), a stretch that begins with
+    have the NFD form of c. A character x of t with a decomposition is in one segment of NFD(c), a stretch that begins with
     a character that no decomposition continues with: ordering moves marks between two starters only, hence never out of a
     segment. So x is among the replaced characters, which are all that segments can be composed of. They are single
     characters and none is in a decomposition; after them t is NFD(c) but for the order of marks. The exchanges of all pairs

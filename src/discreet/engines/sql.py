@@ -32,7 +32,7 @@ _TRUE, _FALSE = "[tT][rR][uU][eE]", "[fF][aA][lL][sS][eE]"
 
 
 def check_grids(header: Header, schema: Schema) -> None:
-    """Nothing, when every declared number of an integer or decimal column can be put on its grid in 128-bit integers.
+    """Checks that every declared number of an integer or decimal column can be put on its grid in 128-bit integers.
 
     Steps only narrow the range of codes, so no plan fails later for this reason.
 
@@ -45,7 +45,7 @@ def check_grids(header: Header, schema: Schema) -> None:
 
 
 def part_name(name: str, kind: str) -> str:
-    """Where the integers, doubles or texts (`kind`) of a column of kind "any" stand; in each row at most one is not null."""
+    """The column of integers, doubles or texts (`kind`) in a column of kind "any"; in each row at most one is not null."""
     return f"{name} as {kind}"
 
 
@@ -64,7 +64,7 @@ def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType]
 _COMPARED_CUTS = 4
 """A comparison takes about a fifth of the time of a division of 64-bit integers."""
 _FEW_CUTS, _MANY_CODES = 32, 2**16
-"""More cuts than these few are looked up, where there are at most so many codes: a join takes as long for any number."""
+"""More cuts than these few are looked up, where there are at most this many codes: a join takes as long for any number."""
 _MANY_CUTS = 200
 """More cuts than these are searched in a list: an expression of 20,000 took 1.4 GB and 13 s, and one driver gave up."""
 
@@ -109,9 +109,9 @@ class _Key:
 
     Args:
         value: an expression over the source, which becomes the column c of this number.
-        group: what tells its labels apart, an expression over the columns c and t of this number; null for null.
+        group: an expression over the columns c and t of this number that distinguishes its labels; null for null.
         label: the label, an expression over `group`; null for null.
-        joined: what has to be looked up for the column t.
+        joined: the lookup for the column t.
     """
 
     value: str
@@ -141,9 +141,9 @@ def _key(dialect: Dialect, axis: KeyAxis, i: int, kind: ColumnType, *, alone: bo
 
 
 def _words(axes: Sequence[KeyAxis], keys: Sequence[_Key]) -> tuple[list[str], list[str]]:
-    """By what rows are grouped, and the words of the groups.
+    """The expressions by which rows are grouped, and the words of the groups.
 
-    On an axis by itself null is a group of its own, and groups are named afterwards: doing it for every row took as long as
+    On an axis by itself null is a separate group, and groups are named afterwards: naming every row took as long as
     grouping.
     """
     known = [f"coalesce({key.label}, {axis.path.null_target})" for axis, key in zip(axes, keys, strict=True)]
@@ -157,7 +157,7 @@ def _words(axes: Sequence[KeyAxis], keys: Sequence[_Key]) -> tuple[list[str], li
 
 
 def _joined(axis: KeyAxis) -> CategoryPath | None:
-    """What is looked up in a table of all its values: a category, and a code among many cuts at unequal distances."""
+    """The table for values that are looked up: categories, and codes among many cuts at unequal distances; or None."""
     path = axis.path
     if isinstance(path, CategoryPath):
         return path
@@ -170,7 +170,7 @@ def _joined(axis: KeyAxis) -> CategoryPath | None:
 
 
 def _inner(axis: KeyAxis) -> tuple[int, ...]:
-    """The cuts that tell codes apart: every code is at least the lowest and at most the highest."""
+    """The cuts that distinguish codes: every code is at least the lowest and at most the highest."""
     cuts, path = axis.cuts or (), axis.path
     if isinstance(path, CategoryPath):
         return ()
@@ -189,7 +189,7 @@ def _label(dialect: Dialect, axis: KeyAxis, i: int) -> str:
 
 
 def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int, ends: tuple[int, int]) -> str:
-    """How many of these ascending cuts are at most a code between the two ends, and `below` more; null for null.
+    """The number of these ascending cuts that are at most a code between the two ends, plus `below`; null for null.
 
     A few cuts are compared one by one, which costs less than a division. Of more, cuts at equal distances are divided by;
     others are looked for by halving, since engines bound the depth of a sum: in an expression, which grows with their
@@ -201,7 +201,7 @@ def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int, ends: 
         start = cuts[0] - (below + 1) * distance
         counted = code if (start, distance) == (0, 1) else f"({code} - {start})"
         counted += "" if distance == 1 else f" {dialect.divided} {distance}"
-        # The answer between these, and so for every code if the ends lie between them.
+        # The quotient is right between these, and so for every code if the ends are between them.
         first, last = cuts[0] - distance, cuts[-1] + distance - 1
         if first <= ends[0] and ends[1] <= last:
             return counted

@@ -33,14 +33,15 @@ __all__ = ["open_sqlite_table"]
 _ROWS = 50_000
 _BESIDE = ("-wal", "-journal")
 _WAL_MODE = b"\x02\x02"  # bytes 18 and 19 of the file
-# Bytes that are no UTF-8 are replaced, as in CSV; the default of the module is to raise.
+# Bytes that are not UTF-8 are replaced, as in CSV; the default of the module is to raise.
 _TEXT = partial(str, encoding="utf-8", errors="replace")
 
 
 def open_sqlite_table(path: Path, table: str, limits: Limits) -> Engine:
-    """An engine over a table of an SQLite file. Nothing is written, neither into the file nor beside it.
+    """An engine over a table of an SQLite file. Nothing is written, neither into the file nor next to it.
 
-    Views and virtual tables are no tables: a view may let one row change others, and a module of a virtual table is code.
+    Views and virtual tables are not accepted as tables: a view may let one row change others, and a module of a virtual
+    table is code.
 
     Raises:
         SourceError: the file cannot be opened for reading, or has no such table, or columns that differ only in case.

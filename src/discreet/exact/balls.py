@@ -73,7 +73,7 @@ def pi_ball() -> Ball:
 
 
 def negligible() -> Ball:
-    """What is too small to matter beside 1 at the working precision: ten bits below its last one."""
+    """A magnitude too small to matter next to 1 at the working precision: ten bits below its last one."""
     return ball(2) ** (-working_bits() - 10)
 
 
@@ -99,7 +99,7 @@ def theta3(z: Ball, height: Ball) -> Ball:
 
 
 def enclose(compute: Callable[[], Ball], relative_bits: int = 64, bits: int = 128) -> Ball:
-    """What `compute` returns, evaluated at growing precision until its relative radius is at most 2**-relative_bits.
+    """The result of `compute`, evaluated at growing precision until its relative radius is at most 2**-relative_bits.
 
     A result that is certainly below the smallest positive double is tight enough as well.
 

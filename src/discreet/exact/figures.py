@@ -55,7 +55,7 @@ def _visible(char: str) -> bool:
 
 
 def decimals_for(halves: Sequence[float]) -> int:
-    """How many decimals show two digits of the smallest half-width: enough to tell values apart, no more than is known."""
+    """The number of decimals that show two digits of the smallest half-width: enough to distinguish values, and known."""
     known = [half for half in halves if half > 0 and isfinite(half)]
     return min(max(0, 1 - floor(log10(min(known)))), _MOST_DECIMALS) if known else 0
 

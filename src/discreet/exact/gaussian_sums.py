@@ -43,9 +43,9 @@ def gaussian_tail_sum(s: Fraction, start: int) -> Ball:
 
 
 def _falls_fast(s: Fraction, start: int) -> bool:
-    """Whether the terms are to be added one by one: there are few that matter, or no formula reaches the working precision.
+    """True if the terms are to be added one by one: there are few that matter, or no formula reaches the working precision.
 
-    That of Euler and Maclaurin errs by about exp(-2π²s), which is 28·s bits below 1.
+    The formula of Euler and Maclaurin errs by about exp(-2π²s), which is 28·s bits below 1.
     """
     bits, whole = working_bits(), int(s)
     return whole < _SMALL or bits > 20 * whole or isqrt(start * start + 2 * whole * bits) - start <= _FEW

@@ -1,6 +1,6 @@
 """Paths as people give them: text that can be a path, files that can be read at once, folders that can be written.
 
-What is wrong with a path is found when it is given, before anything is spent, and said in one sentence.
+A fault of a path is found when it is given, before anything is spent, and reported in one sentence.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def given_path(path: object, argument: str) -> Path:
     """The path that was given as `argument`.
 
     Raises:
-        ArgumentError: it is no text, empty, or such that a file of that name could not be written down anywhere else: with
-            a null character, or not UTF-8.
+        ArgumentError: it is not a text, is empty, or could not be written down as the name of a file anywhere else: it
+            contains a null character, or is not UTF-8.
     """
     if not isinstance(path, str | Path) or not str(path):
         raise ArgumentError(f"{argument}={printed(path)}: must be the path of a file or folder")
@@ -37,10 +37,10 @@ def given_path(path: object, argument: str) -> Path:
 
 
 def stands(path: Path, argument: str) -> bool:
-    """Whether there is anything at the path.
+    """True if there is anything at the path.
 
     Raises:
-        ArgumentError: that cannot be told, because it is too long or a folder above it cannot be entered.
+        ArgumentError: that cannot be determined, because it is too long or a folder above it cannot be entered.
     """
     try:
         path.stat()
@@ -52,16 +52,16 @@ def stands(path: Path, argument: str) -> bool:
 
 
 def content_of(path: Path, most: int = -1) -> bytes:
-    """The first `most` bytes of a regular file, or all of them. What is no regular file is not waited for.
+    """The first `most` bytes of a regular file, or all of them. Anything but a regular file is refused at once.
 
     Raises:
         OSError, ValueError: there is no such file, or it cannot be read.
     """
     if not stat.S_ISREG(path.stat().st_mode):  # before it is opened, which alone may do something to a device
-        raise OSError(errno.EINVAL, "is no regular file")
+        raise OSError(errno.EINVAL, "is not a regular file")
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NONBLOCK)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "is no regular file")
+            raise OSError(errno.EINVAL, "is not a regular file")
         return file.read(most)
 
 
@@ -85,5 +85,5 @@ def shown_path(path: str | Path) -> str:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """What the system says is wrong, without the path."""
+    """The fault that the system reports, without the path."""
     return getattr(error, "strerror", None) or "no usable path"

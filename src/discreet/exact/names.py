@@ -1,7 +1,7 @@
 """When two names of data sets or releases are one: a letter with an accent is written in two ways that look the same.
 
 Names are compared in Unicode's normal form C, and in nothing else: case, letters that look alike and letters of other
-alphabets tell names apart. New names are kept in that form; older ones are found in it and shown as they were written.
+alphabets make different names. New names are kept in that form; older ones are found in it and shown as they were written.
 """
 
 from __future__ import annotations

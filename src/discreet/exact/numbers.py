@@ -42,10 +42,10 @@ def exact(value: Amount, name: str) -> Fraction:
     """The rational number that `value` means; `name` is used in the error.
 
     Accepted: int, Fraction, finite Decimal, finite float (meaning its shortest decimal form) and text such as "0.1",
-    "1e-9" or "1/3". Decimal exponents lie within ±1000, fractions have at most 1100 digits: nothing is ever rounded to 0.
+    "1e-9" or "1/3". Decimal exponents are within ±1000, fractions have at most 1100 digits: nothing is ever rounded to 0.
 
     Raises:
-        ArgumentError: for booleans, NaN, infinities, other types and text that is no number.
+        ArgumentError: for booleans, NaN, infinities, other types and text that is not a number.
     """
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal | Fraction | float):
         raise ArgumentError(f"{name}={printed(value)}: must be a number (int, str, Decimal, Fraction or float)")
@@ -73,7 +73,7 @@ def _from_text(written: str, name: str) -> Fraction:
     if match is None or len(written) > 1100:
         raise ArgumentError(f"{name}='{shown}': must be a number such as 3, '0.1', '1e-9' or '1/3'")
     if abs(int(match.group(4) or 0)) > _MAX_EXPONENT:
-        raise ArgumentError(f"{name}='{shown}': the decimal exponent must lie within ±{_MAX_EXPONENT}")
+        raise ArgumentError(f"{name}='{shown}': the decimal exponent must be within ±{_MAX_EXPONENT}")
     return Fraction(written)
 
 
@@ -94,7 +94,7 @@ def text(value: Fraction) -> str:
 
 
 def _decimal_digits(denominator: int) -> int | None:
-    """How many decimals 1/denominator needs, None when its expansion does not end."""
+    """The number of decimals that 1/denominator needs, None when its expansion does not end."""
     counts = {2: 0, 5: 0}
     for prime in counts:
         while denominator % prime == 0:

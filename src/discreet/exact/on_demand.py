@@ -9,7 +9,7 @@ __all__ = ["on_demand"]
 
 
 def on_demand(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
-    """The `__getattr__` of a package: it imports the module that has a name when the name is first asked for.
+    """The `__getattr__` of a package: it imports the module that has a name when the name is first used.
 
     `homes` has the names of each module, which is called as below the package.
 

@@ -26,7 +26,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def with_precision(bits: int, compute: Callable[[], _T]) -> _T:
-    """What `compute()` returns when each of its operations has `bits` bits; the precision is then what it was.
+    """The result of `compute()` when each of its operations has `bits` bits; the precision is then what it was.
 
     It may be called more than once, and so must do nothing but compute. Where other threads disturb each of a hundred
     tries, the last result stands: it is as true as the others, and perhaps less tight.
@@ -63,7 +63,7 @@ def _state(ctx: Any) -> _State:
 
 
 def _set(ctx: Any, bits: int) -> _State:
-    """The precision is `bits`, with one digit more beside it than belongs to it.
+    """The precision is `bits`, with one digit more than belongs to it.
 
     Whoever sets a precision, be it to the same number and back, sets the right number of digits: so no change goes unseen.
     """

@@ -131,7 +131,7 @@ def check_process(process: tuple[bytes, int], what: str) -> None:
 
 
 class _Loading:
-    """How many threads of which process are importing: what they import stays locked for ever in a child."""
+    """The number of threads that are importing, and their process: what they import stays locked for ever in a child."""
 
     def __init__(self) -> None:
         self.process, self.threads = this_process(), 0

@@ -1,7 +1,7 @@
 """The durable account of what was spent on each data set: reserve before the data are opened, commit once.
 
 The ledger sees names, digests, opaque text and exact amounts in additive coordinates; it knows no mechanism and no
-data. `records` says what is written, `book` what a sequence of entries means, `rules` what may come next, `drafts` makes
+data. `records` defines what is written, `book` what a sequence of entries means, `rules` what may come next, `drafts` makes
 new entries, `store` lets them survive (the only file with sqlite3), `reading` trusts nothing that is read, and `account`
 puts these together as `Ledger`.
 

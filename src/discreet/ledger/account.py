@@ -265,7 +265,7 @@ class Ledger:
             return tuple(book.accounts)
 
     def identity(self, dataset: str) -> Identity:
-        """What was declared when `dataset` was first spent on."""
+        """The declaration of `dataset`, from its first charge."""
         with self._reading() as (book, _):
             return self._account(book, dataset).identity
 
@@ -299,7 +299,7 @@ class Ledger:
             return tuple(entry for entry in entries if stored is None or entry.dataset == stored)
 
     def head(self) -> str:
-        """The digest of the last entry, which stands for the whole ledger so far; empty while there is no file."""
+        """The digest of the last entry, which identifies the whole ledger so far; empty while there is no file."""
         with self._reading() as (book, _):
             return book.digest
 
@@ -309,14 +309,14 @@ class Ledger:
             return book.sequence
 
     def contains(self, sequence: int, digest: str) -> bool:
-        """Whether entry `sequence` has this digest: False for a release that shows a ledger newer than this copy."""
+        """True if entry `sequence` has this digest: False for a release that shows a ledger newer than this copy."""
         with self._reading() as (book, transaction):
             if transaction is None or not 0 < sequence <= book.sequence:
                 return False
             return transaction.digest(sequence) == digest
 
     def verify(self) -> Verification:
-        """What a reading of the whole file from its first entry finds: chain, totals, states, releases, pages.
+        """The findings of a reading of the whole file from its first entry: chain, totals, states, releases, pages.
 
         Raises:
             LedgerError: the file cannot be read as a ledger at all.

@@ -74,7 +74,7 @@ class Meter:
 
 
 def spent_after(meter: Meter, charge: str) -> int:
-    """What `meter.spent` will be with a charge, given as `amounts_text` writes it; the amounts of `meter` are unchanged.
+    """The value of `meter.spent` after a charge, given as `amounts_text` writes it; the amounts of `meter` are unchanged.
 
     Raises:
         ValueError: the charge is negative, or more than what remains.
@@ -101,8 +101,8 @@ def _step(meter: Meter, charge: str) -> int:
 def _widen(meter: Meter, denominator: int) -> None:
     """The same amounts over a multiple of `denominator`.
 
-    Reduced first: so the common denominator is at most that of the total, of the budget and of one charge together, however
-    many different ones there were before.
+    Reduced first: so the common denominator is at most the common denominator of the total, the budget and one charge,
+    however many different ones there were before.
     """
     common = gcd(meter.denominator, meter.spent, meter.budget)
     reduced = meter.denominator // common
@@ -113,7 +113,7 @@ def _widen(meter: Meter, denominator: int) -> None:
 
 
 def fits(charge: Amounts, remaining: Amounts) -> bool:
-    """Whether no coordinate of `charge` is above what remains of it."""
+    """True if every coordinate of `charge` is at most what remains of it."""
     return all(map(operator.le, charge, remaining))
 
 
@@ -149,5 +149,5 @@ def require_amounts(amounts: object, name: str) -> None:
 
 
 def is_short(amount: Fraction) -> bool:
-    """Whether sums with `amount` stay fast and its text can be read back."""
+    """True if sums with `amount` stay fast and its text can be read back."""
     return amount.numerator.bit_length() <= _MAX_BITS and amount.denominator.bit_length() <= _MAX_BITS

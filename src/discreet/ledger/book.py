@@ -1,4 +1,4 @@
-"""What a sequence of entries means: identities, totals, names and states. Pure: no file, no clock, no randomness.
+"""The meaning of a sequence of entries: identities, totals, names and states. Pure: no file, no clock, no randomness.
 
 A `Book` is the fold of the entries read so far: `follow` takes in the next one or says why it cannot be the next.
 """
@@ -43,9 +43,9 @@ Row = tuple[int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where an attempt stands: the numbers of the entry that began it and, once concluded, of its `outcome`.
+    """The state of an attempt: the numbers of the entry that began it and, once concluded, of its `outcome`.
 
-    Its `kind` is that of the first: "reserve" for a release, "publish" for the exact totals.
+    Its `kind` is the kind of the first entry: "reserve" for a release, "publish" for the exact totals.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class Standing:
 
 @dataclass(slots=True)
 class Account:
-    """One data set: its identity, its charges beside its budget, and the numbers of its attempts.
+    """One data set: its identity, its budget, its charges, and the numbers of its attempts.
 
     `releases` has the number of the reservation of each name, `published` that of the committed publication, 0 for none.
 
@@ -87,7 +87,7 @@ class Account:
 
 @dataclass(slots=True)
 class Book:
-    """The entries 1 … `sequence` folded together; `digest` is that of the last (of the empty ledger for 0).
+    """The entries 1 … `sequence` folded together; `digest` is the digest of the last entry (of the empty ledger for 0).
 
     An attempt is kept as (kind, data set, name, plan digest) in `begun` and, by the same number, as (number of its
     conclusion, state, payload digest) in `concluded`. Tuples of texts, unlike objects, cost the garbage collector nothing,
@@ -102,7 +102,7 @@ class Book:
 
 
 def standing(book: Book, sequence: int) -> Standing | None:
-    """Where the attempt with that number stands; None when there is none."""
+    """The state of the attempt with that number; None when there is none."""
     begun = book.begun.get(sequence)
     if begun is None:
         return None
@@ -140,7 +140,7 @@ def follow_all(book: Book, rows: Sequence[Row]) -> None:
 
 
 def _are_chained(book: Book, rows: Sequence[Row]) -> bool:
-    """Whether numbers and digests of `rows` follow one after the other on the last entry of `book`."""
+    """True if the numbers and digests of `rows` continue, without a gap, from the last entry of `book`."""
     sequence, previous = book.sequence, book.digest
     for number, body, digest in rows:
         sequence += 1

@@ -19,7 +19,7 @@ __all__ = ["beginning", "concluding", "keyed_hash", "sha256"]
 def beginning(
     book: Book, identity: Identity, asked: Sequence[Publication | Reservation]
 ) -> tuple[tuple[Entry, bytes | str | None], ...]:
-    """The entries that begin what is asked, after one that declares the data set if it is new; each with its snapshot."""
+    """The entries that begin the requested attempts, each with its snapshot, after one that declares a new data set."""
     drafts: list[tuple[Entry, bytes | str | None]] = []
     account = account_of(book, identity.dataset)
     dataset = identity.dataset if account is None else account.identity.dataset  # all entries have one spelling of it

@@ -16,7 +16,7 @@ class Layout:
     """One format of a ledger file.
 
     Attributes:
-        version: what the file's `user_version` says; 1, 2, … without gaps.
+        version: the file's `user_version`; 1, 2, … without gaps.
         schema: the statements of all its tables and triggers, exactly as SQLite keeps them.
         upgrade: the statements that give a file of the version before this schema; none for the first.
     """
@@ -31,7 +31,7 @@ _TABLES = {
     "payloads": "sequence INTEGER PRIMARY KEY, payload BLOB NOT NULL",
     # Never exported: a keyed hash of the source of each reservation; row 0 holds the key.
     "snapshots": "sequence INTEGER PRIMARY KEY, mac BLOB NOT NULL",
-    # One row, the only one that changes: where `entries` must end, and the digest that stands for no entries.
+    # One row, the only one that changes: where `entries` must end, and the digest of no entries.
     "head": "genesis TEXT NOT NULL, sequence INTEGER NOT NULL, digest TEXT NOT NULL",
 }
 

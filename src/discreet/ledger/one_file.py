@@ -25,7 +25,7 @@ _MOUNTS = "/proc/self/mountinfo"
 
 
 def name_problem(path: Path) -> str:
-    """What is wrong with a ledger file, or with the journal beside it, before it is opened; empty when nothing.
+    """The fault of a ledger file, or of the journal next to it, before it is opened; empty when there is none.
 
     Raises:
         OSError: one of them cannot be looked at.
@@ -37,7 +37,7 @@ def name_problem(path: Path) -> str:
         return "is empty, and a ledger never is: restore the newest copy, or give another path if it never was one"
     if seen.st_nlink > 1 and _names(path, seen) > 1:
         return (
-            f"has {seen.st_nlink} names (hard links), and after a crash its journal is beside one of them only, so that a "
+            f"has {seen.st_nlink} names (hard links), and after a crash its journal is next to only one of them, so that a "
             "charge could be lost: keep the name that was always used, and remove the others, which "
             f"`find / -xdev -inum {seen.st_ino}` lists; nothing was written"
         )
@@ -45,7 +45,7 @@ def name_problem(path: Path) -> str:
 
 
 def _names(path: Path, seen: os.stat_result) -> int:
-    """How many names the file has. One that a process left when it died while it created the ledger is removed."""
+    """The number of names of the file. One that a process left when it died while it created the ledger is removed."""
     left = [f".{path.name}." + "[0-9a-f]" * 16 + ".new"] if not set(path.name) & set("*?[") else []  # by discreet 0.1.0
     for pattern in (*left, f"{PREFIX}*/*"):
         for one in path.parent.glob(pattern):
@@ -67,10 +67,10 @@ def _journal_problem(path: Path) -> str:
 
 
 def journal_stands(path: Path) -> bool:
-    """Whether there is anything where the journal of a ledger is, or would be.
+    """True if there is anything where the journal of a ledger is, or would be.
 
     Raises:
-        OSError: that cannot be told, or there can be none, because its name is too long.
+        OSError: that cannot be determined, or there can be none, because its name is too long.
     """
     try:
         os.lstat(path.with_name(path.name + JOURNAL))
@@ -80,7 +80,7 @@ def journal_stands(path: Path) -> bool:
 
 
 def rights_problem(path: Path) -> str:
-    """What is wrong with the rights to a ledger file, which holds the key of the hashes of its sources."""
+    """The fault of the rights to a ledger file, which holds the key of the hashes of its sources."""
     if os.name == "nt" or not path.stat().st_mode & _OTHERS:
         return ""
     remedy = f"chmod 600 {shlex.quote(str(path))}"
@@ -88,7 +88,7 @@ def rights_problem(path: Path) -> str:
 
 
 def mount_problem(path: Path) -> str:
-    """What is wrong when the file itself is a mount, as containers mount single files; its journal is not beside it."""
+    """The fault of a file that is itself a mount, as containers mount single files; its journal is not next to it."""
     if not sys.platform.startswith("linux"):
         return ""
     try:
@@ -97,7 +97,7 @@ def mount_problem(path: Path) -> str:
         return ""
     if _mounted_as(path) not in {fields[4] for fields in map(bytes.split, mounts) if len(fields) > 4}:
         return ""
-    return "is mounted as a single file, so that its journal would not be beside it: mount its folder instead"
+    return "is mounted as a single file, so that its journal would not be next to it: mount its folder instead"
 
 
 def _mounted_as(path: Path) -> bytes:

@@ -34,10 +34,10 @@ def read(book: Book, transaction: Transaction, seen: tuple[int, str]) -> None:
 
 
 def stored_release(transaction: Transaction, standing: Standing) -> StoredRelease:
-    """What is kept of an attempt, with its bytes if it was committed.
+    """The stored record of an attempt, with its bytes if it was committed.
 
     Raises:
-        ValueError: the bytes are not those that were committed.
+        ValueError: the bytes are not the committed bytes.
     """
     payload = transaction.payload(standing.outcome) if standing.state == "committed" else b""
     if standing.state == "committed" and sha256(payload) != standing.payload_digest:

@@ -1,4 +1,4 @@
-"""What is written into a ledger: frozen records, the rules for their fields, and the digest that chains them."""
+"""The records of a ledger: frozen records, the rules for their fields, and the digest that chains them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MAX_NAME = 500
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What the first entry of a data set freezes: a later session must declare exactly the same.
+    """The declaration that the first entry of a data set freezes: a later session must declare exactly the same.
 
     Attributes:
         dataset: the declared name; not a content hash, so that a changed row opens no fresh budget.
@@ -75,9 +75,9 @@ class Publication:
     """The exact totals of a data set, about to be published without noise and hence without a charge.
 
     Attributes:
-        name: for people; not unique, and no name of a release.
+        name: for people; not unique, and not the name of a release.
         plan_digest: the digest of what will be computed.
-        snapshot: an opaque text about the source, kept as that of a `Reservation`.
+        snapshot: an opaque text about the source, kept as the snapshot of a `Reservation` is.
         details: canonical JSON. Opaque.
     """
 
@@ -152,7 +152,7 @@ class Verification:
 
     @property
     def intact(self) -> bool:
-        """Whether every entry, every total and every stored release is as it was written."""
+        """True if every entry, every total and every stored release is as it was written."""
         return not self.problem
 
 
@@ -193,23 +193,23 @@ def entry_from(body: str, digest: str) -> Entry:
         values["charge"] = amounts_from(values.get("charge", []))
         return Entry(digest=digest, **values)
     except (TypeError, AttributeError) as error:
-        raise ValueError("its fields are not those of an entry") from error
+        raise ValueError("its fields are not the fields of an entry") from error
 
 
 def fields_from(body: str) -> dict[str, Any]:
     """The fields that are in an `entry_body`, not interpreted.
 
     Raises:
-        ValueError: `body` is no JSON object, or has something after it.
+        ValueError: `body` is not a JSON object, or has something after it.
     """
     found = fields_of_all([body])
     if not found:
-        raise ValueError("is no JSON object")
+        raise ValueError("is not a JSON object")
     return found[0]
 
 
 def fields_of_all(bodies: list[str]) -> list[dict[str, Any]]:
-    """`fields_from` of each of `bodies`; or nothing, when one of them is no JSON object, the whole of it."""
+    """`fields_from` of each of `bodies`; or nothing, when one of them is not a JSON object, the whole of it."""
     scan: Any = _DECODER.scan_once  # type: ignore[attr-defined]  # set by its __init__
     try:
         decoded = [scan(body, 0) for body in bodies]
@@ -252,7 +252,7 @@ def require_identity(identity: Identity) -> None:
 
 @lru_cache(maxsize=4)  # every operation reads the declaration, nearly always the same one, and it may be long
 def lists_invariants(declaration: str) -> bool:
-    """Whether a declaration, the text of a JSON object, has anything but an empty value under its key "invariants"."""
+    """True if a declaration, the text of a JSON object, has anything but an empty value under its key "invariants"."""
     return bool(_object_in(declaration).get("invariants"))
 
 

@@ -1,4 +1,4 @@
-"""What may be written next: whether an attempt fits the book, decided before anything is written or any data opened."""
+"""The rules for the next entry: an attempt must fit the book. They are applied before anything is written or opened."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def same_identity(book: Book, identity: Identity) -> None:
 def _require_one_name(book: Book, dataset: str) -> None:
     """At most one data set has this name: a ledger that is older than the comparison of names may hold two budgets.
 
-    Which of them is that of the persons cannot be told, so nothing more is spent from either.
+    It is unknown which of them belongs to the persons, so nothing more is spent from either.
     """
     stored = spellings(dataset, book.accounts)
     if len(stored) > 1:
@@ -79,7 +79,7 @@ def _differing(where: str, before: object, now: object, depth: int) -> Iterator[
 
 
 def _by_name(value: object) -> Mapping[str, object] | None:
-    """The parts of an object, or of a list of objects that all have a name of their own; None for anything else."""
+    """The parts of an object, or of a list of objects that all have different names; None for anything else."""
     if isinstance(value, dict):
         return value
     if not isinstance(value, list):

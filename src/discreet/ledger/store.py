@@ -1,9 +1,9 @@
-"""How entries survive: one SQLite file, durable before a call returns, whole after a crash. The only use of sqlite3.
+"""The storage of entries: one SQLite file, durable before a call returns, whole after a crash. The only use of sqlite3.
 
-Every operation is one transaction on a connection of its own, under a lock that also keeps the process from forking in
+Every operation is one transaction on a separate connection, under a lock that also keeps the process from forking in
 the middle of one (a forked copy of SQLite's lock table would be wrong). The journal is a rollback journal and
 `synchronous` is EXTRA: after COMMIT the entries, and the absence of the journal, are on disk. No table has an index:
-what is read is the one B-tree that was written, and the row in `head` says where it must end.
+what is read is the one B-tree that was written, and the row in `head` records where it must end.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _APPLICATION = int.from_bytes(b"dscr", "big")
 _KEY_BYTES = 32
 _LONG = 490  # 512 with a zero and the name of the journal
 
-# What SQLite's result codes mean for a curator, and the next step.
+# The meaning of SQLite's result codes for a curator, and the next step.
 _MEANINGS = {
     sqlite3.SQLITE_BUSY: "is locked by another process; nothing was written: try again when that process is done",
     sqlite3.SQLITE_LOCKED: "is locked; nothing was written: try again",
@@ -38,7 +38,7 @@ _MEANINGS = {
     sqlite3.SQLITE_READONLY: "cannot be written; nothing was written: allow writing to the file and to its folder",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened: allow reading and writing of the file and of its folder",
     sqlite3.SQLITE_PERM: "cannot be opened: allow reading and writing of the file and of its folder",
-    sqlite3.SQLITE_NOTADB: "is no discreet ledger, or its start is damaged: check the path, or restore the newest copy",
+    sqlite3.SQLITE_NOTADB: "is not a discreet ledger, or its start is damaged: check the path, or restore the newest copy",
     sqlite3.SQLITE_CORRUPT: "is damaged: restore the newest copy, and compare its head with your last release",
     sqlite3.SQLITE_IOERR: "could not be read or written: check the disk, then run `discreet ledger verify`",
 }
@@ -103,7 +103,7 @@ class Transaction:
         return row[0] if row and isinstance(row[0], bytes) else b""
 
     def append(self, entry: Entry, *, payload: bytes | None = None, mac: bytes | None = None) -> None:
-        """`entry` is the new head, with its payload or keyed hash beside it."""
+        """`entry` is the new head, with its payload or keyed hash."""
         execute = self._connection.execute
         execute("INSERT INTO entries VALUES (?, ?, ?)", (entry.sequence, entry_body(entry), entry.digest))
         if payload is not None:
@@ -113,9 +113,9 @@ class Transaction:
         execute("UPDATE head SET sequence = ?, digest = ?", (entry.sequence, entry.digest))
 
     def integrity(self) -> str:
-        """What SQLite finds wrong with the pages of the file; empty when nothing."""
+        """The fault that SQLite finds in the pages of the file; empty when there is none."""
         row = self._one("PRAGMA integrity_check(1)")
-        return "" if row == ("ok",) else f"SQLite says: {row[0] if row else 'nothing'}"
+        return "" if row == ("ok",) else f"SQLite reports:  {row[0] if row else 'nothing'}"
 
 
 class Store:
@@ -129,7 +129,7 @@ class Store:
             self.path = Path(path) if self._memory else Path(path).resolve()
         except (OSError, RuntimeError, TypeError, ValueError) as error:
             raise LedgerError(
-                f"ledger={str(path)!r}: is no usable path ({type(error).__name__}); check its spelling"
+                f"ledger={str(path)!r}: is not a usable path ({type(error).__name__}); check its spelling"
             ) from None
         self.closed = False
         if not self._memory:
@@ -139,7 +139,7 @@ class Store:
         """Whether there is a ledger file. Looks at its name only.
 
         Raises:
-            LedgerError: the folder is missing or unreadable, or the path is not that of a regular, non-empty file with one
+            LedgerError: the folder is missing or unreadable, or the path does not lead to a regular, non-empty file with one
                 name.
         """
         if self._memory:
@@ -154,7 +154,7 @@ class Store:
             except FileNotFoundError:
                 if journal_stands(self.path) and not os.path.lexists(self.path):  # again: it may be there by now
                     raise self.error(
-                        f"is gone, but its journal '{self.path.name}{JOURNAL}' is there: restore the ledger beside it"
+                        f"is gone, but its journal '{self.path.name}{JOURNAL}' is there: restore the ledger next to it"
                     ) from None
                 return False
         return True
@@ -241,7 +241,7 @@ class Store:
         """The layout of the ledger, which has exactly its tables and triggers."""
         pragmas = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _EXPECTED}
         if pragmas["application_id"] != _APPLICATION:
-            raise self.error("is no discreet ledger; check the path")
+            raise self.error("is not a discreet ledger; check the path")
         version, newest = pragmas["user_version"], LAYOUTS[-1].version
         if not 1 <= version <= newest:
             raise self.error(f"has format {version}, and this discreet knows 1 to {newest}: use the one that wrote it")
@@ -249,7 +249,9 @@ class Store:
         statements = {row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
         altered = statements != set(layout.schema) or pragmas["auto_vacuum"] != 0
         if altered or pragmas["journal_mode"] not in ("delete", "memory"):  # the second in memory, never of a file
-            raise self.error("was altered or is damaged (its tables are not those of a ledger): restore the newest copy")
+            raise self.error(
+                "was altered or is damaged (its tables are not the tables of a ledger): restore the newest copy"
+            )
         if not self._memory:
             self._require(rights_problem(self.path))
         return layout

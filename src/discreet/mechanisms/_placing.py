@@ -15,7 +15,7 @@ __all__ = ["by_block", "into", "is_paired", "mean_of_blocks", "order_of", "place
 
 
 def placed(cells: int, order: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
-    """The values at their positions among so many cells, 0 elsewhere."""
+    """The values at their positions among this many cells, 0 elsewhere."""
     return into(np.zeros(cells, dtype=np.int64), order, values)
 
 
@@ -42,7 +42,7 @@ def mean_of_blocks(structure: Blocks, of_size: Callable[[int], float]) -> float:
 
 
 def is_paired(structure: Tables) -> bool:
-    """Whether all tables have two rows or two columns and no depth: one row is minus the other."""
+    """True if all tables have two rows or two columns and no depth: one row is minus the other."""
     orders = [table.order for table in structure.tables]
     return all(order.ndim == 3 and order.shape[2] == 1 and 2 in order.shape[:2] for order in orders)
 

@@ -71,7 +71,7 @@ class NoiseWords:
     lattices: tuple[str, ...] = ()
 
     def fit(self, written: Mapping[str, str]) -> bool:
-        """Whether they are the words of the noise that `to_json` wrote."""
+        """True if they are the words of the noise that `to_json` wrote."""
         lattice = written.get("lattice", "")
         return written["noise"] == self.name and (not self.lattices or any(one in lattice for one in self.lattices))
 
@@ -101,9 +101,9 @@ class Audited:
         noisy: the first position that has noise.
         cell: gives the exact law there where it is to be checked by its tails; None for independent noise, whose law is at
             hand, and where it is not checked.
-        copied: the same noise for so many copies of the cells at some positions, which hold all or nothing of what is tied
+        copied: the same noise for this many copies of the cells at some positions, which hold all or nothing of what is tied
             together; None where every run has to be drawn by itself.
-        most_copies: so many copies are quick to make, at most.
+        most_copies: at most this many copies are quick to make.
     """
 
     squared: bool
@@ -137,7 +137,7 @@ class Noise(Protocol):
 
     @property
     def keeps_totals(self) -> bool:
-        """Whether everything that exact totals say of the counts is left as it is."""
+        """True if the noise changes nothing that exact totals determine about the counts."""
 
     def apply(self, values: Integers, bits: Bits) -> Integers:
         """The public answer of exact `values`. What is drawn never depends on them, but where codes are chosen."""

@@ -60,7 +60,7 @@ class GaussianNoise:
         return self.independent.half_width(level)
 
     def rank_error(self, _level: Fraction) -> None:
-        """Nothing is chosen."""
+        """None, because this noise does not choose codes."""
 
     def variance(self) -> float:
         """The variance in a cell, rounded up."""

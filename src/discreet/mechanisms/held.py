@@ -58,7 +58,7 @@ class HeldCells:
         return placed(self.cells, self.held, np.array([self.independent.half_width(level)]))
 
     def rank_error(self, _level: Fraction) -> None:
-        """Nothing is chosen."""
+        """None, because this noise does not choose codes."""
 
     def variance(self) -> float:
         """The variance in a cell that can hold a record, rounded up."""

@@ -1,4 +1,4 @@
-"""The least noise for ε-DP beside exact totals in small dimension: the K-norm of the hull of the sensitivity space.
+"""The least noise for ε-DP with exact totals in small dimension: the K-norm of the hull of the sensitivity space.
 
 P(v) ∝ exp(-ε‖v‖_K) on the lattice is ε-semi-DP by the triangle inequality, since every difference has norm 1 at most
 (Theorem L1, docs/proofs/semi-dp.md).
@@ -78,7 +78,7 @@ class KNormLaplace:
         return float(mean_variance(self.points, self.epsilon))
 
     def rank_error(self, _level: Fraction) -> None:
-        """Nothing is chosen."""
+        """None, because this noise does not choose codes."""
 
     def to_json(self) -> dict[str, str]:
         """Name, exact epsilon and lattice."""

@@ -56,7 +56,7 @@ class LaplaceNoise:
         return self.independent.half_width(level)
 
     def rank_error(self, _level: Fraction) -> None:
-        """Nothing is chosen."""
+        """None, because this noise does not choose codes."""
 
     def variance(self) -> float:
         """The variance in a cell, rounded up."""
@@ -67,7 +67,7 @@ class LaplaceNoise:
         return {"noise": _WORDS.name, _WORDS.parameter: text(self.scale)}
 
     def audited(self) -> Audited:
-        """Its loss is that of absolute values."""
+        """Its loss is the loss of absolute values."""
         return audited_cells(self, absolute_loss(self.scale), squared=False, is_gdp=False)
 
 

@@ -1,4 +1,4 @@
-"""Gaussian noise on the lattice that exact totals leave free: ρ-zCDP beside them, with σ² = Δ₂²/(2ρ).
+"""Gaussian noise on the lattice that exact totals leave free: ρ-zCDP given the totals, with σ² = Δ₂²/(2ρ).
 
 P(v) ∝ exp(-|v|²/(2σ²)) on L is ρ-semi-zCDP because a shifted lattice has no more mass than L itself (Theorem L1,
 docs/proofs/semi-dp.md). It has no GDP guarantee.
@@ -63,7 +63,7 @@ class LatticeGaussian:
         raise unreachable(structure)
 
     def can_be_drawn(self) -> bool:
-        """Whether the sampler takes these parameters: it refuses before it draws anything, so none is drawn to find out."""
+        """True if the sampler takes these parameters: it refuses before it draws anything, so none is drawn to find out."""
         structure = self.structure
         try:
             match structure:
@@ -116,7 +116,7 @@ class LatticeGaussian:
         return float(self.sigma2) * self.structure.rank / max(1, self.structure.size)
 
     def rank_error(self, _level: Fraction) -> None:
-        """Nothing is chosen."""
+        """None, because this noise does not choose codes."""
 
     def to_json(self) -> dict[str, str]:
         """Name, exact variance and lattice."""

@@ -103,7 +103,7 @@ def _first(structure: Structure) -> int:
 
 
 def copied_structure(structure: Structure, window: Positions, copies: int) -> Structure | None:
-    """The lattice of so many copies of the window; None for general equations."""
+    """The lattice of this many copies of the window; None for general equations."""
     match structure:
         case Blocks():
             return copied_blocks(structure, window, copies)
@@ -115,7 +115,7 @@ def copied_structure(structure: Structure, window: Positions, copies: int) -> St
 
 
 def copied_blocks(blocks: Blocks, window: Positions, copies: int) -> Blocks:
-    """The blocks of so many copies of the window."""
+    """The blocks of this many copies of the window."""
     block = np.repeat(np.arange(len(blocks.sizes)), blocks.sizes)
     kept = np.unique(block[np.isin(blocks.order, window)])  # a window holds all of a block or nothing of it
     order = copied_positions(blocks.order, window, copies)
@@ -123,7 +123,7 @@ def copied_blocks(blocks: Blocks, window: Positions, copies: int) -> Blocks:
 
 
 def copied_tables(tables: Tables, window: Positions, copies: int) -> Tables:
-    """The tables of so many copies of the window."""
+    """The tables of this many copies of the window."""
     kept = [table.order for table in tables.tables if np.isin(table.order, window).all()]
     width = len(window)
     places = [np.searchsorted(window, order) for order in kept]

@@ -36,7 +36,7 @@ __all__ = ["QUANTILE_CHOICE", "ExponentialQuantiles", "quantiles_change", "quant
 _MANY = 1 << 40
 _CHUNK = 1 << 18  # codes that are looked at together
 _LEAST_RANGE, _LARGEST_RANGE = Fraction(1, 10**17), Fraction(10**6)
-"""Like noise beyond 1e17 steps, a smaller range tells nothing; a larger one is never needed to find the best candidate."""
+"""A smaller range is useless, like noise beyond 1e17 steps; a larger range is never needed to find the best candidate."""
 
 
 _WORDS = NoiseWords(
@@ -126,7 +126,7 @@ def quantiles_for(sensitivity: Sensitivity, guarantee: Guarantee, asked: Codes) 
     """
     reach = guarantee.choice_range(sensitivity.l1, sensitivity.l2_squared)
     if reach < _LEAST_RANGE:
-        raise ArgumentError(f"guarantee={guarantee}: leaves a choice by rank less than 1e-17 to go by; spend more")
+        raise ArgumentError(f"guarantee={guarantee}: gives a choice by rank a range below 1e-17; spend more")
     return ExponentialQuantiles(asked.size, asked.cells, asked.at, min(reach, _LARGEST_RANGE))
 
 
@@ -139,7 +139,7 @@ QUANTILE_CHOICE = Mechanism((_WORDS,), _candidates)
 
 
 def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: Neighbours) -> Change:
-    """What one row can do to the choices of so many quantiles, counted in levels of choices that it changes by a record.
+    """What one row can do to the choices of this many quantiles, counted in levels of choices that it changes by a record.
 
     A record that is added or removed changes one choice in every level. One that is replaced changes one choice by two
     records, whose range is at most twice as large, or two choices by one: Δ₂² is 4 or 2 for a level.
@@ -168,7 +168,7 @@ def _selected(everything: Slice, law: ExponentialQuantiles, bits: Bits) -> Integ
 
 
 def _levels(quantiles: int) -> int:
-    """How many levels the balanced tree of so many choices has."""
+    """The number of levels of the balanced tree of this many choices."""
     return quantiles.bit_length()
 
 
@@ -203,7 +203,7 @@ def _chosen(part: Slice, node: Node, law: ExponentialQuantiles, bits: Bits) -> t
 
 
 def _lower(part: Slice, code: Integers, below: Integers) -> Slice:
-    """The records before the chosen code, and so many of those at it."""
+    """The records before the chosen code, and this many of the records at it."""
     chosen = code[part.owner]
     count = np.where(part.code == chosen, below[part.owner], part.count)
     kept = (part.code <= chosen) & (count > 0)

@@ -47,7 +47,7 @@ def change_of(
         cells: how many cells there are.
         nullable: whether a row in a cell may add nothing: its value is null, or in none of the coordinates.
         skipped: whether a row may be in no cell.
-        neighbours: who is compared: a row appears (every coordinate changes by what it adds), or is replaced.
+        neighbours: the neighbouring relation: a row appears (every coordinate changes by what it adds), or is replaced.
     """
     largest = max(abs(least), abs(most))
     alone = Sensitivity(at_once * largest, at_once * largest**2)

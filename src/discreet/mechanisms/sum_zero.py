@@ -1,4 +1,4 @@
-"""Laplace noise whose sums are 0: ε-DP beside exact totals where these leave blocks or tables of two rows free.
+"""Laplace noise whose sums are 0: ε-DP with exact totals where these leave blocks or tables of two rows free.
 
 Where θ(X) - θ(X') ∈ L for equal totals, noise V on L with P(v) ∝ exp(-ε‖v‖/Δ) is ε-semi-DP for every norm with ‖u‖ ≤ Δ on
 the sensitivity space, by the triangle inequality (Theorem L1, docs/proofs/semi-dp.md). Here it is ‖v‖₁ = Σ |vᵢ|.
@@ -80,14 +80,14 @@ class SumZeroLaplace:
         return mean_of_blocks(self.structure, lambda size: SumZeroLaplaceCell(self.scale, size).variance())
 
     def rank_error(self, _level: Fraction) -> None:
-        """Nothing is chosen."""
+        """None, because this noise does not choose codes."""
 
     def to_json(self) -> dict[str, str]:
         """Name, exact scale and lattice."""
         return {"noise": self.words.name, self.words.parameter: text(self.scale), "lattice": describe(self.structure)}
 
     def audited(self) -> Audited:
-        """The loss is that of absolute values."""
+        """The loss is the loss of absolute values."""
         return audited_lattice(
             self.structure,
             absolute_loss(self.scale),
@@ -142,14 +142,14 @@ class PairedLaplace:
         return total / max(1, sum(cells for cells, _ in sizes))
 
     def rank_error(self, _level: Fraction) -> None:
-        """Nothing is chosen."""
+        """None, because this noise does not choose codes."""
 
     def to_json(self) -> dict[str, str]:
         """Name, exact scale and lattice."""
         return {"noise": self.words.name, self.words.parameter: text(self.scale), "lattice": describe(self.structure)}
 
     def audited(self) -> Audited:
-        """The loss is that of absolute values; of every pair of rows each number counts twice."""
+        """The loss is the loss of absolute values; of every pair of rows each number counts twice."""
         return audited_lattice(
             self.structure,
             absolute_loss(2 * self.scale),

@@ -27,7 +27,7 @@ class LazyUniform:
         self._word = word
 
     def below(self, bound: Callable[[], Ball]) -> bool:
-        """Whether V < bound()."""
+        """True if V < bound()."""
         while True:
             if self._excess(bound, self._value + 1) > 0:
                 return True

@@ -1,4 +1,4 @@
-"""What the samplers accept: positive exact scales and sizes that fit into memory."""
+"""The parameters that the samplers accept: positive exact scales and sizes that fit into memory."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MAX_SIZE = 1 << 33
 
 
 def positive(value: Amount, name: str, *, most: int) -> Fraction:
-    """The exact rational `value`, which lies in (0, most].
+    """The exact rational `value`, which is in (0, most].
 
     Raises:
-        ArgumentError: for 0, negatives, NaN, infinities, values above `most` and anything that is no number.
+        ArgumentError: for 0, negatives, NaN, infinities, values above `most` and anything that is not a number.
     """
     number = exact(value, name)
     if not number > 0:
@@ -37,7 +37,7 @@ def capped(value: Fraction) -> float:
 
 
 def rate_between(value: Amount, name: str) -> Fraction:
-    """The exact rational `value`, which lies in [0, 1]."""
+    """The exact rational `value`, which is in [0, 1]."""
     number = exact(value, name)
     if not 0 <= number <= 1:
         raise ArgumentError(f"{name}={value!r}: must lie in [0, 1]")

@@ -1,7 +1,7 @@
 """Independent uniform random bits: the only source of randomness in discreet.
 
 The bits are an AES-256-CTR keystream whose key comes from the operating system and is replaced from its own output
-after every MiB, so a key recovered from memory says nothing about what was drawn before. That the keystream is
+after every MiB, so a key recovered from memory reveals nothing about what was drawn before. That the keystream is
 indistinguishable from true randomness is the one computational assumption under every guarantee of this library.
 
 Nothing is shared: every `system_bits()` is a fresh stream. A stream may be used by several threads; a forked child
@@ -33,7 +33,7 @@ _ZEROS = memoryview(bytes(_BLOCK))
 class Bits:
     """A stream of independent uniform bits, read from `read(count) -> bytes`.
 
-    Only tests build one from a source of their own; everything else calls `system_bits()`. A source that can write into
+    Only tests build one from another source; everything else calls `system_bits()`. A source that can write into
     memory of the caller gives that as `fill` too.
     """
 

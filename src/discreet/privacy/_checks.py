@@ -68,7 +68,7 @@ def checked_delta(value: Amount) -> Fraction:
 def total_delta(delta: Fraction) -> Fraction:
     """The δ of a result itself. Raises ArgumentError where it reaches 1."""
     if not delta < 1:
-        raise ArgumentError(f"delta={decimal_up(delta)}: the result would be no guarantee at all, because δ reaches 1")
+        raise ArgumentError(f"delta={decimal_up(delta)}: the result would not be a guarantee at all, because δ reaches 1")
     return delta
 
 
@@ -102,7 +102,7 @@ def single_amount(spend: object, measure: str) -> Fraction:
     """The number that a spend of a measure with one parameter is. Raises ArgumentError."""
     if isinstance(spend, list | tuple):
         raise ArgumentError(f"spend={printed(spend)}: must be a single amount under {measure}")
-    return exact(spend, "spend")  # type: ignore[arg-type]  # `exact` refuses what is no number
+    return exact(spend, "spend")  # type: ignore[arg-type]  # `exact` refuses what is not a number
 
 
 def exact_texts(document: Mapping[str, Any], fields: Sequence[str]) -> list[Fraction]:

@@ -135,7 +135,7 @@ def _newton(step: Callable[[float], float], start: float, inside: Callable[[floa
 def _verified(guess: float, safe: float, holds: Callable[[float], bool]) -> float:
     """An argument near `guess` for which `holds` is true, and the last one before it is not, unless `_NEAR` are skipped."""
     away = 0.0 if safe == inf else inf
-    at, width = guess if guess > 0 else _zcdp.TINY, 2.0**-53  # NaN is no guess
+    at, width = guess if guess > 0 else _zcdp.TINY, 2.0**-53  # NaN is not a guess
     while not holds(at):  # ends at the latest with `safe`
         at = nextafter(at * (1 + width if safe == inf else 1 - width), safe)
         width = min(2 * width, 0.5)

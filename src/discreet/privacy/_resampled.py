@@ -83,7 +83,7 @@ class GaussianSample:
     rate: Fraction
 
     def delta_at(self, epsilon: Amount) -> float:
-        """δ at this ε, rounded up: that of removing a record, which is never smaller than that of adding one."""
+        """δ at this ε, rounded up: that of removing a record, which is never smaller than the δ of adding one."""
         return self.remove_delta_at(epsilon)
 
     def remove_delta_at(self, epsilon: Amount) -> float:

@@ -254,7 +254,7 @@ def public_size(family: Family, law: Law, epsilon: Fraction) -> float:
 
 
 def _has_heavy_tails(slopes: dict[int, Ball], block: list[int], law: Law, mean: Ball) -> bool:
-    """Whether Σ_{j ≥ k} w_j (α_j − mean) ≥ 0 for every k inside the block; at its ends it is 0 by construction."""
+    """True if Σ_{j ≥ k} w_j (α_j − mean) ≥ 0 for every k inside the block; at its ends it is 0 by construction."""
     tail = ball(0)
     for k in reversed(block[1:]):
         tail += ball(law[k]) * (slopes[k] - mean)

@@ -89,7 +89,7 @@ def checked_budget(budget: object) -> Budget:
     """The budget itself.
 
     Raises:
-        ArgumentError: no budget measure, a budget of 0, or one so large that its ε is no finite double.
+        ArgumentError: no budget measure, a budget of 0, or one so large that its ε is not a finite double.
     """
     if not is_budget(budget):
         raise ArgumentError(f"budget={printed(budget)}: must be PureDP, ApproxDP, ZCDP or GDP")

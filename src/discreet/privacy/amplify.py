@@ -90,7 +90,7 @@ class Resampling:
         proportion: p > 0, exact.
         neighbours: who is protected in the original table. With ReplaceOne its size ñ is public and the sample has exactly
             min(⌊pñ⌋, n) records; with AddRemove every copy is kept with probability p/c and n never helps the reader.
-        group: how many persons are protected together (semi-adjacency beside invariants); it enters through K alone.
+        group: how many persons are protected together (semi-adjacency with invariants); it enters through K alone.
 
     Mechanisms on the resized data must be calibrated for *replacing* a record, whatever the outer relation (n is fixed).
     """
@@ -126,7 +126,7 @@ class Resampling:
 
     @property
     def sampled(self) -> int | None:
-        """How many original records are in the result: min(⌊pñ⌋, n) when ñ is public, None when it is not."""
+        """The number of original records in the result: min(⌊pñ⌋, n) when ñ is public, None when it is not."""
         size = self.neighbours.rows
         return None if size is None else min(floor(self.proportion * size), self.rows)
 

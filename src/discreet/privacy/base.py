@@ -83,13 +83,13 @@ class SpentMeasure(WrittenMeasure, Protocol):
     """A measure that a budget can have: it has coordinates that add, and passes through a resize."""
 
     symbols: ClassVar[tuple[str, ...]]
-    """Of its parameters, in the order of `fields`: ("ρ",)."""
+    """The symbols of its parameters, in the order of `fields`: ("ρ",)."""
     coordinate_symbols: ClassVar[tuple[str, ...]]
-    """Of its coordinates: ("ρ",), or ("μ²",)."""
+    """The symbols of its coordinates: ("ρ",), or ("μ²",)."""
     long_name: ClassVar[str]
     """For people: "zero-concentrated DP"."""
     amplified: ClassVar[bool]
-    """Whether sampling makes a guarantee of this measure stronger."""
+    """True if sampling makes a guarantee of this measure stronger."""
     power: ClassVar[int]
     """By a**power the first parameter grows for a records at once."""
 
@@ -141,7 +141,7 @@ class NoiseMeasure(SpentMeasure, Protocol):
 
     @classmethod
     def implying(cls, spend: Any, sampled: Sampling | None, *, totals: bool) -> tuple[Self, ...]:
-        """What may be guaranteed for all rows of a person in the table that is asked, so that the person has `spend`.
+        """What may be guaranteed for all rows of a person in the prepared table, so that the person has `spend`.
 
         Rounded down. Nothing where this measure implies no such spend.
         """
@@ -150,10 +150,10 @@ class NoiseMeasure(SpentMeasure, Protocol):
         """The exact δ(ε), for the original data, of this guarantee for the rows of a sample; None where none is known."""
 
     def as_pair(self, delta: Fraction, sampled: Sampling | None) -> Any:
-        """(ε, delta) for the original data, of this guarantee for the rows of the table that is asked."""
+        """(ε, delta) for the original data, of this guarantee for the rows of the prepared table."""
 
     def each_of(self, rows: int) -> Self:
-        """What each of so many rows may have, so that all of them together have this guarantee."""
+        """The guarantee that each of this many rows may have, so that all of them together have this guarantee."""
 
     def laplace_scale(self, l1: int) -> Fraction | None:
         """The scale of discrete Laplace noise with this guarantee; None where that noise is not used for it."""

@@ -1,7 +1,7 @@
 """Guarantees as the ledger sees them: coordinates that add, shares of a spend, and canonical JSON.
 
 A ledger adds (ε), (ε, δ), (ρ) or (μ²): exact rationals, refused by plain comparison (Theorem M1).
-RDP is no budget and has none.
+RDP is not a budget and has none.
 """
 
 from __future__ import annotations

@@ -66,12 +66,12 @@ def noise_measures() -> tuple[type[Target], ...]:
 
 
 def is_budget(value: object) -> TypeGuard[Budget]:
-    """Whether it is a guarantee that can be spent."""
+    """True if it is a guarantee that can be spent."""
     return type(value) in _BUDGETS
 
 
 def is_target(value: object) -> TypeGuard[Target]:
-    """Whether it is a guarantee that noise can have by itself."""
+    """True if it is a guarantee that noise can have by itself."""
     return type(value) in _NOISES
 
 
@@ -91,7 +91,7 @@ def budget_named(word: str) -> type[SpentMeasure]:
     """The measure of this name, which the library has written itself.
 
     Raises:
-        InternalError: there is none, or it is no budget.
+        InternalError: there is none, or it is not a budget.
     """
     for kind in _BUDGETS:
         if kind.word == word:

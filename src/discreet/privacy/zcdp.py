@@ -150,7 +150,7 @@ class ZCDP:
 
     @classmethod
     def implying(cls, spend: Any, sampled: Sampling | None, *, totals: bool) -> tuple[ZCDP, ...]:
-        """The ρ of zCDP; beside exact totals also one that implies (ε, δ)-DP, because noise on a lattice has no μ."""
+        """The ρ of zCDP; with exact totals also one that implies (ε, δ)-DP, because noise on a lattice has no μ."""
         if isinstance(spend, ApproxDP):
             useful = totals and sampled is None and spend.delta > 0
             return (cls.for_approx(spend.epsilon, spend.delta),) if useful else ()

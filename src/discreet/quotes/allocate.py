@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.queries import QuantileCodes, Query, RowCount
+from discreet.cube.queries import Query, RowCount
 from discreet.domain.neighbours import Neighbours, ReplaceOne
 from discreet.domain.steps import conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
@@ -58,17 +58,17 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None) ->
 
     Args:
         plan: the request.
-        spend: for one person of the original data; beside exact totals the effective amount (soundness 14).
+        spend: for one person of the original data; with exact totals the effective amount (soundness 14).
         exact_totals: the exact totals of the data set, if there are any.
 
     Raises:
         PlanError: the request asks only for what is public already, or the spend is too little for any noise.
     """
     asked = _asked(plan, exact_totals)
-    # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is no candidate.
+    # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is not a candidate.
     targets = [target for target in row_targets(plan, spend, exact_totals) if any(coordinates(target))]
     if not targets:
-        raise PlanError("spend: is nothing; spend more than 0")
+        raise PlanError("spend: is 0; spend more than 0")
     found = [_measured(asked, target) for target in targets]
     measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
     advertised = spend if exact_totals is None else _advertised(plan, spend, measured, joint)
@@ -78,7 +78,7 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None) ->
 
 
 def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = None) -> Quote:
-    """The noise that guarantees `target` for one row of the table that is asked, whatever that costs one person.
+    """The noise that guarantees `target` for one row of the prepared table, whatever that costs one person.
 
     Its spend is that of a row. Rows per person and a resize only choose the target, so one table of these quotes serves
     every proportion, and every spend.
@@ -105,7 +105,7 @@ def _lines(asked: Asked, measured: Sequence[Measured]) -> tuple[Line, ...]:
 def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> tuple[Target, ...]:
     """Guarantees of the noise that give `spend` to one person of the original data.
 
-    Beside exact totals, without a resize, that is `spend` itself: the sensitivities are those of semi-adjacent tables.
+    With exact totals and without a resize, that is `spend` itself: the sensitivities are those of semi-adjacent tables.
     After a resize they are the functional parameters of the whole release (Theorems R1 to R3): everything that reads the
     sample is composed inside and converted once; the a rows of semi-adjacent tables enter through the law of the copies
     (soundness 12). Otherwise group privacy over the rows of a person, inverted exactly. Under ApproxDP there are several,
@@ -121,7 +121,7 @@ def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> 
 
 
 def resampling_of(plan: Plan, exact_totals: ExactTotals | None) -> Resampling | None:
-    """The resize of a plan as its guarantee sees it: beside exact totals a rows are protected together."""
+    """The resize of a plan as its guarantee sees it: with exact totals a rows are protected together."""
     resize = resize_of(plan)
     group = 1 if exact_totals is None else exact_totals.adjacency.a
     if resize is None:
@@ -132,7 +132,7 @@ def resampling_of(plan: Plan, exact_totals: ExactTotals | None) -> Resampling | 
 
 
 def _moved_rows(plan: Plan, exact_totals: ExactTotals | None) -> int:
-    """How many rows of the table that is asked can differ between the tables that are compared."""
+    """The number of rows of the prepared table that can differ between the compared tables."""
     sampled = resampling_of(plan, exact_totals)
     if sampled is not None:
         return sampled.most
@@ -184,7 +184,7 @@ def _shaped(asked: Asked, query: Query, part: Target) -> Query:
 
 
 def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: Target) -> Fraction:
-    """What the queries cost together, relative to one by one; beside exact totals they are added up one by one."""
+    """The cost of the queries together, relative to the sum of their costs; 1 with exact totals, where they add up."""
     if asked.space is not None:
         return Fraction(1)
     return joint_factor([_change(asked, query) for query in queries], shares, type(target).size)
@@ -211,7 +211,7 @@ def _refuse_known(asked: Asked, query: Query) -> None:
 
 
 def _is_said(asked: Asked, query: Query) -> bool:
-    """Whether the published totals say the answer: how many rows have each combination of all values that it reads."""
+    """True if the published totals determine the answer: how many rows have each combination of all values that it reads."""
     plan = asked.plan
     read = [*query.columns(), *(group.column for group in plan.group_by)]
     read += [step.column for step in conditions_of(plan.steps)]
@@ -228,15 +228,34 @@ def _part(target: Target, share: Fraction) -> Target:
 
 
 def _answer(asked: Asked, query: Query) -> Answer:
-    """What a mechanism has to know of the answer: its size, and what exact totals leave free of it."""
-    if isinstance(query, QuantileCodes):
-        return Codes(query.size, asked.plan.layout.cells, query.at)
-    space, size = asked.space, asked.plan.layout.cells * sum(query.widths())
-    if space is None:
-        return Vector(size)
-    counts = space.structure if isinstance(query, RowCount) else None
-    lattice = None if counts is None else Lattice(counts, space.beside.adjacency.a)
-    return Vector(size, _held(space, query) if len(space.held) < space.cells else None, lattice)
+    """What a mechanism has to know of the answer: that codes are chosen, or its size and what exact totals leave free."""
+    return query.change(_Answered(asked, query), asked.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """The answer of a query by the way in which a row counts in it, so that nothing that is chosen gets added noise."""
+
+    asked: Asked
+    query: Query
+
+    def adds(self, _least: int, _most: int, *, at_once: int, parts: int, nullable: bool) -> Answer:  # noqa: ARG002
+        return self._vector()
+
+    def replaces(self, _most: int) -> Answer:
+        return self._vector()
+
+    def chooses(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Answer:  # noqa: ARG002
+        return Codes(size, self.asked.plan.layout.cells, at)
+
+    def _vector(self) -> Vector:
+        space, size = self.asked.space, self.asked.plan.layout.cells * sum(self.query.widths())
+        if space is None:
+            return Vector(size)
+        # Only counts of rows have the lattice of the totals. Noise without it is safe for every query.
+        counts = space.structure if isinstance(self.query, RowCount) else None
+        lattice = None if counts is None else Lattice(counts, space.beside.adjacency.a)
+        return Vector(size, _held(space, self.query) if len(space.held) < space.cells else None, lattice)
 
 
 def _held(space: Space, query: Query) -> NDArray[np.int64]:
@@ -256,7 +275,7 @@ def changes_of(quoted: Quote) -> tuple[Change, ...]:
 
 
 def _change(asked: Asked, query: Query) -> Change:
-    """What one replaced (or added) row can do; after a resize n is fixed, so there it is that of replace-one."""
+    """What one replaced (or added) row can do; after a resize n is fixed, so there it is the change under replace-one."""
     plan, rows = asked.plan, asked.facts.rows
     neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
     row = _OneRow(cells=plan.layout.cells, skipped=not counts_every_row(plan), neighbours=neighbours)
@@ -265,7 +284,7 @@ def _change(asked: Asked, query: Query) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class _OneRow:
-    """The row that differs, in a request of so many cells, where it may count nowhere: its change by each rule."""
+    """The row that differs, in a request of this many cells, where it may count nowhere: its change by each rule."""
 
     cells: int
     skipped: bool
@@ -286,13 +305,13 @@ class _OneRow:
     def replaces(self, most: int) -> Change:
         return Change(Sensitivity(most, most**2), Sensitivity(0, 0), Sensitivity(0, 0))
 
-    def chooses(self, quantiles: int, *, nullable: bool) -> Change:
+    def chooses(self, _size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Change:
         skipped = self.skipped or nullable
-        return quantiles_change(quantiles, cells=self.cells, skipped=skipped, neighbours=self.neighbours)
+        return quantiles_change(len(at), cells=self.cells, skipped=skipped, neighbours=self.neighbours)
 
 
 def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:
-    """What semi-adjacent tables can differ by: all a rows together, but nothing that the totals forbid."""
+    """The changes between semi-adjacent tables: all a rows together, but nothing that the totals forbid."""
     if isinstance(query, RowCount):
         return space.of_rows()
     return space.of_moves(*((move.l1, move.l2_squared) for move in (change.within, change.across, change.leaves)))
@@ -320,7 +339,7 @@ def check_large(quote: Quote) -> Quote:
     """The quote itself, when it can be released.
 
     Raises:
-        PlanError: it is large, and so noisy that its counts are no 64-bit integers.
+        PlanError: it is large, and so noisy that its counts do not fit 64-bit integers.
     """
     if is_large(quote.plan.layout):
         for line in quote.lines:

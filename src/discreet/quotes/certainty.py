@@ -3,7 +3,7 @@
 An interval holds where a few statements about noise do: that a noise lies within its half-width, or a sum of noises; or that
 the tests of a quantile do not fail. If each of m statements fails with probability at most (1 - LEVEL)/m, then with
 probability at least LEVEL none fails (Boole's inequality), however they depend on each other: the same noise may stand in
-several statistics, and noise beside exact totals moves several cells at once. For independent noises the best level, LEVEL
+several statistics, and noise with exact totals moves several cells at once. For independent noises the best level, LEVEL
 to the power 1/m, would allow each statement no more than 1.026 times that probability.
 """
 

@@ -20,7 +20,7 @@ __all__ = ["Asked", "recipes_of", "weights_of"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """A request with what is known of its table: facts, public rows and, beside exact totals, the sensitivity space."""
+    """A request with what is known of its table: facts, public rows and, with exact totals, the sensitivity space."""
 
     plan: Plan
     facts: TableFacts
@@ -28,7 +28,7 @@ class Asked:
 
     @property
     def filtered(self) -> bool:
-        """Whether rows can fail a condition."""
+        """True if rows can fail a condition."""
         return bool(conditions_of(self.plan.steps))
 
     @property
@@ -47,7 +47,7 @@ class Asked:
 
 
 def recipes_of(asked: Asked) -> tuple[Recipe, ...]:
-    """How each statistic of the request is answered, in their order.
+    """The recipes of the statistics of the request, in their order.
 
     Trees of quantiles have a single level here; their shape depends on the noise that they will get.
     """

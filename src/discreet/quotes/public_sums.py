@@ -1,4 +1,4 @@
-"""What is public about the counts of a request: which sums of cells are known exactly, and which are at most so large.
+"""The public sums of the counts of a request: which sums of cells are known exactly, and which have a known maximum.
 
 From these a reader can make a table of counts that has the sums; see `views`. Nothing here depends on a row.
 """
@@ -28,12 +28,12 @@ from discreet.totals.structure import exact_sums
 __all__ = ["PublicSums", "sums_of_counts", "sums_of_frame"]
 
 Sums = tuple[NDArray[np.int64] | None, NDArray[np.int64]]
-"""For every cell the number of its sum, -1 for none, and the sums; without labels the sum is that of all cells."""
+"""For every cell the number of its sum, -1 for none, and the sums; without labels it is the sum of all cells."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicSums:
-    """Sums of the counts of cells: the `exact` ones, and in `most` those that are at most so large."""
+    """Sums of the counts of cells: the `exact` ones, and in `most` the sums that can be at most this large."""
 
     exact: tuple[Sums, ...]
     most: tuple[Sums, ...]
@@ -48,7 +48,7 @@ def _json(sums: Sequence[Sums]) -> list[dict[str, Any]]:
 
 
 def sums_of_counts(plan: Plan, exact_totals: ExactTotals | None) -> PublicSums:
-    """What is public of the numbers of rows in the cells of a request.
+    """The public sums of the numbers of rows in the cells of a request.
 
     Rows that a condition drops are in no cell: without the conditions the sums are at least as large.
     """
@@ -65,7 +65,7 @@ def sums_of_counts(plan: Plan, exact_totals: ExactTotals | None) -> PublicSums:
 
 
 def sums_of_frame(plan: Plan, exact_totals: ExactTotals | None, groups: tuple[Group, ...]) -> PublicSums:
-    """What is public of the numbers of rows in a frame: for every cell of the request one for each of further groups."""
+    """The public sums of the numbers of rows in a frame, which divides every cell of the request into further groups."""
     facts = plan.facts
     outer = sums_of_counts(plan, exact_totals)
     width = prod(len(group_labels(group, facts)) for group in groups)

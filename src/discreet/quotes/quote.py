@@ -1,4 +1,4 @@
-"""What a request costs and how exact it will be, in values and in words. Everything in a quote is public."""
+"""The cost of a request and its expected errors, in values and in words. Everything in a quote is public."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Measured:
     """One primitive query with its noise.
 
     Args:
-        query: what is asked.
+        query: the primitive query.
         share: its share of the spend.
-        sensitivity: how far the answers of the tables that are compared lie apart: neighbours or, beside exact totals and
+        sensitivity: how far the answers of the compared tables can differ: neighbours or, with exact totals and
             without a resize, semi-adjacent tables.
         ordinary: the same for one replaced row, totals or not: what an ordinary statement would be made with.
         guarantee: what it costs, for those tables.
@@ -71,7 +71,7 @@ class Line:
     """One statistic of a quote.
 
     Args:
-        statistic: what is asked.
+        statistic: the requested statistic.
         recipe: how it is put together.
         level: each noisy part lies within its half-width with at least this probability, so that all those of a statistic,
             or of the whole release where its intervals hold together, do with probability at least `LEVEL`; see `certainty`.
@@ -84,14 +84,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quote:
-    """What a request costs and how exact it will be, before anything is read.
+    """The cost of a request and its expected errors, before anything is read.
 
     Args:
         plan: the request.
-        spend: what it costs, for one person of the original data, in the measure of the budget; beside exact totals the
+        spend: what it costs, for one person of the original data, in the measure of the budget; with exact totals the
             effective amount.
-        group: how many rows of the table that is asked can differ between the tables that are compared: rows per person,
-            times the copies of a resize, or the semi-adjacency beside exact totals.
+        group: the number of rows of the prepared table that can differ between the compared tables: rows per person,
+            times the copies of a resize, or the semi-adjacency with exact totals.
         measured: the primitive queries with their noise.
         lines: one for each statistic.
         beside: the exact totals, if there are any.
@@ -136,7 +136,7 @@ class Quote:
         if self.beside is not None:
             lines += totals_text(self, self.beside)
         if self.group > 1 and (self.beside is None or resize is not None):
-            lines.append(f"one person can move {self.group} rows of the table that is asked; the noise allows for that")
+            lines.append(f"one person can move {self.group} rows of the prepared table; the noise allows for that")
         if resize is not None and resize.proportion < 1 and not self.spend.amplified:
             lines.append("sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller")
         lines.append(str(self.plan.layout))
@@ -146,12 +146,15 @@ class Quote:
             lines += [f"    {line}" for line in _choice_text(one)]
         if self.joint < 1:
             together = decimal_text(self.joint, 3)
-            lines.append(f"one row cannot do its worst to all of them at once: together they cost {together} of the sum")
+            lines.append(
+                f"one row cannot have its largest effect on all queries at once: together they cost {together} of the sum "
+                "of their costs"
+            )
         return "\n".join([*lines, *accuracy_text(self)])
 
 
 def accuracy_text(quote: Quote) -> list[str]:
-    """How exact each statistic will be, below a line that says what these numbers mean."""
+    """The expected error of each statistic, below a line that explains these numbers."""
     together = "; all intervals hold together" if quote.plan.intervals == "simultaneous" else ""
     what = f"half of the 95 % interval; means, variances and shares in a group of 1,000 rows{together}"
     lines = [f"expected error ({what}):"]
@@ -161,12 +164,12 @@ def accuracy_text(quote: Quote) -> list[str]:
 
 
 def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:
-    """What the totals mean for the guarantee."""
+    """The effect of the exact totals on the guarantee, in words."""
     adjacency = exact_totals.adjacency
     bound = "" if adjacency.exact and exact_totals.totals is not None else " at most"
     named = ", ".join(exact_totals.invariants.columns)
     compared = f"tables with the same totals that differ in{bound} a = {adjacency.a} rows ({adjacency.reason})"
-    lines = [f"exact totals of {named} stand beside it, unprotected: compared are {compared}"]
+    lines = [f"exact totals of {named} are published alongside, unprotected; the guarantee compares {compared}"]
     if exact_totals.totals is None:
         later = "once they are, a can only become smaller, and the noise is chosen for them"
         lines.append(f"the totals are not published yet; {later}")
@@ -184,7 +187,7 @@ def _choice_text(one: Measured) -> list[str]:
     if len(one.alternatives) < 2:
         return []
     shown_ones = "; ".join(f"{other.mechanism} {other.deviation:.4g}" for other in one.alternatives)
-    return [f"the least noise of those that give this guarantee (standard deviation in a cell): {shown_ones}"]
+    return [f"the least noise among the mechanisms that give this guarantee (standard deviation in a cell): {shown_ones}"]
 
 
 def noises_behind(plan: Plan, measured: Sequence[Measured], level: Fraction) -> Noises:

@@ -1,4 +1,4 @@
-"""The sensitivity space of a request beside exact totals: how far its answers move between semi-adjacent tables.
+"""The sensitivity space of a request with exact totals: how far its answers move between semi-adjacent tables.
 
 S = {θ(X) - θ(X') : equal totals, at most a(t) rows differ}. Where the totals are those of a partition into classes, the
 changed rows can be matched class by class, so a member of S is a sum of a(t) moves of one row *within its class*; for tables
@@ -40,7 +40,7 @@ _SOME_ROWS = 2**39
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Space:
-    """What the totals leave free of a request on the original table.
+    """The changes of a request on the original table that the totals leave free.
 
     Args:
         beside: the totals and a(t).
@@ -60,11 +60,11 @@ class Space:
 
     @property
     def determined(self) -> bool:
-        """Whether the row counts of all cells follow from the totals in a way that is worked out here."""
+        """True if the row counts of all cells follow from the totals in a way that is worked out here."""
         return isinstance(self.structure, Blocks | MarginTables) and self.structure.determined
 
     def says(self, columns: Iterable[str]) -> bool:
-        """Whether some published table says how many rows have each combination of values of the columns."""
+        """True if some published table determines how many rows have each combination of values of the columns."""
         return any(table.issuperset(columns) for table in self.tables)
 
     def of_values(self, least: int, most: int, *, may_skip: bool) -> Sensitivity:
@@ -101,7 +101,7 @@ class Space:
 
 
 def space_of(plan: Plan, totals: ExactTotals) -> Space | None:
-    """What the totals leave free of the request; None where it asks a resized table.
+    """The changes of the request that the totals leave free; None for a resized table.
 
     Raises:
         PlanError: a column of the totals is imputed.
@@ -158,7 +158,7 @@ def _plan_of(schema: Schema, query: object) -> Plan:
         return table.group_by(query).agg(count())
     if isinstance(query, Sequence) and query and all(isinstance(name, str) for name in query):
         return table.group_by(*query).agg(count())
-    return table.agg(query)  # type: ignore[arg-type]  # agg refuses what is no statistic
+    return table.agg(query)  # type: ignore[arg-type]  # agg refuses what is not a statistic
 
 
 def _largest(plan: Plan, space: Space) -> Sensitivity:
@@ -167,7 +167,7 @@ def _largest(plan: Plan, space: Space) -> Sensitivity:
 
 
 def _across(plan: Plan, view: View, totals: ExactTotals) -> bool:
-    """Whether some class of the totals has rows in two cells; True is always right."""
+    """True if some class of the totals may have rows in two cells; True is always right."""
     shown = {name for name, labels in view.labels if labels > 1}
     star = star_of(totals.invariants)
     if star is not None:

@@ -17,7 +17,7 @@ from discreet.totals.exact_totals import ExactTotals
 __all__ = ["checked_errors", "quote_for"]
 
 _LEAST, _MOST = -15, 6
-"""Spends from 1e-15 to 1e6 are tried; beyond, a spend protects nobody."""
+"""The search tries spends from 1e-15 to 1e6. A larger spend protects nobody."""
 
 
 def quote_for(plan: Plan, error: Mapping[str, Amount], budget: Budget, exact_totals: ExactTotals | None) -> Quote:
@@ -38,7 +38,7 @@ def quote_for(plan: Plan, error: Mapping[str, Amount], budget: Budget, exact_tot
     low, high = 900 * _LEAST, 900 * _MOST
     best = _met(plan, high, targets, budget, exact_totals)
     if best is None:
-        raise PlanError("error: is met by no spend below 1e6; ask for less, for a coarser step or for fewer groups")
+        raise PlanError("error: no spend below 1e6 meets it; allow a larger error, or take a coarser step or fewer groups")
     while high - low > 1:
         middle = (low + high) // 2
         found = _met(plan, middle, targets, budget, exact_totals)

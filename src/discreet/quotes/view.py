@@ -43,7 +43,7 @@ class View:
 
     @property
     def free(self) -> int:
-        """How many cells of the request share the same groups of the columns of the totals."""
+        """The number of cells of the request that share the same groups of the columns of the totals."""
         return prod(count for column, count in self.labels if column not in self.places)
 
 
@@ -51,18 +51,18 @@ def refuse_imputed(plan: Plan, columns: tuple[str, ...]) -> None:
     """No column of the totals is imputed.
 
     Raises:
-        PlanError: one is; its published totals would not be those of the table that is asked.
+        PlanError: one is; its published totals would not be the totals of the prepared table.
     """
     for step in plan.steps:
         if isinstance(step, Impute) and step.column in columns:
             raise PlanError(
-                f"impute('{step.column}'): exact totals of the column are published, so it may not be imputed; "
-                "its nulls are a group of their own"
+                f"impute('{step.column}'): exact totals of the column are published, so it cannot be imputed; "
+                "its nulls form a separate group"
             )
 
 
 def view_of(plan: Plan, columns: tuple[str, ...]) -> View | None:
-    """The view, or None where the rows that are asked are not those of the original table (a resize).
+    """The view, or None where the prepared table does not have the rows of the original table (a resize).
 
     Raises:
         PlanError: a column of the totals is imputed.
@@ -88,7 +88,7 @@ def view_of(plan: Plan, columns: tuple[str, ...]) -> View | None:
 
 
 def counts_every_row(plan: Plan, but: tuple[str, ...] = ()) -> bool:
-    """Whether every row counts in exactly one cell of the request, whatever its values; the columns `but` are left aside."""
+    """True if every row counts in exactly one cell of the request, whatever its values; the columns `but` are left aside."""
     groups = all(is_complete(group, plan.facts) for group in plan.group_by if group.column not in but)
     return groups and all(step.column in but for step in conditions_of(plan.steps))
 

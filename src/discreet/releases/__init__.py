@@ -6,8 +6,8 @@
 * `consistent`: Noisy counts made a table of non-negative integers that has the published totals exactly
 * `document`: What came out: numbers with error bars, the guarantee, and all that a third party needs to check both
 * `evaluate`: A quote carried out on its cubes: exact integers, then noisy integers
-* `files`: A table that is too large for one document: Parquet files of so many rows each, and digests over their
-  bytes
+* `files`: A table that is too large for one document: Parquet files of a limited number of rows each, and their
+  digests
 * `frames`: The frames that a release document holds, and what their files are called
 * `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
 * `plot`: The numbers of a release as bars with their intervals

@@ -25,7 +25,7 @@ __all__ = ["least_squares", "near_integers"]
 
 _NEWTON_STEPS = 60
 _SETTLED = 1e-6
-"""A real this near to an integer counts as that integer."""
+"""A real number this close to an integer counts as that integer."""
 _GAP = 0.05
 """HiGHS may stop when ‖y - v‖² is proved to be within 5 % of the least; where two margins meet it is the least anyway."""
 _NODES = 20
@@ -181,7 +181,7 @@ def _any_integers(real: NDArray[np.float64], groups: Any, totals: NDArray[np.int
     if solution.x is None:
         why = "has these totals" if solution.status == 2 else "with these totals was found"
         raise ArgumentError(
-            f"constraints: no table of non-negative integers {why}; give totals of one table, or fewer that overlap"
+            f"constraints: no table of non-negative integers {why}; give totals of one table, or fewer overlapping totals"
         )
     up, down = np.split(np.rint(solution.x[:-1]).astype(np.int64), 2)
     return np.asarray(start + up - down, dtype=np.int64)

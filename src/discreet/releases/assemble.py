@@ -38,7 +38,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """A table beside the main one: label columns, counts with intervals, and the counts that agree with other tables."""
+    """A table next to the main one: label columns, counts with intervals, and the counts that agree with other tables."""
 
     name: str
     labels: list[LabelColumn]

@@ -1,8 +1,8 @@
 """Noisy counts made a table of non-negative integers that has the published totals exactly.
 
-A function of public numbers only: noisy integers and totals that are published beside them. It is a view for readers who
+A function of public numbers only: noisy integers and totals that are published with them. It is a view for readers who
 need a table without negative counts and with the right sums. It is biased (zeros cannot be balanced by negative noise), so
-the unbiased noisy table stays beside it.
+the unbiased noisy table is kept next to it.
 
 Totals are given as constraints, each a label per cell and a total per label. Disjoint and nested groups are solved exactly
 in integers by sorting; groups that cross go to a solver. Whatever the way, the sums are checked in integers at the end.
@@ -125,7 +125,7 @@ def _check_constraint(place: int, labels: NDArray[np.int64], totals: NDArray[np.
 def _untangled(constraints: Sequence[Constraint]) -> list[Constraint]:
     """Equivalent constraints, in their places, none of which has groups that lie within the groups of another.
 
-    Counties within states: the state's total less those of its counties is the total of the cells outside all counties.
+    Counties within states: the state's total less the totals of its counties is the total of the cells outside all counties.
 
     Raises:
         ArgumentError: the parts of a group add up to more than its total.
@@ -140,7 +140,7 @@ def _untangled(constraints: Sequence[Constraint]) -> list[Constraint]:
                 rest = rest - _sums(within, parts, rest.size)
         if np.any(rest < 0):
             raise ArgumentError(
-                f"constraints[{place}]: a total is less than those of the groups within it; correct one of them"
+                f"constraints[{place}]: a total is less than the totals of the groups within it; correct one of them"
             )
         apart[place] = (rest_labels, rest)
     return apart
@@ -155,7 +155,7 @@ def _within(finer: NDArray[np.int64], labels: NDArray[np.int64], parts: int) -> 
 
 
 def _zeros(cells: int, constraints: Sequence[Constraint], fixed_zero: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Which cells must be 0: those fixed, and those of groups whose total is 0.
+    """The cells that must be 0: the fixed cells, and the cells of groups whose total is 0.
 
     Raises:
         ArgumentError: a group with a positive total has no other cells.
@@ -171,7 +171,7 @@ def _zeros(cells: int, constraints: Sequence[Constraint], fixed_zero: NDArray[np
         stuck = np.flatnonzero((open_cells == 0) & (totals > 0))
         if stuck.size:
             raise ArgumentError(
-                f"constraints[{place}]: group {stuck[0]} has a positive total, or rest beside the groups within it, but no "
+                f"constraints[{place}]: group {stuck[0]} has a positive total, or rest outside the groups within it, but no "
                 "cell that may be above 0 (groups of total 0 and fixed cells are out); correct the totals or the zeros"
             )
     return zero

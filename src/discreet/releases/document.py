@@ -1,7 +1,7 @@
 """What came out: numbers with error bars, the guarantee, and all that a third party needs to check both.
 
 A release is one canonical JSON document with a digest over itself; everything in it is public. The table, the guarantee
-and the files are views of that document. The table of a *large* release stands in files beside it, whose digests it holds.
+and the files are views of that document. The table of a *large* release is in separate files, whose digests it holds.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _PARTS = ("name", "dataset", "guarantee", "columns")
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """What the release promises to each person, for the original data.
+    """The promise of the release to each person, for the original data.
 
     Args:
         measure: the guarantee itself; it counts preprocessing, resampling and everything in the release.
-        relation: "add-remove" or "replace-one": who is compared with whom.
+        relation: "add-remove" or "replace-one": the neighbouring relation.
         rows_per_person: how many rows one person can have.
         report_delta: the δ at which `epsilon` is stated (0 for pure differential privacy).
         epsilon: an upper bound of ε at that δ.
@@ -92,11 +92,11 @@ class Release:
 
     Args:
         payload: the document.
-        folder: where the files of a large release stand; None for others, and where that is not known.
+        folder: where the files of a large release are; None for others, and where that is not known.
 
     Raises:
-        ArgumentError: bytes that are no release, were changed or cut, or come from a newer version; from the properties too,
-            where a document with a digest that fits lacks what every release has.
+        ArgumentError: bytes that are not a release, were changed or cut, or come from a newer version; from the properties
+            too, where a document with a digest that fits lacks what every release has.
     """
 
     payload: bytes
@@ -107,14 +107,14 @@ class Release:
         found = document.get("format")
         if type(found) is not int or found > FORMAT:
             raise ArgumentError(
-                f"release: its format is {printed(found)}, this version reads up to {FORMAT}; update discreet"
+                f"release: its format is {printed(found)}, but this version reads formats up to {FORMAT}; update discreet"
             )
         body = {key: value for key, value in document.items() if key != "digest"}
         if document.get("digest") != _written(digest, body):
             raise ArgumentError("release: its digest does not match its content; it was changed after it was written")
         missing = [key for key in _PARTS if key not in document]
         if missing:
-            raise ArgumentError(f"release: has no '{missing[0]}'; it is no document that discreet wrote")
+            raise ArgumentError(f"release: has no '{missing[0]}'; it is not a document that discreet wrote")
 
     def __reduce__(self) -> tuple[type[Release], tuple[bytes, Path | None]]:
         return Release, (self.payload, self.folder)  # so that a pickle is checked like a file
@@ -131,7 +131,7 @@ class Release:
         """Bars with their intervals, one for each group, as an Altair chart (extra `plot`).
 
         Args:
-            statistic: a column of `table` such as "mean_wage", or the name of a further frame such as that of a histogram;
+            statistic: a column of `table` such as "mean_wage", or the name of a further frame (a histogram's);
                 left out: the first number there is.
 
         Raises:
@@ -165,7 +165,7 @@ class Release:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the release promises."""
+        """The promise of the release."""
         with _as_written("guarantee"):
             return _guarantee(self.document["guarantee"])
 
@@ -178,7 +178,7 @@ class Release:
     def table(self) -> pl.DataFrame:
         """One row for every cell of the public domain: group columns, then each statistic with its bounds.
 
-        That of a large release is read into memory whole; `scan` reads what is asked for.
+        The table of a large release is read into memory whole; `scan` reads only the requested part.
         """
         document = self.document
         if _parts(document):
@@ -200,7 +200,7 @@ class Release:
         return self.table.lazy()
 
     def shown(self, rows: int) -> dict[str, Any]:
-        """The document with the values of its table; of a large release with those of at most the first `rows` rows."""
+        """The document with the values of its table; of a large release, at most the values of the first `rows` rows."""
         document = self.document
         if _parts(document):
             head = None if self.folder is None else collected(self.scan().head(rows))
@@ -237,7 +237,7 @@ class Release:
                 "to_pandas(): needs the extra: pip install 'discreet[pandas]'; or use release.table"
             ) from None
         if self.parts:
-            raise ArgumentError("to_pandas(): the table is too large; take what you need of release.scan()")
+            raise ArgumentError("to_pandas(): the table is too large; take what you need from release.scan()")
         table = self.table
         return pd.DataFrame({name: table[name].to_list() for name in table.columns})
 
@@ -316,7 +316,7 @@ def column_json(name: str, values: Sequence[Any]) -> dict[str, Any]:
     """
     kinds = {_kind(found) for found in set(map(type, values)) if found is not NoneType}
     if len(kinds) > 1:
-        raise ArgumentError(f"column '{name}': values of several kinds: {', '.join(sorted(kinds))}")
+        raise ArgumentError(f"column '{name}': has values of several kinds: {', '.join(sorted(kinds))}")
     return {"name": name, "kind": min(kinds, default="text"), "values": list(values)}
 
 
@@ -344,11 +344,11 @@ def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
 
 @contextmanager
 def _as_written(part: str) -> Iterator[None]:
-    """A document with the right digest that discreet did not write fails inside as one that is no release."""
+    """A document with the right digest that discreet did not write fails inside like bytes that are not a release."""
     try:
         yield
     except Exception:  # noqa: BLE001 (whatever a made-up document does to rationals and frames)
-        raise ArgumentError(f"release: its {part} cannot be read; it is no document that discreet wrote") from None
+        raise ArgumentError(f"release: its {part} cannot be read; it is not a document that discreet wrote") from None
 
 
 def _parts(document: Mapping[str, Any]) -> tuple[TableFile, ...]:
@@ -387,7 +387,7 @@ def _parsed(payload: bytes) -> dict[str, Any]:
     except (ValueError, TypeError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise ArgumentError("release: is no release document, or only a part of one")
+        raise ArgumentError("release: is not a release document, or is only part of one")
     return document
 
 
@@ -397,4 +397,4 @@ def _written(write: Callable[[Mapping[str, Any]], str], body: Mapping[str, Any])
     except ValueError:
         raise ArgumentError("release: holds a number that is not finite") from None
     except RecursionError:
-        raise ArgumentError("release: is nested too deeply; it is no document that discreet wrote") from None
+        raise ArgumentError("release: is nested too deeply; it is not a document that discreet wrote") from None

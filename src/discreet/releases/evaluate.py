@@ -35,7 +35,7 @@ def scanned(engine: Engine, layout: Layout, *before: CubeRequest) -> Iterator[Cu
 
 
 def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArray[Any]]:
-    """The measured queries on the table that is asked: one vector over the cells of the release for each. Private.
+    """The measured queries on the prepared table: one vector over the cells of the release for each. Private.
 
     Where codes are chosen, what they are chosen from: `QuantileCodes.answer`. Parts are drawn one by one and yet have the
     law of one joint cube (docs/proofs/cube.md, Q2).
@@ -57,7 +57,7 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
     for position, (brought, cube) in enumerate(zip(parts, cubes, strict=True)):
         rows = row_count(cube) if rows is None else rows
         if row_count(cube) != rows:
-            raise InternalError("the source has another number of rows than declared")
+            raise InternalError("the source does not have the declared number of rows")
         asked = resample(cube, brought.axes, brought.moments, resize=resize_of(plan), rows=known, bits=bits)
         cells = cells_of(plan, asked, brought)
         for number, one in enumerate(quote.measured):
@@ -71,8 +71,8 @@ def noisy_answers(
 ) -> list[NDArray[Any]]:
     """The same vectors with the noise of the quote, and what was chosen from counts of codes. Public from here on.
 
-    With a `chunk`, the noise of so many cells at a time is written over `exact`: the same law, because the noise of cells is
-    independent; on a lattice it is one draw.
+    With a `chunk`, the noise of this many cells at a time is written over `exact`: the same law, because the noise of cells
+    is independent; on a lattice it is one draw.
     """
     return [_noisy(values, one.law, bits, chunk or len(values)) for values, one in zip(exact, quote.measured, strict=True)]
 

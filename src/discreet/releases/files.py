@@ -1,4 +1,4 @@
-"""A table that is too large for one document: Parquet files of so many rows each, and digests over their bytes.
+"""A table that is too large for one document: Parquet files of a limited number of rows each, and their digests.
 
 The files of a table are in a folder of their own, numbered in the order of the rows. A `TableFile` describes one of them, so
 that each can be checked by itself with any tool for SHA-256, and nothing can be changed, left out, added or exchanged
@@ -48,7 +48,7 @@ DOCUMENT = "release.json"
 """The name of the document in the folder of a release, and in a draft folder with all its files."""
 
 DRAFT = f".{TABLE}."
-"""How the names of draft folders begin."""
+"""The prefix of the names of draft folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +108,12 @@ def draft_folder(folder: Path) -> Draft:
 
 
 def drafts_in(folder: Path) -> list[Path]:
-    """The draft folders in a folder; none where there is no folder."""
+    """The draft folders in a folder; none if the folder does not exist."""
     return sorted(path for path in folder.glob(f"{DRAFT}*") if path.is_dir())
 
 
 def write_part(draft: Path, number: int, first: int, rows: pl.DataFrame) -> TableFile:
-    """A file with these rows stands in a draft folder, durably. The digest is that of the bytes that were to be written.
+    """A file with these rows stands in a draft folder, durably. The digest belongs to the bytes that were to be written.
 
     Raises:
         OSError: it could not be written to its end.
@@ -184,7 +184,7 @@ def collected(rows: pl.LazyFrame) -> pl.DataFrame:
 
 
 def problem_of(parts: Sequence[TableFile], table: Path) -> str:
-    """What is wrong with the files in the folder `table`, read once and never held; empty when they are as described."""
+    """The fault of the files in the folder `table`, read once and never held; empty if they are as described."""
     names = {Path(part.file).name: part for part in parts}
     try:
         others = sorted(path.name for path in table.iterdir() if path.suffix == ".parquet" and path.name not in names)

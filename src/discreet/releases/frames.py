@@ -101,7 +101,7 @@ def _totals_frame(part: Mapping[str, Any], schema: Sequence[Mapping[str, Any]]) 
 
 
 def _is_whole(column: Mapping[str, Any]) -> bool:
-    """Whether a numeric column holds whole numbers only, which totals show as such; other grids show texts."""
+    """True if a numeric column holds whole numbers only, which totals show as such; other grids show texts."""
     return all(exact(column[end], end).denominator == 1 for end in ("lower", "step"))
 
 

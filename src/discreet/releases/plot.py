@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_BARS", "bars_of"]
 
 MOST_BARS = 1_000
-"""Beyond this many groups nobody looks at bars."""
+"""With more groups than this, a bar chart is not readable."""
 
 
 def bars_of(document: Mapping[str, Any], statistic: object) -> alt.LayerChart:
@@ -26,11 +26,11 @@ def bars_of(document: Mapping[str, Any], statistic: object) -> alt.LayerChart:
 
     Args:
         document: of a release.
-        statistic: the name of a column that has an interval, such as "mean_wage", or of a further frame, such as that of a
-            histogram; None is the first there is.
+        statistic: the name of a column that has an interval, such as "mean_wage", or of a further frame, such as the one of
+            a histogram; None is the first there is.
 
     Raises:
-        ArgumentError: Altair is not installed, there is no such number, or there are too many groups.
+        ArgumentError: Altair is not installed, the release has no such number, or there are too many groups.
     """
     charts = _altair()
     columns, chosen, title = _chosen(document, statistic)
@@ -80,12 +80,14 @@ def _chosen(document: Mapping[str, Any], statistic: object) -> tuple[Sequence[Ma
         return next(iter(known.values()))
     if not isinstance(statistic, str) or statistic not in known:
         near = did_you_mean(statistic, known)
-        raise ArgumentError(f"plot({printed(statistic)}): no such number; there are {', '.join(map(name, known))}{near}")
+        raise ArgumentError(
+            f"plot({printed(statistic)}): the release has no such number; it has {', '.join(map(name, known))}{near}"
+        )
     return known[statistic]
 
 
 def _numbers(columns: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns that have both ends of an interval beside them."""
+    """The columns that have both ends of an interval."""
     names = [column["name"] for column in columns]
     return [column for column in names if f"{column}_low" in names and f"{column}_high" in names]
 

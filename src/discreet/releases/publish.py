@@ -52,10 +52,10 @@ __all__ = [
 ]
 
 COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
-"""What the intervals of a release cover where values were imputed or rows sampled."""
+"""The target of the intervals of a release where values were imputed or rows sampled."""
 
 COVERS_ORIGINAL = "the value of the original table with its values clamped, for nothing was imputed or sampled; noise only"
-"""What they cover where the table that was asked is the original one."""
+"""The target of the intervals where the prepared table is the original table."""
 
 PART_ROWS = 1 << 19
 """The rows of a file, but the last one's: some MB each, and the memory that writing one needs."""
@@ -95,7 +95,7 @@ def publish(
         report_delta: the δ at which ε is stated under ZCDP and GDP.
         content: name, data set and ledger entry.
         draft: an empty folder for the files of a large release; None for a small one.
-        rows: the rows of a file; so many cells get their noise at a time.
+        rows: the rows of a file; this many cells get their noise at a time.
     """
     chunk = None if draft is None else rows
     noisy = noisy_answers(quote, exact_answers(quote, cubes, bits), bits, chunk=chunk)
@@ -108,7 +108,7 @@ def publish(
 
 
 def _chunks(quote: Quote, noisy: Noisy, rows: int | None) -> Iterator[_Chunk]:
-    """The table of the release, so many rows at a time or all at once."""
+    """The table of the release, this many rows at a time or all at once."""
     cells, labels = quote.plan.layout.cells, group_columns(quote)
     size = rows or cells
     for start in range(0, cells, size):
@@ -120,7 +120,7 @@ def _chunks(quote: Quote, noisy: Noisy, rows: int | None) -> Iterator[_Chunk]:
 
 
 def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
-    """The whole table and the frames beside it, with what is public of their sums."""
+    """The whole table and the further frames, with the public sums of both."""
     groupings = [groups for line in quote.lines for groups in groupings_of(line.statistic)]
     exact_totals = [
         {
@@ -184,7 +184,7 @@ def _frame(chunk: _Chunk) -> pl.DataFrame:
 
 
 def described(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
-    """What a document says of a quote that was carried out: everything but the numbers."""
+    """The part of a document that describes the quote: everything but the numbers."""
     plan = plan_json(quote.plan)
     return {
         "plan": plan,
@@ -224,7 +224,7 @@ def noise_json(quote: Quote) -> list[dict[str, str]]:
 
 
 def details_json(quote: Quote) -> str:
-    """What the ledger writes beside the charge of a quote."""
+    """The entry that the ledger writes with the charge of a quote."""
     return canonical(
         {
             "relation": quote.plan.neighbours.to_json(),
@@ -236,14 +236,14 @@ def details_json(quote: Quote) -> str:
 
 
 def totals_digest(quote: Quote) -> str:
-    """The digest of the published totals beside a quote, empty without any: what the ledger writes beside the charge."""
+    """The digest of the published totals of a quote, empty without totals. The ledger writes it with the charge."""
     if quote.beside is None or quote.beside.totals is None:
         return ""
     return digest(quote.beside.totals.to_json(quote.plan.schema))
 
 
 def _totals_json(quote: Quote) -> dict[str, Any] | None:
-    """The exact totals beside the statistics, what they protect and what they give away; None without any.
+    """The exact totals of the data set, what they protect and what they give away; None without totals.
 
     Raises:
         InternalError: the totals are not published.
@@ -264,7 +264,7 @@ def _totals_json(quote: Quote) -> dict[str, Any] | None:
 
 
 def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
-    """What a release of the quote promises to each person; ε is stated at `report_delta` under ZCDP and GDP."""
+    """The promise of a release of the quote to each person; ε is stated at `report_delta` under ZCDP and GDP."""
     spend, neighbours = quote.spend, quote.plan.neighbours
     delta = report_delta if spend.pair is None else spend.pair[1]
     relation = str(neighbours.to_json()["relation"])

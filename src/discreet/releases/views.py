@@ -2,7 +2,7 @@
 
 Every view is a table of non-negative numbers near the published ones that agrees with everything that is public about it.
 It looks better and is biased: small numbers are moved up, large ones down. It has no intervals of its own, and the
-unbiased numbers stand beside it.
+unbiased numbers are next to it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["consistent"]
 
 _PARTS = 2**30
-"""Shares of an unknown number of rows are whole numbers of so many parts."""
+"""Shares of an unknown number of rows are whole multiples of 1 over this number."""
 
 
 def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
@@ -53,7 +53,7 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
         raise ArgumentError(f"release={printed(release)}: must be a Release")
     if release.parts:
         raise ArgumentError(
-            "consistent(): the release has too many groups; ask for fewer, or sum up those of release.scan()"
+            "consistent(): the release has too many groups; ask for fewer, or add up the rows of release.scan()"
         )
     document = release.document
     found = {view.name: view for view in _views(document)}
@@ -92,7 +92,7 @@ class _View:
 
     @property
     def numbers(self) -> NDArray[Any]:
-        """What a view starts from: the least-squares estimate where there is one, else what was published."""
+        """The numbers that a view starts from: the least-squares estimate where there is one, else what was published."""
         columns = {one["name"]: one["values"] for one in self.source["columns"]}
         return np.array(columns.get("count_consistent", columns[self.column]) if self.tables else columns[self.column])
 
@@ -115,12 +115,12 @@ def _first(views: Sequence[_View]) -> str | None:
 
 
 def _counts_rows(view: _View) -> bool:
-    """Whether it is a count of all rows of the groups."""
+    """True if it is a count of all rows of the groups."""
     return view.line["statistic"] == "count" and (view.line["column"] is None or view.line.get("counts") == "rows")
 
 
 def _shown(release: Release, view: _View, values: NDArray[Any]) -> pl.DataFrame:
-    """The labels, the numbers as they were published, and the view beside them."""
+    """The labels, the numbers as they were published, and the view next to them."""
     import polars as pl
 
     frame = release.tables[view.name] if view.tables else release.table
@@ -134,7 +134,7 @@ def _shown(release: Release, view: _View, values: NDArray[Any]) -> pl.DataFrame:
 
 
 def _whole(view: _View, agreeing: Sequence[Constraint] = ()) -> NDArray[np.int64]:
-    """Non-negative integers with the public sums; a count of rows that are not null has at most those of all rows."""
+    """Non-negative integers with the public sums; a count of rows that are not null has at most the counts of all rows."""
     from discreet.releases.consistent import consistent_within
 
     noisy = _integers(view.numbers)
@@ -154,7 +154,7 @@ def _integers(numbers: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _sums(source: Mapping[str, Any], key: str, cells: int) -> list[Constraint]:
-    """The sums of the document; without labels a sum is that of all cells."""
+    """The sums of the document; without labels a sum is the sum of all cells."""
     sums = []
     for one in source.get(key, []):
         labels = np.zeros(cells, np.int64) if one["labels"] is None else np.array(one["labels"], np.int64)

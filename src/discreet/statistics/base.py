@@ -50,7 +50,7 @@ class Statistic:
     """One statistic of a request.
 
     Args:
-        kind: what is asked.
+        kind: the kind of the statistic.
         column: about which column; None for all rows, and where the kind names its columns itself.
         name: how its columns in the release are called.
         weight: its share of the spend relative to the other statistics of the request.
@@ -145,7 +145,7 @@ class Free(Protocol):
 
     @property
     def determined(self) -> bool:
-        """Whether the row counts of all cells follow from the totals."""
+        """True if the row counts of all cells follow from the totals."""
 
     def of_rows(self) -> Sensitivity:
         """For the row counts."""
@@ -166,9 +166,9 @@ class Kind(Protocol):
     """How pages call it."""
     keys: ClassVar[Keys]
     view: ClassVar[str]
-    """Whether its numbers are unbiased or clipped."""
+    """The kind of its numbers: unbiased or clipped."""
     counts: ClassVar[bool]
-    """Whether it rests on the number of rows (of those not null in its column), so that others have it at no cost."""
+    """True if it rests on the number of rows (of those not null in its column), so that others have it at no cost."""
     reads: ClassVar[Reads]
     shape: ClassVar[Shape]
 
@@ -181,7 +181,7 @@ class Kind(Protocol):
         """What a statistic of a document is, on a page; `part` says which of its numbers."""
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
-        """How far its answers lie apart beside exact totals, in steps of its column's grid."""
+        """The sensitivity of its answers with exact totals, in steps of its column's grid."""
 
     def recipe(self, one: Statistic, asked: Asked) -> Recipe:
         """Its queries, and how their noisy answers become estimates."""
@@ -191,7 +191,7 @@ class Reads(Protocol):
     """Which columns a kind of statistic reads."""
 
     def columns(self, one: Statistic) -> tuple[str, ...]:
-        """The columns, beside those of its own groups."""
+        """The columns, apart from the columns of its own groups."""
 
     def check(self, one: Statistic, facts: TableFacts) -> None:
         """Its columns allow it. Raises PlanError."""

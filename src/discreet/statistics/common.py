@@ -113,7 +113,7 @@ def checked_weight(weight: Amount) -> Fraction:
 
 
 def nulls_skipped(nulls: str | None) -> bool:
-    """Whether nulls are left out. Raises ArgumentError for another word."""
+    """True if nulls are left out. Raises ArgumentError for another word."""
     if nulls is not None and not (isinstance(nulls, str) and nulls == "skip"):
         raise ArgumentError(f"nulls={printed(nulls)}: must be 'skip' or left out")
     return nulls == "skip"

@@ -35,7 +35,7 @@ def tables(*groupings: Sequence[str | Bins], weight: Amount = 1) -> Statistic:
     estimate in which tables agree where they overlap. All of them are one release: a row counts once in every table.
 
     Raises:
-        PlanError: no grouping, an empty one, or one that stands there twice.
+        PlanError: no grouping, an empty one, or one that is given twice.
     """
     asked = tuple(tuple(grouping) if isinstance(grouping, list | tuple) else () for grouping in groupings)
     if not asked or not all(asked) or not all(isinstance(by, str | Bins) for grouping in asked for by in grouping):
@@ -72,7 +72,7 @@ class OwnTables:
                 raise PlanError("tables(): a grouping names a column twice")
             found.append(groups)
         if len(set(found)) < len(found):
-            raise PlanError("tables(): must name different lists of columns; one of them stands there twice")
+            raise PlanError("tables(): must name different lists of columns; one of them is given twice")
         return replace(one, kind=Tables(tuple(found)))
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ class Margin:
 
     def __post_init__(self) -> None:
         if len(set(self.axes)) != len(self.axes) or min(self.axes, default=0) < 0:
-            raise ArgumentError("axes: each axis of the table may stand in a margin once, as a number from 0")
+            raise ArgumentError("axes: each axis of the table can occur in a margin only once, as a number from 0")
         if self.values.ndim != len(self.axes) or self.values.size == 0:
             raise ArgumentError(f"values: needs {len(self.axes)} axes, none empty, for the axes of the margin")
         if not np.all(np.isfinite(self.values)):
@@ -59,7 +59,7 @@ def reconcile(margins: Sequence[Margin], *, n: int | None = None) -> list[NDArra
     """The margins, in their order and shapes, as the generalised least-squares estimate makes them agree.
 
     Afterwards any two margins have the same sums over the axes they share, up to rounding errors of doubles, and the grand
-    total is `n` if it is given. Each cell is unbiased, with a variance that is at most that of the noisy one.
+    total is `n` if it is given. Each cell is unbiased, with a variance that is at most the variance of the noisy cell.
 
     Args:
         margins: of one table, with independent noise.
@@ -88,7 +88,7 @@ def _sizes(margins: Sequence[Margin]) -> dict[int, int]:
         for axis, size in zip(margin.axes, margin.values.shape, strict=True):
             if sizes.setdefault(axis, size) != size:
                 raise ArgumentError(
-                    f"margins: axis {axis} has {sizes[axis]} values in one and {size} in another; cut them alike"
+                    f"margins: axis {axis} has {sizes[axis]} values in one margin and {size} in another; cut them alike"
                 )
     return sizes
 
@@ -98,7 +98,7 @@ def _subsets(axes: _Axes) -> list[_Axes]:
 
 
 def _cells_without(axes: _Axes, kept: _Axes, sizes: dict[int, int]) -> int:
-    """How many cells of a margin over `axes` are summed up in one cell of the margin over `kept`."""
+    """The number of cells of a margin over `axes` that are summed up in one cell of the margin over `kept`."""
     return prod(sizes[axis] for axis in axes if axis not in kept)
 
 

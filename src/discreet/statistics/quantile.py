@@ -279,7 +279,7 @@ class QuantileRecipe:
     """Codes that are chosen, with the intervals of a tree, widened to hold them; all from the tree where none are chosen.
 
     Args:
-        at: the q that are asked for.
+        at: the requested q.
         choices: the choice by rank of all quantiles of the column, if they are chosen.
         trees: the tree, if something is spent on it.
         interval: the part of the weight that the tree gets.

@@ -52,7 +52,7 @@ def quantile_estimates(
         tree: the tree.
         noisy: the counts of all nodes with noise, from the top to the leaves, each of shape (groups, level size).
         law: the law of the noise of every node.
-        at: what is asked, each q in [0, 1].
+        at: the requested quantiles, each q in [0, 1].
         level: the level of every interval, in [0, 1).
         totals: int64, shape (groups,): the numbers of records, where they are public; they make the values more exact.
 

@@ -55,7 +55,7 @@ class Counted(Protocol):
         """The counts of all cells together, with the half-width of their noise."""
 
     def told(self, noises: Noises, error: float) -> Mapping[str, str]:
-        """What a document says of counts with this largest half-width that stand beside exact totals."""
+        """What a document says of counts with this largest half-width that are published with exact totals."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,11 +90,11 @@ class Noises:
         return int(np.max(self.half_widths(query), initial=0))
 
     def are_independent(self, queries: Sequence[Query]) -> bool:
-        """Whether the noises are independent from cell to cell."""
+        """True if the noises are independent from cell to cell."""
         return all(self.law(query).independent is not None for query in queries)
 
     def drawn(self, query: Query) -> int:
-        """How many integers of an answer have noise of their own, at most."""
+        """The largest number of integers of an answer that have separate noise."""
         held = self.law(query).held
         return self.cells * sum(self.shaped(query).widths()) if held is None else len(held)
 
@@ -119,7 +119,7 @@ class Answers:
 
     @property
     def count(self) -> int:
-        """How many cells these are."""
+        """The number of these cells."""
         return int(self.cells.stop - self.cells.start)
 
     def of(self, query: Query) -> Noisy:
@@ -162,7 +162,7 @@ class ErrorForm:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statements:
-    """What the intervals of a statistic rest on (Boole's inequality counts it).
+    """The statements about noise that the intervals of a statistic rest on (Boole's inequality counts it).
 
     Args:
         shared: statements about one noise, and about how many integers each is: the same key is the same statement, in
@@ -195,7 +195,7 @@ class Recipe(Protocol):
     """How one statistic of a request is answered: one frozen class for each kind, in which nothing may be missing."""
 
     whole: ClassVar[bool]
-    """Whether its numbers are whole, 64-bit integers as long as intervals are."""
+    """True if its numbers are whole, 64-bit integers as long as intervals are."""
 
     @property
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
@@ -208,13 +208,13 @@ class Recipe(Protocol):
         """The largest half-width of its intervals in any cell; where that depends on a count, in a group of `rows` rows."""
 
     def unit(self, rows: int) -> str:
-        """What the error counts, if not values of the statistic in any group."""
+        """The unit of the error, if it is not values of the statistic in any group."""
 
     def accuracy(self, noises: Noises) -> str:
-        """What stands behind the error in the words of a quote."""
+        """The text after the error in the words of a quote."""
 
     def statements(self, noises: Noises) -> Statements:
-        """What its intervals rest on."""
+        """The statements about noise that its intervals rest on."""
 
     def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
         """For each of its outputs the values and intervals of the cells."""
@@ -223,11 +223,11 @@ class Recipe(Protocol):
         """Its own tables."""
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        """What a document says of its numbers beside the view of its kind; `totals` stand beside them or do not."""
+        """What a document says of its numbers beside the view of its kind; `totals` are published with them or are not."""
 
 
 def terms(*factors: tuple[Sequence[Query], Fraction]) -> tuple[tuple[Query, Fraction], ...]:
-    """The terms of an error: those of factor 0 are left out."""
+    """The terms of an error: terms with factor 0 are left out."""
     return tuple((query, factor) for queries, factor in factors for query in queries if factor)
 
 

@@ -73,7 +73,7 @@ class Sum:
 
 
 def _is_counted_anyway(one: Statistic, asked: Asked) -> bool:
-    """Whether the count behind the sum is public, or asked by another statistic of the request at no extra cost."""
+    """True if the count behind the sum is public, or asked by another statistic of the request at no extra cost."""
     if asked.public(one.column) is not None:
         return True
     counted_ones = (other for other in asked.statistics if other.kind.counts)
@@ -142,7 +142,7 @@ class SumRecipe:
     def half_widths(self, noises: Noises) -> int | Integers:
         """A w with P(|unit·(noise of the sum) + origin·(noise of the count)| ≤ w/scale) ≥ level, for all cells or each.
 
-        `scale` is the common denominator of unit and origin. Where both noises are independent, w is that of the law of
+        `scale` is the common denominator of unit and origin. Where both noises are independent, w comes from the law of
         their sum; else each of them has to lie within its own half-width.
         """
         of_sum, of_count = (abs(int(part * self._scale)) for part in (self.total.unit, self.total.origin))
@@ -157,12 +157,12 @@ class SumRecipe:
 
 
 def noises_add_up(noises: Noises, parts: Sequence[Query]) -> bool:
-    """Whether a sum is put together from two noises that are independent from cell to cell."""
+    """True if a sum is put together from two noises that are independent from cell to cell."""
     return len(parts) > 1 and noises.are_independent(parts)
 
 
 def _half_widths_of_sum(noises: Noises, factors: Mapping[Query, int]) -> int | Integers:
-    """Of the sum of independent noises, each times its factor."""
+    """The half-widths of the sum of independent noises, each times its factor."""
     laws = {query: noises.law(query) for query in factors}
     weighed = tuple((factor, law_of_cell(laws[query])) for query, factor in factors.items())
     # Two bounds of one width: the smaller one is as good as the other, because both are known before anything is drawn.

@@ -44,7 +44,7 @@ class Total:
 
     @property
     def shift(self) -> int:
-        """What is taken from every square."""
+        """The integer that is subtracted from every square."""
         low, high = self.reach
         return max(abs(low), abs(high)) ** 2 // 2
 
@@ -73,5 +73,5 @@ def values_apart(one: Statistic, facts: TableFacts) -> tuple[int, int]:
 
 
 def sums_apart(one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
-    """How far sums of the column lie apart beside exact totals, in steps of its grid."""
+    """The sensitivity of sums of the column with exact totals, in steps of its grid."""
     return free.of_values(*values_apart(one, facts), may_skip=True)

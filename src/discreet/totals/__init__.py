@@ -1,4 +1,4 @@
-"""Exact totals beside private statistics (semi-differential privacy): what is published exactly, and who is compared.
+"""Exact totals with private statistics (semi-differential privacy): what is published exactly, and the compared tables.
 
 `description` says which totals are exact, `totals` holds their published values, `adjacency` computes the semi-adjacency
 parameter a(t) from schema and published totals alone. Statements and proofs: docs/proofs/semi-adjacency.md.

@@ -5,7 +5,7 @@ may have to change, over all tables with these totals, for one row to take a val
 differ in at most a(t) rows are the neighbours of semi-differential privacy. Any larger number is safe, a smaller one is not,
 and a number that depends on the table itself would tell about it (docs/proofs/semi-adjacency.md, A0).
 
-It is computed with a free attribute beside the columns of the invariants (soundness 19), so it is at least 1.
+It is computed with a free attribute in addition to the columns of the invariants (soundness 19), so it is at least 1.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _partition(classes: Classes, sets: int, *, rest: bool, rows: int | None) -> 
 
 
 def _all_occupied(component: Component) -> bool:
-    """Whether the component publishes which of all its joint cells are occupied (A1)."""
+    """True if the component publishes which of all its joint cells are occupied (A1)."""
     lists = statements_by_kind(component.parts).occupied
     return any(part.only is None and set(part.columns) == set(component.columns) for part in lists)
 

@@ -56,7 +56,7 @@ def level_of(column: Column, value: object, name: str) -> int:
     """The code of a level: of a category, of a number or day on the grid, or of null, which is None.
 
     Raises:
-        SchemaError: `value` is no level of the column; `name` is used in the message.
+        SchemaError: `value` is not a level of the column; `name` is used in the message.
     """
     if value is None:
         return column.size
@@ -68,12 +68,12 @@ def level_of(column: Column, value: object, name: str) -> int:
 
 
 def shape_of(columns: Sequence[str], schema: Schema) -> tuple[int, ...]:
-    """How many levels each column has, null included."""
+    """The number of levels of each column, null included."""
     return tuple(schema[name].size + 1 for name in columns)
 
 
 def domain_size(columns: Sequence[str], schema: Schema) -> int:
-    """How many cells the joint domain of the columns has, null levels included; 1 for no columns."""
+    """The number of cells in the joint domain of the columns, null levels included; 1 for no columns."""
     return prod(shape_of(columns, schema))
 
 
@@ -81,7 +81,7 @@ def cell_index(cell: Sequence[object], columns: Sequence[str], schema: Schema) -
     """The number of a cell, which has one value for each column.
 
     Raises:
-        SchemaError: a value is no level of its column.
+        SchemaError: a value is not a level of its column.
     """
     index = 0
     for value, name in zip(cell, columns, strict=True):
@@ -94,7 +94,7 @@ def cell_indices(cells: Sequence[Sequence[object]], columns: Sequence[str], sche
     """The numbers of many cells, as `cell_index` gives them one by one.
 
     Raises:
-        SchemaError: a value is no level of its column.
+        SchemaError: a value is not a level of its column.
     """
     numbers = np.zeros(len(cells), dtype=np.int64)
     for position, name in enumerate(columns):

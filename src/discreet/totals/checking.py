@@ -35,15 +35,15 @@ def checked_invariants(invariants: _Described | None, schema: Schema, neighbours
         )
     if neighbours.rows_per_person > 1:
         raise PlanError(
-            f"invariants: beside exact totals one person has one row, not rows_per_person={neighbours.rows_per_person}; "
-            "make a table with one row a person first"
+            f"invariants: with exact totals each person has one row, not rows_per_person={neighbours.rows_per_person}; "
+            "make a table with one row per person first"
         )
     invariants.check(schema)
     from discreet.totals.adjacency import is_vacuous, semi_adjacency
 
     if is_vacuous(invariants, schema):
         raise PlanError(
-            "invariants: they say how many rows hold every combination of all columns, so that nothing is left to protect; "
+            "invariants: they determine how many rows have each combination of all columns, so nothing is left to protect; "
             "publish totals of fewer columns"
         )
     semi_adjacency(invariants, schema, None, neighbours.rows)  # raises where nothing is known

@@ -60,7 +60,7 @@ def classes_of(splits: Sequence[Split], cells: int, rows: int | None) -> Classes
 
 
 def _settle(sums: Sequence[tuple[int, _Ints, _Ints | None]], size: int) -> tuple[bool, _Ints | None]:
-    """Whether every class is the only unsettled one in a published sum at some time; if so, and all is known, their rows.
+    """True if every class is the only unsettled one in a published sum at some time; if so, and all is known, their rows.
 
     This settles the smallest sets first and what remains of the larger ones after them, as in a laminar family.
     """
@@ -84,7 +84,7 @@ def _settle(sums: Sequence[tuple[int, _Ints, _Ints | None]], size: int) -> tuple
         if int(known.sum()) == before:
             return False, None
     if numbers_known and (rows < 0).any():
-        raise PlanError("totals: contradict each other; the rows of some cells together are more than those of all of them")
+        raise PlanError("totals: contradict each other; some cells have more rows than a group that contains them")
     return True, rows if numbers_known else None
 
 
@@ -102,7 +102,7 @@ class Existence:
 
 
 def existence_of(lists: Sequence[_Ints], owner: _Ints) -> Existence | None:
-    """What the lists of occupied cells say beyond the totals of the classes; None where their sets overlap otherwise.
+    """The facts that the lists of occupied cells add to the totals of the classes; None where their sets overlap otherwise.
 
     A set that is a union of classes, or of sets that are published too, says nothing new.
     """
@@ -126,7 +126,7 @@ def _unions_of(sets: _Ints, parts: _Ints) -> NDArray[np.bool_]:
 
 
 def _within(sets: _Ints, owner: _Ints) -> bool:
-    """Whether every set lies within one class."""
+    """True if every set is within one class."""
     there = sets >= 0
     pairs = np.unique(np.stack([sets[there], owner[there]]), axis=1)
     return bool(len(np.unique(pairs[0])) == pairs.shape[1])

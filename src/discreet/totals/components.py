@@ -69,7 +69,7 @@ def components_of(invariants: Description) -> tuple[Component, ...]:
 
 
 def _implied(part: ExactStatement, parts: list[ExactStatement]) -> bool:
-    """Whether a whole table of totals, of these columns and more, says what the part does."""
+    """True if a whole table of totals, of these columns and more, determines what the part states."""
     if isinstance(part, ImpossibleStatement):
         return False
     for other in parts:
@@ -166,7 +166,9 @@ def _table_split(
             counts = None
     kept, labels = np.unique(labels, return_inverse=True)
     if counts is not None and np.delete(counts, kept).any():
-        raise PlanError(f"totals: those of {', '.join(part.columns)} have rows in cells that other totals or rules exclude")
+        raise PlanError(
+            f"totals: the totals of {', '.join(part.columns)} have rows in cells that other totals or rules exclude"
+        )
     return Split(labels.reshape(-1).astype(np.int64), len(kept), None if counts is None else counts[kept])
 
 

@@ -30,7 +30,7 @@ _MAX_CELLS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is published exactly about one table."""
+    """The numbers that are published exactly about one table."""
 
     parts: tuple[ExactStatement, ...]
 
@@ -54,14 +54,14 @@ class Description:
         return tuple(dict.fromkeys(name for part in self.parts for name in part.columns))
 
     def to_json(self) -> list[dict[str, object]]:
-        """The parts as canonical JSON values: neither the order of parts nor that of columns or cells matters."""
+        """The parts as canonical JSON values: the order of parts, columns and cells does not matter."""
         return sorted((statement_json(part) for part in self.parts), key=canonical)
 
     def check(self, schema: Schema) -> None:
-        """The invariants fit the schema.
+        """Checks that the invariants fit the schema.
 
         Raises:
-            SchemaError: a column that is not declared, a value that is no level of its column.
+            SchemaError: a column that is not declared, a value that is not a level of its column.
             ArgumentError: a column with more than 10,000 levels, a joint domain of more than 1,000,000 cells, a name of
                 a linear invariant that is a column or used twice.
         """

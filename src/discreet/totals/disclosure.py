@@ -20,7 +20,7 @@ __all__ = ["disclosures", "is_vacuous"]
 
 
 def disclosures(invariants: Description, schema: Schema, totals: PublishedTotals | None) -> tuple[str, ...]:
-    """What the totals, which no noise covers, say about single rows, in words; empty before they are published.
+    """What the totals, which no noise covers, reveal about single rows, in words; empty before they are published.
 
     A row is *determined* where every table with these totals gives it the same value: no guarantee protects that value.
     The words name columns and how many cells, never which.
@@ -31,7 +31,7 @@ def disclosures(invariants: Description, schema: Schema, totals: PublishedTotals
 
 
 def is_vacuous(invariants: Description, schema: Schema, totals: PublishedTotals | None = None) -> bool:
-    """Whether the totals settle the number of rows of every cell of the whole schema: no noise could protect anything.
+    """True if the totals settle the number of rows of every cell of the whole schema: no noise could protect anything.
 
     True is proved; False may leave out sums of many cells with several coefficients.
     """

@@ -31,7 +31,7 @@ __all__ = ["Atoms", "ExactTotals", "Star", "alive_cells", "atoms_of", "equations
 
 @dataclass(frozen=True, slots=True)
 class ExactTotals:
-    """What stands beside every statistic of a data set.
+    """The exact totals that are published with every statistic of a data set.
 
     Args:
         invariants: what is published exactly.

@@ -22,13 +22,13 @@ from discreet.totals.statements import statements_by_kind
 __all__ = ["crossing_bound", "decomposable", "graver_bound", "product_bound", "rank"]
 
 _MOST_RANKED = 1000
-_SMALL = 16  # up to so many classes a Graver basis costs nothing and may be sharper than the bound for two partitions
+_SMALL = 16  # up to this many classes a Graver basis costs nothing and may be sharper than the bound for two partitions
 
 _Ints = NDArray[np.int64]
 
 
 def decomposable(component: Component) -> bool:
-    """Whether the component is whole tables of totals whose columns have the running intersection property.
+    """True if the component is whole tables of totals whose columns have the running intersection property.
 
     Structural zeros are allowed within the columns of one table: they are totals of 0 there.
     """
@@ -147,14 +147,14 @@ def _too_large(component: Component, classes: Classes, connected: int) -> PlanEr
     columns = ", ".join(component.columns)
     return PlanError(
         f"invariants: the totals of {columns} overlap in a way that has no closed form, and are too large for the general "
-        f"case, which takes {MOST_CELLS} connected cells and a small basis: they tell {classes.size} cells apart, of which "
+        f"case, which takes {MOST_CELLS} connected cells and a small basis: they distinguish {classes.size} cells, of which "
         f"{connected} are connected; publish nested or disjoint totals, totals that form a chain such as (a, b), (b, c), or "
         "fewer levels"
     )
 
 
 def rank(splits: Sequence[Split], classes: Classes) -> int:
-    """The rank of the sums and n as functions of the rows of the classes; 0, which is no bound, above 1000 classes."""
+    """The rank of the sums and n as functions of the rows of the classes; 0, which is not a bound, above 1000 classes."""
     return 0 if classes.size > _MOST_RANKED else lattices.rank(_matrix(splits, classes.blocks).tolist())
 
 

@@ -44,8 +44,8 @@ def totals_from_user(
     What follows from a given table need not be given: coarser totals, totals of some cells, which cells are occupied.
 
     Raises:
-        SchemaError: a value that is no level of its column.
-        ArgumentError: a count that is no whole number.
+        SchemaError: a value that is not a level of its column.
+        ArgumentError: a count that is not a whole number.
         PlanError: totals that are missing, that the invariants do not have, or that contradict each other or n.
     """
     if not isinstance(given, Mapping):
@@ -56,7 +56,7 @@ def totals_from_user(
         if key not in names:
             part, columns = _part_of(key, value, invariants, names)
             if part in tables:
-                raise PlanError(f"totals: those of {', '.join(columns)} are given twice")
+                raise PlanError(f"totals: the totals of {', '.join(columns)} are given twice")
             tables[part] = _table(part, columns, value, schema)
     sums = {name: _sum(name, given[name]) for name in names if name in given}
     values = tuple(_value(part, schema, tables, sums) for part in invariants.parts)
@@ -145,7 +145,7 @@ def _implied(part: _Table, schema: Schema, tables: Mapping[_Table, NDArray[np.in
 def read_totals(
     invariants: Description, schema: Schema, totals: PublishedTotals | Mapping[object, object], rows: int | None = None
 ) -> PublishedTotals:
-    """The totals, if they are those of the invariants: published ones as they are, others read by `totals_from_user`.
+    """The totals, if they belong to the invariants: published ones as they are, others read by `totals_from_user`.
 
     Raises:
         SchemaError, ArgumentError, PlanError: as `totals_from_user`, or published totals of other invariants.
@@ -153,5 +153,5 @@ def read_totals(
     if not isinstance(totals, PublishedTotals):
         return totals_from_user(invariants, schema, totals, rows)
     if totals.invariants != invariants:
-        raise PlanError("totals: are those of other invariants; give the totals of these")
+        raise PlanError("totals: belong to other invariants; give the totals of these invariants")
     return totals

@@ -114,7 +114,7 @@ def totals_from_json(invariants: Description, schema: Schema, shown: Mapping[str
             values.append(())
         elif entry is None:
             raise PlanError(
-                f"totals: the published ones of {', '.join(part.columns)} are missing; they belong to other totals"
+                f"totals: the published totals of {', '.join(part.columns)} are missing; the text describes other invariants"
             )
         elif isinstance(part, LinearStatement):
             values.append(tuple(entry["values"][name] for name in part.names))
@@ -177,7 +177,7 @@ def _sparse(
 def _counts_by_cell(
     part: ExactStatement, columns: tuple[str, ...], schema: Schema, keys: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """How many rows lie in each cell of the part's joint domain."""
+    """The number of rows in each cell of the part's joint domain."""
     numbers = np.zeros(len(keys), dtype=np.int64)
     for name, levels in zip(part.columns, shape_of(part.columns, schema), strict=True):
         numbers = numbers * levels + keys[:, columns.index(name)]

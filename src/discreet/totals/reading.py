@@ -74,7 +74,7 @@ def read_cell(cell: object, columns: tuple[str, ...], where: str) -> Cell:
     """A cell as labels; where there is one column, its value alone is a cell too.
 
     Raises:
-        SchemaError: another number of values than columns, or something that is no value.
+        SchemaError: another number of values than columns, or something that is not a value.
     """
     values = tuple(cell) if isinstance(cell, list | tuple) else (cell,)
     if len(values) != len(columns):
@@ -93,7 +93,7 @@ def _label(value: object, where: str) -> Value | None:
     if isinstance(value, int | float | Decimal | Fraction):
         number = exact(value, where)
         return int(number) if number.denominator == 1 else text(number)
-    raise SchemaError(f"{where}: {printed(value)} is no value of a cell; write a category, a number, a date or None")
+    raise SchemaError(f"{where}: {printed(value)} is not a value of a cell; write a category, a number, a date or None")
 
 
 def read_coefficients(row: object, columns: tuple[str, ...], name: str) -> tuple[tuple[Cell, int], ...]:
@@ -101,7 +101,7 @@ def read_coefficients(row: object, columns: tuple[str, ...], name: str) -> tuple
 
     Raises:
         SchemaError: no mapping, cells as in `read_cells`, or no such coefficient.
-        ArgumentError: a coefficient that is no integer of at most 10**9 in size.
+        ArgumentError: a coefficient that is not an integer of at most 10**9 in size.
     """
     where = f"LinearInvariant '{name}'"
     if not isinstance(row, Mapping):

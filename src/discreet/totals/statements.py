@@ -104,7 +104,7 @@ def cells_of(part: ExactStatement) -> tuple[Cell, ...]:
 
 
 def well_formed(part: ExactStatement) -> bool:
-    """Whether every cell that the part names is a tuple with one label for each column."""
+    """True if every cell that the part names is a tuple with one label for each column."""
     return all(isinstance(cell, tuple) and len(cell) == len(part.columns) for cell in cells_of(part))
 
 

@@ -43,7 +43,7 @@ class Blocks:
 
     @property
     def determined(self) -> bool:
-        """Whether the totals say every count."""
+        """True if the totals determine every count."""
         return bool((self.sizes == 1).all())
 
     def counts(self) -> NDArray[np.int64] | None:
@@ -56,12 +56,12 @@ class Blocks:
 
     @property
     def size(self) -> int:
-        """How many cells can hold a record."""
+        """The number of cells that can hold a record."""
         return len(self.order)
 
     @property
     def rank(self) -> int:
-        """How many counts are free."""
+        """The number of counts that are free."""
         return self.size - len(self.sizes)
 
 
@@ -89,7 +89,7 @@ class Table:
 
     @property
     def rank(self) -> int:
-        """How many counts are free."""
+        """The number of counts that are free."""
         return self.order.size - 1 - sum(levels - 1 for levels in self.shape)
 
 
@@ -102,7 +102,7 @@ class Tables:
 
     @property
     def determined(self) -> bool:
-        """Whether the totals say every count."""
+        """True if the totals determine every count."""
         return self.rank == 0
 
     def counts(self) -> NDArray[np.int64] | None:
@@ -120,12 +120,12 @@ class Tables:
 
     @property
     def size(self) -> int:
-        """How many cells can hold a record."""
+        """The number of cells that can hold a record."""
         return sum(table.order.size for table in self.tables)
 
     @property
     def rank(self) -> int:
-        """How many counts are free."""
+        """The number of counts that are free."""
         return sum(table.rank for table in self.tables)
 
 
@@ -139,7 +139,7 @@ class Kernel:
 
     @property
     def determined(self) -> bool:
-        """Whether the totals say every count."""
+        """True if the totals determine every count."""
         return self.rank == 0
 
     def counts(self) -> None:
@@ -148,12 +148,12 @@ class Kernel:
 
     @property
     def size(self) -> int:
-        """How many cells can hold a record."""
+        """The number of cells that can hold a record."""
         return len(self.order)
 
     @property
     def rank(self) -> int:
-        """How many counts are free."""
+        """The number of counts that are free."""
         return self.size - rank(self.equations.tolist())
 
 
@@ -174,7 +174,7 @@ def margin_equations(table: Table) -> NDArray[np.int64]:
 def exact_sums(structure: Structure) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """The public sums of the counts: for each kind, for every cell the number of its sum or -1, and the sums.
 
-    Empty before the totals are published, and for equations that are no plain sums.
+    Empty before the totals are published, and for equations that are not plain sums.
     """
     if isinstance(structure, Blocks) and structure.totals is not None:
         labels = np.full(structure.cells, -1, dtype=np.int64)

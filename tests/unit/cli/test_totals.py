@@ -114,7 +114,7 @@ def test_delta_grows_with_the_other_rows():
         ("--rho 1 --invariant totals:2", "must be rows, totals"),
         ("--rho 1 --invariant \x1b[31m", "must be rows, totals"),
         ("--rho 1 --plan nowhere.toml", "cannot be read"),
-        ("--epsilon 1000 --delta 0.1 --invariant totals", "no guarantee at all"),
+        ("--epsilon 1000 --delta 0.1 --invariant totals", "not be a guarantee at all"),
     ],
 )
 def test_wrong_arguments_are_refused_in_words(arguments, words, folder):
@@ -148,10 +148,10 @@ def test_the_totals_of_a_plan_are_counted(folder):
 def test_check_and_quote_say_what_is_exact_and_write_nothing(folder):
     checked = run("check", "plan.toml")
     assert checked.exit_code == 0
-    assert "totals of state: published without noise, unprotected" in checked.stdout
+    assert "totals of state: published without noise and not protected" in checked.stdout
     quoted = run("quote", "plan.toml")
     assert quoted.exit_code == 0
-    assert "exact totals of state stand beside it, unprotected" in quoted.stdout
+    assert "exact totals of state are published alongside, unprotected" in quoted.stdout
     assert "not published yet" in quoted.stdout
     assert "ρ = 0.213" in quoted.stdout  # advertised
     assert "Gaussian on the lattice" in quoted.stdout

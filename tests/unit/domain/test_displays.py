@@ -144,7 +144,7 @@ def test_invisible_characters_are_spelled_out(made):
 def test_a_document_without_the_parts_of_a_release_fails_as_one():
     made_up = make_release({"name": "r", "dataset": "d", "guarantee": {}, "columns": []})
     assert repr(made_up).startswith("<Release 'r' of 'd', digest ")
-    with pytest.raises(ArgumentError, match="it is no document that discreet wrote"):
+    with pytest.raises(ArgumentError, match="it is not a document that discreet wrote"):
         made_up._repr_html_()
 
 
@@ -228,7 +228,7 @@ def test_groups_of_one_name_stay_apart(made):
 
 
 def test_what_cannot_be_plotted_is_refused_with_what_can(made):
-    with pytest.raises(ArgumentError, match=r"there are count, mean <b>, histogram_wage; did you mean 'count'\?"):
+    with pytest.raises(ArgumentError, match=r"it has count, mean <b>, histogram_wage; did you mean 'count'\?"):
         made["release"].plot("counts")
     content = {key: value for key, value in made["release"].document.items() if key != "digest"}
     columns = [{"name": f"n{end}", "kind": "integer", "values": [0] * 1001} for end in ("", "_low", "_high")]

@@ -84,7 +84,7 @@ def test_limits_are_no_part_of_a_data_set(tmp_path: Path) -> None:
 
 def test_a_relation_follows_its_own_connection() -> None:
     relation = duckdb.connect().sql("SELECT 1 AS x")
-    with pytest.raises(ArgumentError, match="follows the settings of its own connection"):
+    with pytest.raises(ArgumentError, match="follows the settings of its connection"):
         open_source(relation, SCHEMA, Limits(threads=2))
     open_source(relation, SCHEMA, Limits())
 

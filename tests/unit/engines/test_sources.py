@@ -216,9 +216,9 @@ def test_what_cannot_be_counted_is_refused_before_anything_is_spent(sql: str, co
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (pl.LazyFrame({"x": [1]}), "no table that can be read twice"),
+        (pl.LazyFrame({"x": [1]}), "not a table that can be read twice"),
         (pa.table({"x": [1]}).to_reader(), "read twice; .* or a function that opens a new Arrow stream"),
-        ({"x": [1]}, "no table that can be read twice"),
+        ({"x": [1]}, "not a table that can be read twice"),
         (pd.DataFrame([[1, 2]], columns=["x", "x"]), "two columns of this name"),
         (pa.Table.from_arrays([pa.array([1])] * 2, names=["x", "x"]), "two columns of this name"),
         (pd.DataFrame({"x": [1j]}), "pandas type complex128 cannot be read"),
@@ -287,7 +287,7 @@ def test_real_parquet_names_are_kept_apart_from_globs(tmp_path: Path) -> None:
 def test_what_is_no_parquet_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.parquet"
     path.write_bytes(content)
-    with pytest.raises(SourceError, match="no readable Parquet file"):
+    with pytest.raises(SourceError, match="not a readable Parquet file"):
         open_source(str(path), Schema(x=TEN))
 
 

@@ -280,7 +280,7 @@ def test_a_ledger_is_opened_for_a_data_set_that_is_new_or_declared_the_same(tmp_
     with pytest.raises(ArgumentError):
         Ledger.open_for(path, identity(1, dataset=""))
     path.write_bytes(b"no ledger at all" * 100)
-    with pytest.raises(LedgerError, match="no discreet ledger"):
+    with pytest.raises(LedgerError, match="is not a discreet ledger"):
         Ledger.open_for(path, identity(1))
 
 

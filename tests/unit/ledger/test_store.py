@@ -109,11 +109,11 @@ def test_paths_that_cannot_be_ledgers(tmp_path: Path) -> None:
         tmp_path: "not a file",
         tmp_path / "pipe.db": "not a file",
         tmp_path / "empty.db": "is empty",
-        tmp_path / "text.db": "no discreet ledger",
-        tmp_path / "foreign.db": "no discreet ledger",
+        tmp_path / "text.db": "is not a discreet ledger",
+        tmp_path / "foreign.db": "is not a discreet ledger",
         tmp_path / "loop.db": "^ledger",
-        "a\x00b": "no usable path",
-        5: "no usable path",
+        "a\x00b": "is not a usable path",
+        5: "is not a usable path",
     }.items():
         with pytest.raises(LedgerError, match=problem) as caught:
             Ledger.open(path)  # type: ignore[arg-type]
@@ -124,7 +124,7 @@ def test_paths_that_cannot_be_ledgers(tmp_path: Path) -> None:
     ("statement", "problem"),
     [
         ("PRAGMA user_version = 2", "has format 2"),
-        ("PRAGMA application_id = 5", "no discreet ledger"),
+        ("PRAGMA application_id = 5", "is not a discreet ledger"),
         ("PRAGMA journal_mode = WAL", "altered"),
         ("PRAGMA auto_vacuum = FULL; VACUUM", "altered"),
         ("DROP TRIGGER entries_UPDATE", "altered"),

@@ -82,7 +82,7 @@ def test_errors_that_make_no_sense_are_refused(error, says):
 def test_errors_that_no_spend_meets_are_refused():
     request = dp.Table(dp.Schema(v=dp.Number(0, 10**12)), dp.AddRemove()).agg(dp.sum("v", nulls="skip"))
     assert dict(quote_for(request, {"sum_v": 10**9}, dp.PureDP(1), None).expected)["sum_v"] <= 10**9
-    with pytest.raises(dp.PlanError, match="is met by no spend below 1e6"):
+    with pytest.raises(dp.PlanError, match="no spend below 1e6 meets it"):
         quote_for(request, {"sum_v": 1}, dp.PureDP(1), None)
 
 

@@ -346,7 +346,11 @@ ROWS, COLUMNS, WHOLE = ints(0, 0, 1, 1), ints(0, 1, 0, 1), ints(0, 0, 0, 0)
     ("constraints", "zero", "words"),
     [
         ([(ROWS, ints(3, 7)), (COLUMNS, ints(4, 7))], [], "no table of non-negative integers has these totals"),
-        ([(ROWS, ints(3, 7)), (WHOLE, ints(9))], [], r"constraints\[1\]: a total is less than those of the groups within"),
+        (
+            [(ROWS, ints(3, 7)), (WHOLE, ints(9))],
+            [],
+            r"constraints\[1\]: a total is less than the totals of the groups within",
+        ),
         ([(WHOLE, ints(11)), (ROWS, ints(3, 7))], [], r"constraints\[0\]: group 0 has a positive total, or rest"),
         ([(ROWS, ints(3, 7)), (ROWS, ints(3, 8))], [], r"constraints\[0\]"),
         ([(ints(0, 0, 0, 0), ints(3, 1))], [], r"constraints\[0\]: group 1 has a positive total"),

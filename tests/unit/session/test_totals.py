@@ -210,7 +210,7 @@ def test_whatever_can_be_refused_is_refused_before_totals_are_published(tmp_path
         ]:
             with pytest.raises(error):
                 one.release_all(orders)
-        with pytest.raises(dp.PlanError, match="may not be imputed"):
+        with pytest.raises(dp.PlanError, match="cannot be imputed"):
             one.quote(one.table.impute({"state": dp.Weights({"A": 1})}).agg(dp.count("sex")), spend="0.1")
         with pytest.raises(dp.PlanError, match="public under ReplaceOne"):
             one.estimate_rows(spend="0.1")

@@ -156,5 +156,5 @@ def test_margins_of_the_wrong_kind_are_refused(axes, values, variance, words):
 def test_margins_of_different_tables_are_refused():
     margins = [Margin((0,), np.ones(2), 1.0), Margin((1, 0), np.ones((2, 3)), 1.0)]
     for function in (reconcile, reconciled_variances):
-        with pytest.raises(ArgumentError, match="axis 0 has 2 values in one and 3 in another"):
+        with pytest.raises(ArgumentError, match="axis 0 has 2 values in one margin and 3 in another"):
             function(margins)

@@ -95,9 +95,9 @@ def test_tables_of_many_groups_that_look_alike_are_solved_once():
 
 def test_what_is_too_large_for_the_general_case_is_refused_with_its_size():
     invariants = Margins(["a", "c"], ["c", "d"], ["a", "d"])
-    with pytest.raises(dp.PlanError, match=r"they tell 48 cells apart, of which 48 are connected; publish nested"):
+    with pytest.raises(dp.PlanError, match=r"they distinguish 48 cells, of which 48 are connected; publish nested"):
         semi_adjacency(invariants, SCHEMA)
-    with pytest.raises(dp.PlanError, match=r"they tell 5511 cells apart"):
+    with pytest.raises(dp.PlanError, match=r"they distinguish 5511 cells"):
         semi_adjacency(Margins(["a", "c"], ["c", "big"], ["a", "big"]) + Impossible("a", "c", cells=[(None, None)]), SCHEMA)
 
 
@@ -131,7 +131,7 @@ def test_what_has_no_proof_is_refused(invariants, words):
         (
             Totals("a", only=["v0"]) + LinearInvariant("a", {"s": {"v0": 1, "v1": 1}}) + Totals("b"),
             {"a": {"v0": 3}, "s": 2, "b": {"v0": 9}},
-            "more than those of all of them",
+            "some cells have more rows than a group that contains them",
         ),
     ],
 )

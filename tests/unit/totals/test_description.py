@@ -94,7 +94,7 @@ def test_numbers_and_dates_may_be_written_in_several_ways():
         (lambda: Totals("sex", only="F"), "must be a list of cells"),
         (lambda: Totals("sex", only=["F", "F"]), "listed twice"),
         (lambda: Totals("sex", "age", only=["F"]), "must have 2 values, not 1"),
-        (lambda: Totals("sex", only=[object()]), "is no value of a cell"),
+        (lambda: Totals("sex", only=[object()]), "is not a value of a cell"),
         (lambda: Impossible("sex", cells=[]), "names no cell"),
         (lambda: LinearInvariant([], {"a": {}}), "names no column"),
         (lambda: LinearInvariant("sex", {}), "at least one name"),

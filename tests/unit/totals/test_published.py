@@ -133,9 +133,9 @@ def test_the_order_of_parts_and_columns_does_not_show_in_json(rows):
 
 def test_json_of_other_invariants_is_refused():
     totals = totals_of_counts(Totals("sex"), SCHEMA, np.array([1, 2, 0]))
-    with pytest.raises(dp.PlanError, match="belong to other totals"):
+    with pytest.raises(dp.PlanError, match="describes other invariants"):
         totals_from_json(Totals("state"), SCHEMA, totals.to_json(SCHEMA))
-    with pytest.raises(dp.PlanError, match="those of other invariants"):
+    with pytest.raises(dp.PlanError, match="belong to other invariants"):
         read_totals(Totals("state"), SCHEMA, totals)
     assert read_totals(Totals("sex"), SCHEMA, totals) is totals
 

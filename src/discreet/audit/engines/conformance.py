@@ -62,7 +62,7 @@ def check_engine(open_engine: OpenEngine, *, without: Collection[str] = ()) -> i
     tables = {table.name: table for table in hostile_tables()}
     for name in without:
         if name not in tables:
-            raise ArgumentError(f"without: '{name}' is no hostile table{did_you_mean(name, tables)}")
+            raise ArgumentError(f"without: '{name}' is not a hostile table{did_you_mean(name, tables)}")
     return sum(check_table(open_engine, table) for name, table in tables.items() if name not in without)
 
 

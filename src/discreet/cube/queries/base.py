@@ -1,8 +1,9 @@
-"""What every query is: how far a row can change it, what it reads, how the cube answers it, what it is called."""
+"""The definition of a query: how far a row can change it, what it reads, how the cube answers it, and its name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -28,8 +29,8 @@ class Row(Protocol[Said_co]):
     def replaces(self, most: int) -> Said_co:
         """It is replaced in a table of a public number of rows, and the one answer changes by at most `most`."""
 
-    def chooses(self, quantiles: int, *, nullable: bool) -> Said_co:
-        """It is one of those from which so many quantiles are chosen by their rank."""
+    def chooses(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Said_co:
+        """It is one of the rows from which the quantiles `at` are chosen by their rank, among `size` codes."""
 
 
 class Query(Protocol):
@@ -39,28 +40,28 @@ class Query(Protocol):
         """The query in a few words, for quotes and releases; no two kinds have the same."""
 
     def contribution(self) -> str:
-        """What one row adds to the answer, in a sentence."""
+        """The amount that one row adds to the answer, in a sentence."""
 
     def columns(self) -> tuple[str, ...]:
-        """The columns whose values the query reads, beside those of the groups of the request."""
+        """The columns whose values the query reads, besides the columns of the groups of the request."""
 
     def widths(self) -> tuple[int, ...]:
-        """How many integers a cell has in each level of the answer; a row counts in one of them in every level."""
+        """The number of integers that a cell has in each level of the answer; a row counts in one of them in every level."""
 
     def nullable(self, facts: TableFacts) -> bool:
-        """Whether a row that is in a cell may add nothing to it: its value is null, or in none of the further groups."""
+        """True if a row that is in a cell may add nothing to it: its value is null, or in none of the further groups."""
 
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         """What one row can do to the answer, in terms of the rule that fits: it adds, replaces or chooses."""
 
     def shaped(self, variance: Callable[[int], float], rows: int | None) -> Query:
-        """The query as it is asked under noise that has the variance `variance(d)` where a row counts d times.
+        """The query as it is measured under noise that has the variance `variance(d)` where a row counts d times.
 
         Most have one shape and do not ask for the noise. `rows` is the number of rows where it is public.
         """
 
     def is_answered_by(self, part: Scan) -> bool:
-        """Whether the cube of this part tells apart what the query needs."""
+        """True if the cube of this part distinguishes what the query needs."""
 
     def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
         """The exact integers of every cell of the release, level by level. Private.

@@ -157,7 +157,7 @@ class TableCounts:
 
 
 def _tells_apart(axis: KeyAxis, group: Group) -> bool:
-    """Whether the labels of the axis tell the groups apart."""
+    """True if the labels of the axis distinguish the groups."""
     return axis.cuts is None or (isinstance(group, BinGroup) and {*group.edges} <= {*axis.cuts})
 
 

@@ -92,7 +92,7 @@ class QuantileCodes:
         return facts[self.column].nullable
 
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
-        return row.chooses(len(self.at), nullable=self.nullable(facts))
+        return row.chooses(self.size, self.at, nullable=self.nullable(facts))
 
     def shaped(self, variance: Callable[[int], float], rows: int | None) -> QuantileCodes:
         return self

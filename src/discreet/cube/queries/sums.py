@@ -138,7 +138,7 @@ class Dispersion:
 
     @property
     def most(self) -> int:
-        """By how much one replaced row can change the answer.
+        """The most by which one replaced row can change the answer.
 
         It is the sum of (x - y)² over all pairs of rows, of which one row is in rows - 1; rounding down adds less than 1.
         """
@@ -195,9 +195,9 @@ def _position(column: str, brought: Scan) -> int:
     """The axis of the column.
 
     Raises:
-        InternalError: the cube does not tell the values of the column apart.
+        InternalError: the cube does not distinguish the values of the column.
     """
     position = brought.axis(column)
     if position is None:
-        raise InternalError(f"the cube does not tell the values of '{column}' apart")
+        raise InternalError(f"the cube does not distinguish the values of '{column}'")
     return position

@@ -26,7 +26,7 @@ def open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
     """An engine over CSV files.
 
     Raises:
-        SourceError: a header that is no header, or not that of the first file.
+        SourceError: a header is not valid, or differs from the header of the first file.
     """
     return _CsvEngine(paths, listing, limits)
 

@@ -1,4 +1,4 @@
-"""CSV as lines: a row is a line, whatever stands in its cells.
+"""CSV as lines: a row is a line, whatever its cells contain.
 
 A quote that is never closed may not swallow the rows after it: one person's cell would erase other people's rows
 (soundness 4). So line ends always end a row, quotes work within a line, and a line that is not well-formed is a row of
@@ -45,7 +45,7 @@ def csv_header(path: Path) -> list[str]:
         raise SourceError(f"source '{path}': cannot be read; check the path and the permissions") from None
     line = start.removeprefix(_MARK).replace(b"\r", b"\n").split(b"\n", 1)[0]
     if start.startswith(_NOT_TEXT) or b"\0" in line:
-        raise SourceError(f"source '{path}': is no UTF-8 CSV text; unpack or convert it to CSV or Parquet first")
+        raise SourceError(f"source '{path}': is not UTF-8 CSV text; unpack or convert it to CSV or Parquet first")
     if len(line) > MAX_LINE:
         raise SourceError(f"source '{path}': its first line is longer than {MAX_LINE} bytes; it must hold the column names")
     return _names(line, path)
@@ -85,9 +85,9 @@ class CsvRows:
     """Some rows of a CSV file. Their order has no meaning.
 
     Args:
-        text: UTF-8; each row ends with a line feed, and NUL stands between its cells. There are no quotes around cells.
-        count: how many rows `text` holds.
-        nulls: how many further rows are null in every column.
+        text: UTF-8; each row ends with a line feed, and NUL separates its cells. There are no quotes around cells.
+        count: the number of rows in `text`.
+        nulls: the number of further rows that are null in every column.
     """
 
     text: bytes
@@ -96,9 +96,9 @@ class CsvRows:
 
 
 def row_blocks(path: Path, fields: int) -> Iterator[CsvRows]:
-    """The rows after the header. A line is one row; an empty line is none, except in a table of one column an empty cell.
+    """The rows after the header. A line is one row; an empty line is not, except as an empty cell in a table of one column.
 
-    What a line is, is what `split_line` says of it alone.
+    Only `split_line` decides what a line means.
     """
     some: list[CsvRows] = []
     for block in _line_blocks(path):
@@ -173,7 +173,7 @@ def _plain_rows(block: bytes, fields: int) -> CsvRows:
 
 
 def _text(content: bytes) -> str:
-    """The text with what is no UTF-8 replaced, as it would be in each cell: line feeds and NUL are parts of nothing else."""
+    """The text with bytes that are not UTF-8 replaced, as in each cell: line feeds and NUL are parts of nothing else."""
     return content.decode("utf-8", errors="replace")
 
 

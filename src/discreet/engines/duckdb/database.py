@@ -38,7 +38,7 @@ class _Opened:
 
 @dataclass(slots=True)
 class _Held:
-    """What a database holds in one process: at most one opened connection, changed under the lock."""
+    """The state of a database in one process: at most one open connection, changed under the lock."""
 
     process: tuple[bytes, int] = field(default_factory=this_process)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -46,9 +46,9 @@ class _Held:
 
 
 class Database:
-    """A private database in memory, opened when it is needed; every statement has a cursor of its own.
+    """A private database in memory, opened when it is needed; every statement has a separate cursor.
 
-    Threads share it. A forked child opens one of its own: the threads of the driver stay behind in the parent. It is gone
+    Threads share it. A forked child opens another one: the threads of the driver stay behind in the parent. It is gone
     with `close`, with this object, or before the interpreter ends, whichever comes first, and with it what it spilled: the
     driver prints on stderr when a connection outlives the interpreter, as it does in a daemon thread or behind a registered
     frame.
@@ -61,10 +61,10 @@ class Database:
 
     @contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor of its own; what the driver raises inside is the constant `unreadable`.
+        """A new cursor; every error that the driver raises inside becomes the constant `unreadable`.
 
-        Some errors make a database unusable: after one the next cursor is that of a new database, and this one is gone
-        when the threads that still use it are done.
+        Some errors make a database unusable: after such an error the next cursor belongs to a new database, and this one is
+        gone when the threads that still use it are done.
         """
         held = self._of_this_process()
         with held.lock:
@@ -83,7 +83,7 @@ class Database:
             _returned(held, opened)
 
     def retire(self) -> None:
-        """The next cursor is that of a new database; this one is gone when nobody uses it any more."""
+        """The next cursor belongs to a new database; this one is gone when nobody uses it any more."""
         held = self._of_this_process()
         for opened in [*held.opened]:
             _retire(held, opened)

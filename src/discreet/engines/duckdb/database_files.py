@@ -1,6 +1,6 @@
-"""A table of a DuckDB database file, which is opened for reading, for each statement anew and under a name of its own.
+"""A table of a DuckDB database file, which is opened for reading, anew for each statement and under a separate name.
 
-Threads share the private database to which the file is attached, so that a name of one would be in the way of another.
+Threads share the private database to which the file is attached, so that the same name in two threads would collide.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _GENERATED = ColumnType("other", "a generated column")
 def open_duckdb_table(path: Path, table: str, limits: Limits) -> Engine:
     """An engine over a table of a DuckDB file; `table` is its name, or "schema.table".
 
-    Between two readings the file is closed, so that the programs that write it go on. Views are no tables: a view may let
-    one row change others.
+    Between two readings the file is closed, so that the programs that write it go on. Views are not accepted as tables: a
+    view may let one row change others.
 
     Raises:
         SourceError: the file cannot be opened for reading, or has no such table, or several.
@@ -102,7 +102,7 @@ def _place(cursor: Any, file: str, path: Path, table: str) -> tuple[str, str]:
     if found:
         raise SourceError(f"source '{path}::{table}': is in several schemas; write '{'.'.join(found[0])}' or another")
     raise SourceError(
-        f"source '{path}::{table}': there is no such table; names are compared exactly, and views are no tables"
+        f"source '{path}::{table}': there is no such table; names are compared exactly, and a view is not a table"
         f"{did_you_mean(table, known)}"
     )
 

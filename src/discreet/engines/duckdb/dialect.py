@@ -20,7 +20,7 @@ LIMB = 2**32
 _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DAY = 86_400 * 10**9
 _FEW_WORDS = 8
-"""As many are found one after the other as fast as by a join, where texts stand without a dictionary; 16 are not."""
+"""This many comparisons take as long as a join, where texts are stored without a dictionary; 16 take longer."""
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 
 
@@ -44,8 +44,8 @@ def _reach(kind: ColumnType) -> tuple[int, int] | None:
 def _unscaled(name: str, kind: ColumnType) -> str:
     """The text without the point is the same integer, and faster than a product of 128 bits.
 
-    Casting what is beyond the digits of its type could raise, so it is moved before. A CASE would not do: the driver casts
-    all words of a dictionary, whichever rows are asked for.
+    Casting a value beyond the digits of its type could raise, so it is moved before. A CASE would not do: the driver casts
+    all words of a dictionary, whichever rows are requested.
     """
     least, most = (_shown(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
     value = f"least(greatest({quoted(name)}, {least}), {most})"
@@ -110,7 +110,7 @@ def _lookup(path: CategoryPath, i: int) -> str:
 
 
 def _within(integer: str, low: int, high: int) -> str:
-    """The same integer, put together from its bits, whose sum the optimiser knows to lie between low and about high.
+    """The same integer, put together from its bits, whose sum the optimiser knows to be between low and about high.
 
     Where it knows this of all keys, and few groups are possible, it counts in an array instead of a hash table.
     """
@@ -135,7 +135,7 @@ def _searched(code: str, cuts: Sequence[int]) -> str:
 def _date_code(path: NumberPath, kind: ColumnType) -> str:
     column, name = path.column, quoted(path.name)
     if not isinstance(column, Date):
-        raise InternalError(f"column '{path.name}': is no date")
+        raise InternalError(f"column '{path.name}': is not a date")
     if kind.shown == "TIMESTAMP_NS":
         return _nanosecond_code(path, column, name)
     day, type_ = name, "DATE"
@@ -155,7 +155,7 @@ def _date_code(path: NumberPath, kind: ColumnType) -> str:
 
 
 def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
-    """Days by flooring integers: casts from nanoseconds round, and bounds may lie beyond what nanoseconds reach."""
+    """Days by flooring integers: casts from nanoseconds round, and bounds may be beyond the range of nanoseconds."""
     count = f"epoch_ns({name})"  # null for the infinities
     code = f"({count} // {_DAY} - CASE WHEN {count} % {_DAY} < 0 THEN 1 ELSE 0 END - {column.first_day})"
     return f"(CASE WHEN {code} <= {path.low} THEN {path.low} WHEN {code} >= {path.high} THEN {path.high} ELSE {code} END)"
@@ -180,7 +180,7 @@ DUCKDB = Dialect(
     matches=_matches,
     is_finite=lambda number: f"isfinite({number})",
     is_whole=lambda number: f"trunc({number}) = {number}",
-    # The conversion rounds to even, and a value that is no number is null.
+    # The conversion rounds to even, and a value that is not a number is null.
     nearest=lambda number, type_: f"TRY_CAST({number} AS {type_})",
     single="FLOAT",
     reach=_reach,

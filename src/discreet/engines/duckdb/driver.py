@@ -1,4 +1,4 @@
-"""The default engine: DuckDB. What it is asked, and what its answers mean; `database` opens it.
+"""The default engine, DuckDB: its statements, and the meaning of its answers; `database` opens it.
 
 A source becomes a table expression and a connection; one statement answers. Frames enter through the Arrow C interface
 alone.
@@ -70,7 +70,7 @@ def counted(
 
 
 class _FrameEngine:
-    """A frame in memory. Nobody alters its rows: Arrow and Polars do not, and those of pandas are copied by `declared`.
+    """A frame in memory. Nobody alters its rows: Arrow and Polars do not, and `declared` copies the rows of pandas.
 
     Anything else with an Arrow stream may compute its rows anew whenever it is read.
     """
@@ -102,7 +102,7 @@ class _FrameEngine:
         return self._counted(self._frame, axes, moments)
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
-        """What may give other rows each time it is read is read once, into memory."""
+        """A source that may give other rows each time it is read is read once, into memory."""
         rows = self._frame if self._is_kept else _kept(self._frame)
         yield from (self._counted(rows, axes, moments) for axes, moments in scans)
 

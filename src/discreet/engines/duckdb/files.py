@@ -16,10 +16,10 @@ Listing = Callable[[], Sequence[Path]]
 
 
 def check_regular(path: Path) -> None:
-    """Nothing, when the path is a regular file that can be read.
+    """Checks that the path is a regular file that can be read.
 
     Raises:
-        SourceError: it is not, or no longer.
+        SourceError: it is not a regular file that can be read, or no longer one.
     """
     try:
         mode = path.stat().st_mode
@@ -97,9 +97,9 @@ def listed_snapshot(paths: Sequence[Path], listing: Listing) -> str:
 
 
 def database_snapshot(path: Path, beside: Sequence[str]) -> str:
-    """As `file_snapshot`, of a database and of the logs beside it, whose names end so; an empty log is none.
+    """As `file_snapshot`, of a database and of the logs next to it, whose names have these endings; an empty log is ignored.
 
-    The time of a change to what the file system says of a file has no part: reading a log may set its owner.
+    The time when the metadata of a file changed is left out: reading a log may set its owner.
 
     Raises:
         SourceError: as `file_snapshot`.

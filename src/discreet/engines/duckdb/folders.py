@@ -1,7 +1,7 @@
-"""A folder of Parquet files as a source: which files are in it, and what the names of its sub-folders say about rows.
+"""A folder of Parquet files as a source: the files in it, and the values of rows that the names of its sub-folders give.
 
 Below the folder every sub-folder named `column=value` is a partition: all rows of its files have that value, a text like
-any other. What stands above the folder names no column. As for Hive and Spark, names that begin with a dot or an
+any other. Folders above it name no column. As for Hive and Spark, names that begin with a dot or an
 underscore (`_SUCCESS`, `_temporary`, `.part.crc`) are not looked at; a folder such as `_year=2025` is a partition all
 the same.
 """
@@ -45,8 +45,8 @@ def parquet_files(folder: Path) -> list[Path]:
     for place, folders, files in os.walk(folder, onerror=_unreadable):
         for log in _LOGS.keys() & {*folders}:
             raise SourceError(
-                f"source '{place}': is {_LOGS[log]}, in whose folder files lie that are no longer part of it; "
-                "write its present rows to Parquet files of their own first"
+                f"source '{place}': is {_LOGS[log]}, and its folder contains files that are no longer part of it;  "
+                "write its present rows to separate Parquet files first"
             )
         folders[:] = [name for name in folders if _visible(name) or (name.startswith("_") and "=" in name)]
         for name in folders:
@@ -68,7 +68,7 @@ def parquet_files(folder: Path) -> list[Path]:
 
 
 def partitions_of(folder: Path, paths: Sequence[Path]) -> Partitions:
-    """What the names of the folders between `folder` and each file say about its rows.
+    """The values that the names of the folders between `folder` and each file give to its rows.
 
     Raises:
         SourceError: a column is named twice, or not by the folders of every file.
@@ -82,7 +82,7 @@ def partitions_of(folder: Path, paths: Sequence[Path]) -> Partitions:
             raise SourceError(f"source '{path}': two of its folders name the same column; rename one of the two")
         if own != names[0]:
             shown = [", ".join(f"'{name}'" for name in some) or "no column" for some in (own, names[0])]
-            raise SourceError(f"source '{path}': its folders name {shown[0]}, those of '{paths[0]}' name {shown[1]}")
+            raise SourceError(f"source '{path}': its folders name {shown[0]}, the folders of '{paths[0]}' name {shown[1]}")
     return Partitions(names[0], tuple(tuple(value for _, value in found) for found in pairs))
 
 

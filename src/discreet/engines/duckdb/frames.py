@@ -33,7 +33,7 @@ def declared(frame: Any, columns: Sequence[str]) -> tuple[ArrowOnly, list[str]]:
     """
     if not hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "read_next_batch"):
         raise SourceError(
-            f"source: {type(frame).__name__} is no table that can be read twice; "
+            f"source: {type(frame).__name__} is not a table that can be read twice; "
             "pass a path, an Arrow table, a Polars or pandas frame, a DuckDB relation, a Spark DataFrame, a DatabaseTable, "
             "or a function that opens a new Arrow stream each time it is called"
         )

@@ -1,6 +1,6 @@
-"""Parquet files as a source: one, those that a glob matches, or those of a folder whose sub-folders name partitions.
+"""Parquet files as a source: one file, the files that a glob matches, or a folder whose sub-folders name partitions.
 
-No cell of a file can end its reading: bytes that are no UTF-8 are read as question marks, and timestamps in milliseconds,
+No cell of a file can end its reading: bytes that are not UTF-8 are read as question marks, and timestamps in milliseconds,
 which the driver cannot all hold, come from `parquet_days`. That its pages can be decoded is declared public.
 """
 
@@ -36,18 +36,19 @@ def open_parquet(paths: Sequence[Path], listing: Listing, partitions: Partitions
 
     Args:
         paths: the files, at least one.
-        listing: finds the files again, to notice those that came or went.
-        partitions: what the folders say about the rows of each file, in the order of `paths`.
-        limits: what the driver may take.
+        listing: finds the files again, to notice files that came or went.
+        partitions: the values that the folders give to the rows of each file, in the order of `paths`.
+        limits: the resources that the driver may use.
 
     Raises:
-        SourceError: a file is no Parquet, differs from the first in columns or types, or has a column that a folder names.
+        SourceError: a file is not a Parquet file, differs from the first in columns or types, or has a column that a folder
+            names.
     """
     return _ParquetEngine(paths, listing, partitions, limits)
 
 
 class _ParquetEngine:
-    """Parquet files, read by the driver; only columns of milliseconds come from elsewhere, row beside row."""
+    """Parquet files, read by the driver; only columns of milliseconds come from elsewhere, row by row."""
 
     def __init__(self, paths: Sequence[Path], listing: Listing, partitions: Partitions, limits: Limits) -> None:
         self._paths, self._listing, self._partitions = paths, listing, partitions
@@ -102,7 +103,7 @@ class _ParquetEngine:
 
 
 def _check_partitions(names: Sequence[str], header: Header, path: Path) -> None:
-    """Nothing, when no file has a column that a folder names too."""
+    """Checks that no file has a column that a folder names too."""
     there = {name.casefold() for name in header}
     for name in names:
         if name.casefold() in there:
@@ -111,7 +112,7 @@ def _check_partitions(names: Sequence[str], header: Header, path: Path) -> None:
                 "name the files by a glob such as 'folder/**/*.parquet', in which folders name no columns"
             )
     if names and _FILE in there:
-        raise SourceError(f"source '{path}': beside partition folders no column can be called '{_FILE}'; rename it")
+        raise SourceError(f"source '{path}': with partition folders no column can be called '{_FILE}'; rename it")
 
 
 def _parquet(paths: Sequence[Path]) -> str:
@@ -121,7 +122,7 @@ def _parquet(paths: Sequence[Path]) -> str:
 
 
 def _other_schemas(database: Database, paths: Sequence[Path]) -> Sequence[Path]:
-    """The files whose schema is not element by element that of the first; all others, when one cannot be read."""
+    """The files whose schema differs in any element from the schema of the first; all others, when one cannot be read."""
     if len(paths) == 1:
         return ()
     files = ", ".join(file_literal(path) for path in paths)
@@ -146,7 +147,7 @@ def _parquet_header(database: Database, path: Path) -> Header:
             elements = cursor.execute(f"SELECT {fields} FROM parquet_schema({file_literal(path)})").fetchall()
     except SourceError:
         raise SourceError(
-            f"source '{path}': is no readable Parquet file; restore it from a copy, or write it again"
+            f"source '{path}': is not a readable Parquet file; restore it from a copy, or write it again"
         ) from None
     names = {element[0] for element in elements}
     renamed = [name for name in header if name not in names]

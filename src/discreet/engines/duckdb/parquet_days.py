@@ -23,7 +23,7 @@ SchemaRow = tuple[str, int | None, str | None, str | None]
 
 _DAY = 86_400_000
 _EPOCH = dt.date(1970, 1, 1)
-# Days beyond Python's calendar lie beyond all declared bounds; the nearest day of it has the same code.
+# Days beyond Python's calendar are beyond all declared bounds; its nearest day has the same code.
 _FIRST, _LAST = (dt.date.min - _EPOCH).days, (dt.date.max - _EPOCH).days
 _INFINITE = 2**63 - 1  # with either sign, what the driver writes for infinity, which is null in every source
 

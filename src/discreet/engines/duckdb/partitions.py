@@ -1,4 +1,4 @@
-"""What folders say about rows, put into a cube that was counted file by file.
+"""The values that folders give to rows, added to a cube that was counted file by file.
 
 All rows of a file have the same value in a partition column, so its code is looked up once for each file, by the
 reference itself, and no row is joined with anything.
@@ -31,7 +31,7 @@ def with_partitions(cube: Cube, partitions: Partitions, axes: Sequence[KeyAxis],
     """The cube of these axes and moments.
 
     Args:
-        cube: counted by file, as its first key, and by those of the axes and moments that are columns of the files.
+        cube: counted by file, as its first key, and by the axes and moments that are columns of the files.
         partitions: the values of the others, for each file.
         axes: all axes, in order.
         moments: all moments, in order.

@@ -1,7 +1,7 @@
-"""A DuckDB relation as a source, on the connection that it belongs to, which stays open with its own settings.
+"""A DuckDB relation as a source, on the connection that it belongs to, which stays open and keeps its settings.
 
-A connection carries out one statement at a time, and what a statement calls the relation is a name of the connection. So
-each reading has a name of its own, and one takes place after the other.
+A connection carries out one statement at a time, and the name of the relation in a statement belongs to the connection. So
+each reading has a different name, and the readings take place one after the other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["is_relation", "open_relation"]
 
 
 class _Turns:
-    """One lock for all relations of a process: the driver does not say to which connection a relation belongs."""
+    """One lock for all relations of a process: the driver does not tell which connection a relation belongs to."""
 
     def __init__(self) -> None:
         self.begin_anew()
@@ -49,7 +49,7 @@ _PATIENCE = 60.0  # seconds to wait for another reading, before anything is char
 
 
 def is_relation(source: object) -> bool:
-    """Whether a source is a DuckDB relation."""
+    """True if a source is a DuckDB relation."""
     return isinstance(source, duckdb.DuckDBPyRelation)
 
 
@@ -124,7 +124,7 @@ class _RelationEngine:
 def _busy() -> SourceError:
     return SourceError(
         "source: the connection of the relation is busy, closed or in a failed transaction; fetch its result, end its "
-        "transaction, or make the relation on a connection of its own, as connection.cursor() gives one"
+        "transaction, or make the relation on a separate connection, which connection.cursor() gives"
     )
 
 

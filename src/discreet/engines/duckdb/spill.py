@@ -1,7 +1,7 @@
-"""Where a driver may put what does not fit into memory: a folder that nobody else can enter.
+"""The folder for data that does not fit into memory, which nobody else can enter.
 
-What is spilled are parts of hash tables, exact counts of cells. The files have the modes that the driver gives them; the
-folder's mode keeps everybody else out. What a process that was killed has left there is removed by the next.
+The spilled data are parts of hash tables: exact counts of cells. The files have the modes that the driver gives them; the
+folder's mode keeps everybody else out. The next process removes the files that a killed process has left.
 """
 
 from __future__ import annotations

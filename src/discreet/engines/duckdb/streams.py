@@ -43,7 +43,7 @@ class DatabaseTable:
         table: the name of the table, or "schema.table", as it is spelled in the database.
 
     Raises:
-        ArgumentError: `connect` is no function, or `table` no name.
+        ArgumentError: `connect` is not a function, or `table` is not a name.
     """
 
     connect: Callable[[], Any]
@@ -57,7 +57,7 @@ class DatabaseTable:
 
 
 def is_streamed(source: object) -> bool:
-    """Whether a source is opened anew for each reading."""
+    """True if a source is opened anew for each reading."""
     return isinstance(source, DatabaseTable) or (callable(source) and not hasattr(source, "__arrow_c_stream__"))
 
 
@@ -83,7 +83,7 @@ def open_streamed(source: DatabaseTable | Callable[[], Any], columns: Sequence[s
 
 
 class _StreamEngine:
-    """One table expression, for each statement read from a stream of its own."""
+    """One table expression, read from a new stream for each statement."""
 
     def __init__(self, opening: Opening, schema: Any, columns: Sequence[str], limits: Limits) -> None:
         frame, others = declared(schema.empty_table(), columns)
@@ -143,13 +143,13 @@ class _StreamEngine:
 
 
 class _Once:
-    """These columns of a stream, for one reading. Its schema is told apart, so that the reading does not begin with it."""
+    """These columns of a stream, for one reading, which does not begin with its schema: that is passed separately."""
 
     def __init__(self, reader: Any, fields: dict[str, Any]) -> None:
         import pyarrow as pa
 
         found = {name: reader.schema.field(name).type for name in fields}
-        if found != fields:  # the driver was told other types, and would read the wrong bytes
+        if found != fields:  # the driver expects other types, and would read the wrong bytes
             raise unreadable()
         names = list(fields)
         self._schema = pa.schema([pa.field(name, kind) for name, kind in fields.items()])
@@ -212,7 +212,7 @@ def _of_table(source: DatabaseTable, names: Sequence[str]) -> Iterator[Any]:
 
 
 def _check_types(connection: Any) -> None:
-    """Nothing, when the types of a column are the database's and not those of the first rows."""
+    """Checks that the types of the columns come from the database and not from the first rows."""
     info: dict[str, Any] = connection.adbc_get_info() if hasattr(connection, "adbc_get_info") else {}
     if info.get("vendor_name") == "SQLite":
         # One cell decides there whether a stream can be read to its end.

@@ -2,7 +2,7 @@
 
 * `dialect`: The dialect of Spark 4
 * `driver`: The distributed engine: Spark 4
-* `files`: The files behind a Spark source, and what their file system says of them: an identity that costs no scan
+* `files`: The files behind a Spark source, and their metadata in the file system: an identity that costs no scan
 """
 
 PREFIX = "spark:"

@@ -1,7 +1,7 @@
 """The dialect of Spark 4. Its meaning does not depend on the settings of a session.
 
 Literals of text are bytes in hexadecimal, because quotes and backslashes are read as a setting says. Every conversion
-that could fail is tried; decimal types are written out, because what an operator makes of them is a setting too. Texts
+that could fail is tried; decimal types are written out, because the result type of an operator is a setting too. Texts
 are joined by their bytes, so that no collation counts. Sums are of 64-bit limbs: 128-bit integers do not exist.
 """
 
@@ -23,14 +23,15 @@ from discreet.errors import InternalError, SourceError
 __all__ = ["LIMB_BITS", "SPARK", "TIMESTAMP_NTZ", "check_spellings", "limbs", "quoted"]
 
 LIMB_BITS = 22
-"""Of a code; sums of 2**40 such limbs stay below 2**62."""
+"""The bits of one limb of a code; sums of 2**40 such limbs stay below 2**62."""
 
 TIMESTAMP_NTZ = "timestamp_ntz"
 _DATE = "(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"  # Python has no year 0
 _DAY = 86_400 * 10**6
 _LARGEST = repr(sys.float_info.max)
 _BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
-# What DuckDB writes for the infinities, which are null in every source: the ends of the range, in days and microseconds.
+# The values that DuckDB writes for the infinities, which are null in every source: the ends of the range, in days and
+# microseconds.
 _LAST_DAY, _LAST_TICK = 2**31 - 1, 2**63 - 1
 _INFINITE_NTZ = ("+294247-01-10 04:00:54.775807", "-290308-12-21 19:59:05.224193")
 
@@ -41,7 +42,7 @@ def quoted(name: str) -> str:
 
 
 def check_spellings(schema: Schema) -> None:
-    """Nothing, when the texts of every category can be normalised.
+    """Checks that the texts of every category can be normalised.
 
     Raises:
         SourceError: the categories of a column carry too many marks.
@@ -55,7 +56,7 @@ def check_spellings(schema: Schema) -> None:
 
 
 def limbs(width: int) -> int:
-    """How many limbs carry a code of at most `width`."""
+    """The number of limbs that carry a code of at most `width`."""
     return 1 if fits_int64(width) else -(-width.bit_length() // LIMB_BITS)
 
 
@@ -147,7 +148,7 @@ def _searched(code: str, cuts: Sequence[int]) -> str:
 def _date_code(path: NumberPath, kind: ColumnType) -> str:
     column, name = path.column, quoted(path.name)
     if not isinstance(column, Date):
-        raise InternalError(f"column '{path.name}': is no date")
+        raise InternalError(f"column '{path.name}': is not a date")
     if kind.kind == "text":
         infinite, day = "false", f"unix_date(CASE WHEN {_matches(name, _DATE)} THEN TRY_CAST({name} AS DATE) END)"
     elif kind.kind == "date":
@@ -186,7 +187,7 @@ SPARK = Dialect(
     single="float",
     reach=_reach,
     small=lambda _: "BIGINT",
-    # Spark 4.3 takes x >= y for true, also where x is null, when y lies below all values of the type of x.
+    # Spark 4.3 takes x >= y for true, also where x is null, when y is below all values of the type of x.
     null_first=lambda value: f"WHEN {value} IS NULL THEN NULL ",
     divided="div",
     searched=_searched,

@@ -55,7 +55,7 @@ _READING = {
     "int96RebaseMode": "CORRECTED",
     "discreet": "uncached",  # no option of the driver: it takes nobody's copy in memory for these files
 }
-# Of a session that is opened here: its pages and its log would show exact counts.
+# Settings of a session that is opened here: its pages and its log would show exact counts.
 _OWN = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 _REBASE = ("spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int96RebaseModeInRead")
 
@@ -80,7 +80,7 @@ class SparkEngine:
         return self._header
 
     def snapshot(self) -> str:
-        """What the file system says of the files; empty for other frames, of which one reading answers everything."""
+        """The metadata of the files in the file system; empty for other frames, for which one reading answers everything."""
         return "" if self._files is None else self._files.snapshot()
 
     def check_ready(self) -> None:
@@ -139,7 +139,7 @@ def _constant() -> Iterator[None]:
 
 
 def is_spark_frame(source: object) -> bool:
-    """Whether a source is a Spark DataFrame, without importing the driver."""
+    """True if a source is a Spark DataFrame, without importing the driver."""
     kind = type(source)
     return kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
 
@@ -175,7 +175,7 @@ def open_spark_text(source: str, columns: Sequence[str]) -> Engine:
         raise SourceError(f"source '{source}': name a table or a path, such as 'spark:db.table' or 'spark:/data/persons'")
     session = _session(source)
     if "/" not in name:
-        frame = _found(source, lambda: session.table(name), "is no table that can be read")
+        frame = _found(source, lambda: session.table(name), "is not a readable table")
         _check_frame(frame)
         check_names(frame)
         return SparkEngine(frame, columns, files_of_table(session, frame))
@@ -190,13 +190,13 @@ def open_spark_text(source: str, columns: Sequence[str]) -> Engine:
 
 
 def _check_folders(source: str, frame: Any, columns: Sequence[str]) -> None:
-    """Names of folders are no columns of a path: somebody who has partitioned data is told what reads them."""
+    """Checks that no folder names a column, which a path would not have. The error states what reads partitioned data."""
     missing = [name for name in columns if name not in frame.columns]
     files = frame.inputFiles() if missing else []
     named = next((name for name in missing if any(f"/{name}=" in file for file in files)), None)
     if named is not None:
         raise SourceError(
-            f"column '{named}': is named by the folders of source '{source}', which are no columns of a path; hand over a "
+            f"column '{named}': is named by the folders of source '{source}', which are not columns of a path; hand over a "
             "DataFrame, such as spark.read.parquet(…), or name a table"
         )
 
@@ -212,7 +212,7 @@ def _found(source: str, finding: Callable[[], Any], problem: str) -> Any:
 
 
 def _check_units(source: str, session: Any, frame: Any, names: Sequence[str]) -> None:
-    """Nothing, when no file holds one of these columns in milliseconds: the driver multiplies, which one cell can end."""
+    """Checks that no file holds one of these columns in milliseconds: the driver multiplies, which can fail for one cell."""
     try:
         java = session.sparkContext._jvm  # noqa: SLF001 (the driver's public API does not show the units of a file)
         settings = session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001

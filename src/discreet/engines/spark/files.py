@@ -1,9 +1,9 @@
-"""The files behind a Spark source, and what their file system says of them: an identity that costs no scan.
+"""The files behind a Spark source, and their metadata in the file system: an identity that costs no scan.
 
 Only for a frame that is nothing but files, listed once when it was made: then the files that are there now, with their
-lengths, times and tags, say whether the driver still reads the same. Where that is not sure there is no such identity:
+lengths, times and tags, determine whether the driver still reads the same. Where that is not sure there is no such identity:
 views, filters, copies in memory, tables with a log or with partitions in a catalogue, sessions of Spark Connect, file
-systems that do not say when a file was written, files of machines that are not this one.
+systems that do not record when a file was written, files of other machines.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _NAMED = "org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias"
 _SKIPPING = ("ignoreCorruptFiles", "ignoreMissingFiles")  # under which a scan leaves out what it cannot read
 _LOCAL = "file:"
 _BETWEEN = "\0"  # in no name of a file
-# What a status of Hadoop writes of itself; those of object stores add a tag of the content.
+# The text of a status of Hadoop; a status of an object store adds a tag of the content.
 _STATUS = re.compile(r"path=(.*?); isDirectory=false; length=(\d+); .*?modification_time=(\d+);", re.DOTALL)
 _TAG = re.compile(r"etag='([^']*)'", re.IGNORECASE)
 
 FileFacts = tuple[str, int, int, tuple[str, ...], tuple[int, int]]
-"""Of one file: its name, its length, when it was written, its tags, and of a file at hand its finer clock and its place."""
+"""One file: its name, its length, when it was written, its tags, and for a local file its finer clock and its place."""
 
 
 def check_names(frame: Any) -> None:
@@ -44,7 +44,7 @@ def check_names(frame: Any) -> None:
     """
     try:
         names = frame.inputFiles()
-    except Exception:  # noqa: BLE001 (of the driver: it does not say which files it reads)
+    except Exception:  # noqa: BLE001 (an error of the driver, which does not tell which files it reads)
         return
     places = [Path(unquote(urlsplit(name).path)) for name in names if name.startswith(_LOCAL)]
     found = []
@@ -62,11 +62,12 @@ class FrameFiles:
     look: Callable[[], tuple[FileFacts, ...] | None]
 
     def snapshot(self) -> str:
-        """What the file system says of the files, which are still those that the frame reads.
+        """The metadata of the files in the file system; they are still the files that the frame reads.
 
         Raises:
-            SourceError: they cannot be listed, or a file came, went or changed. Asked before a spend is reserved, nothing
-                is spent.
+            SourceError: they cannot be listed, or a file came, went or changed. If this is before a reservation, nothing
+
+                           is spent.
         """
         try:
             found = self.look()
@@ -97,7 +98,7 @@ def files_of_table(session: Any, frame: Any) -> FrameFiles | None:
 
 
 def _files_of(session: Any, frame: Any, listed: Callable[[Any], Any]) -> FrameFiles | None:
-    """`listed` makes a frame of a format that has no schema of its own: a new listing by the driver's rules, and no more."""
+    """`listed` makes a frame of a format without a schema: a new listing by the driver's rules, and nothing else."""
     try:
         if _kind(frame._jdf.queryExecution().optimizedPlan()) != _RELATION:  # noqa: SLF001 (rules may add rows' filters)
             return None
@@ -142,11 +143,11 @@ def _facts_in(index: Any, *, at_hand: bool) -> tuple[FileFacts, ...] | None:
 
 
 def facts_of(statuses: str, *, at_hand: bool) -> tuple[FileFacts, ...] | None:
-    """What statuses, with a zero byte between them, say of files, by name; None when one does not say it all.
+    """The metadata of files by name, from statuses with a zero byte between them; None when a status is incomplete.
 
     Args:
         statuses: as Hadoop writes them.
-        at_hand: whether local files are those of this machine, and of no other.
+        at_hand: True if local files are files of this machine and of no other.
 
     Raises:
         OSError: a local file is not there.

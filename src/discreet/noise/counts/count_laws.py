@@ -99,7 +99,7 @@ def quantile(self: CountLaw, probability: Amount) -> int:
 
 
 def _enough(law: CountLaw, k: int, p: Fraction) -> bool:
-    """Whether P(Y ≤ k) ≥ p. Both may be equal rationals; for many records that counts as "no"."""
+    """True if P(Y ≤ k) ≥ p. Both may be equal rationals; for many records that counts as "no"."""
     first, last = law.support
     decided = sign(lambda: _cdf_ball(law, k) - ball(p), most=2000)
     if decided == 0 and last - first <= _SMALL:

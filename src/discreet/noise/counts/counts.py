@@ -49,7 +49,7 @@ def binomial(n: NDArray[np.int64], rate: Amount, bits: Bits) -> NDArray[np.int64
 
 
 def hypergeometric(good: SupportsIndex, bad: SupportsIndex, drawn: SupportsIndex, bits: Bits) -> int:
-    """How many of `drawn` records, taken without replacement from `good` + `bad`, are good."""
+    """The number of good records among `drawn`, taken without replacement from `good` + `bad`."""
     cells = np.array([checked_size(good, "good"), checked_size(bad, "bad")], dtype=np.int64)
     return int(multivariate_hypergeometric(cells, drawn, bits)[0])
 
@@ -101,7 +101,7 @@ def categorical(size: SupportsIndex, weights: Sequence[int], bits: Bits) -> NDAr
 
 
 def multivariate_hypergeometric(counts: NDArray[np.int64], m: SupportsIndex, bits: Bits) -> NDArray[np.int64]:
-    """How many of `m` records, drawn without replacement, come from each cell; cell i holds counts[i] records.
+    """The number of records from each cell among `m` drawn without replacement; cell i holds counts[i] records.
 
     A sample that keeps every record with the same probability is, given its size, a uniform subset of that size. So a
     binomial number per cell comes within about the square root of m, and a uniform subset of the rest (or of the kept)

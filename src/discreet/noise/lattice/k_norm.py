@@ -46,7 +46,7 @@ def k_norm_noise(points: Points, epsilon: Amount, size: SupportsIndex, bits: Bit
     Args:
         points: S, integer vectors, each with its negative; see `discreet.noise.lattice.cones.k_norm`.
         epsilon: an exact rational in [10^-17, 10^17].
-        size: how many vectors.
+        size: the number of vectors.
         bits: the source of random bits.
 
     Returns:

@@ -208,7 +208,7 @@ def _plan(lattice: Lattice, sigma2: Fraction) -> _Plan:
 
 
 def _acceptable(norms: Counter[Fraction], sigma2: Fraction) -> bool:
-    """Whether every vector is accepted with probability at least 1/256, for sure."""
+    """True if every vector is certainly accepted with probability at least 1/256."""
 
     def least() -> Ball:
         return _product(ratio(sigma2 / norm2, Fraction(1, 2)) ** count for norm2, count in norms.items())
@@ -275,7 +275,7 @@ def _acceptance(ratios: list[tuple[Fraction, Fraction]]) -> Ball:
 
 
 def _centred_ratios(lattice: Lattice, plan: _Plan, drawn: list[int]) -> list[tuple[Fraction, Fraction]]:
-    """Variance and fractional centre of every step whose centre is no integer; at the others the ratio is 1."""
+    """Variance and fractional centre of every step whose centre is not an integer; at the others the ratio is 1."""
     pairs = []
     for i, (step, variance) in enumerate(zip(lattice.steps, plan.variances, strict=True)):
         numerator = -sum(n * z for n, z in zip(step.multiples, drawn[i + 1 :], strict=True))

@@ -42,7 +42,7 @@ def sum_zero_laplace(scale: Amount, sizes: NDArray[np.int64], bits: Bits) -> NDA
         bits: the source of random bits.
 
     Raises:
-        ArgumentError: for a scale out of range, for sizes that are no integers of at least 1, and for more cells than
+        ArgumentError: for a scale out of range, for sizes that are not integers of at least 1, and for more cells than
             memory holds.
     """
     t = positive(scale, "scale", most=MOST_SCALE)
@@ -181,7 +181,7 @@ def _uniform_subsets(sizes: NDArray[np.int64], chosen: NDArray[np.int64], bits: 
 
 
 def _per_block(flags: NDArray[np.bool_], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many flags of every block are true."""
+    """The number of true flags of every block."""
     ends, until = np.cumsum(sizes), np.append(0, np.cumsum(flags, dtype=np.int64))
     found: NDArray[np.int64] = until[ends] - until[ends - sizes]
     return found

@@ -366,7 +366,7 @@ def _nearest(real: Callable[[], Ball]) -> int:
 
 
 def checked_coverage(coverage: Amount) -> Fraction:
-    """The exact coverage, which lies in [0, 1)."""
+    """The exact coverage, which is in [0, 1)."""
     value = exact(coverage, "coverage")
     if not 0 <= value < 1:
         raise ArgumentError(f"coverage={coverage!r}: must lie in [0, 1); no finite interval covers everything")
@@ -374,7 +374,7 @@ def checked_coverage(coverage: Amount) -> Fraction:
 
 
 def checked_probability(probability: Amount) -> Fraction:
-    """The exact probability, which lies strictly between 0 and 1."""
+    """The exact probability, which is strictly between 0 and 1."""
     value = exact(probability, "probability")
     if not 0 < value < 1:
         raise ArgumentError(f"probability={probability!r}: must lie strictly between 0 and 1")

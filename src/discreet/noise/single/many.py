@@ -17,10 +17,10 @@ from discreet.noise.single.sums import SumOfNoises
 __all__ = ["half_width_of_sum"]
 
 _FEW = 1 << 12
-"""So many are convolved, and nothing else is looked at."""
+"""At most this many are convolved, and nothing else is looked at."""
 
 _SOME = 1 << 16
-"""Up to so many both bounds are worked out; beyond, the grid of the convolution is too coarse."""
+"""Up to this many both bounds are computed; beyond, the grid of the convolution is too coarse."""
 
 _UP = 1 + 1e-9  # covers the rounding of some twenty operations, none of which cancels
 

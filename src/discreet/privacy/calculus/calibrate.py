@@ -47,7 +47,7 @@ class Calibrated:
 def gaussian_sigma2(target: GDP | ZCDP | ApproxDP, l2_squared: Amount) -> Fraction:
     """The least σ² of Gaussian noise for a query that moves by √l2_squared in L2, in any dimension.
 
-    Exact for GDP (l2²/μ²) and ZCDP (l2²/2ρ). For ApproxDP it is that of the largest verified μ, rounded up.
+    Exact for GDP (l2²/μ²) and ZCDP (l2²/2ρ). For ApproxDP it is the variance of the largest verified μ, rounded up.
     """
     change = positive(l2_squared, "l2_squared")
     match target:

@@ -152,7 +152,7 @@ def checked_sensitivity(value: int) -> int:
 
 
 def _is_far(place: Fraction, sigma2: Fraction) -> bool:
-    """Whether P(X ≥ place) ≤ exp(−place²/2σ²) is below every double; both Gaussian laws have this bound."""
+    """True if P(X ≥ place) ≤ exp(−place²/2σ²) is below every double; both Gaussian laws have this bound."""
     return place > 0 and place**2 > 1600 * sigma2
 
 

@@ -144,8 +144,10 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
 
     (tmp_path / "empty" / "state=CA").mkdir(parents=True)
     refused("holds no Parquet file", name="empty")
-    refused("b.parquet': its folders name no column, those of .* name 's'", "s=1/a.parquet", "z/b.parquet", name="uneven")
-    refused("name 't', 's', those of .* name 's', 't'", "s=1/t=2/a.parquet", "t=1/s=2/a.parquet", name="order")
+    refused(
+        "b.parquet': its folders name no column, the folders of .* name 's'", "s=1/a.parquet", "z/b.parquet", name="uneven"
+    )
+    refused("name 't', 's', the folders of .* name 's', 't'", "s=1/t=2/a.parquet", "t=1/s=2/a.parquet", name="order")
     refused("two of its folders name the same column", "s=1/S=2/a.parquet", name="twice")
     refused("'x' is in the file and in the name of its folder", "x=1/a.parquet", name="both")
     refused("'X' is in the file and in the name of its folder", "X=1/a.parquet", name="case")
@@ -159,7 +161,9 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
     written(tmp_path / "inner" / "s=1" / "a.parquet", [1], file_index=[1])
     refused("no column can be called 'file_index'", name="inner")
     written(tmp_path / "types" / "s=2" / "b.parquet", ["1"])
-    refused("b.parquet': its columns and types differ from those of '.*a.parquet'", "s=1/a.parquet", name="types")
+    refused(
+        "b.parquet': its columns and types differ from the columns and types of '.*a.parquet'", "s=1/a.parquet", name="types"
+    )
 
 
 def test_values_of_partitions_are_no_reason_to_refuse(tmp_path: Path) -> None:
