@@ -37,22 +37,24 @@ from discreet.exact.given_paths import given_path
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    help="Publish statistics from confidential tables. The way: init writes a plan, check and quote say what it means and "
-    "costs, release charges it and writes the results, ledger shows what was spent. Exit codes: 0 done, 2 the request is "
-    "wrong (nothing was spent), "
-    "3 the budget does not allow it (nothing was spent), 4 failed after spending (the ledger says so), "
+    help="Publish statistics from confidential tables. The usual order: init writes a plan, check and quote show what it "
+    "means and costs, release charges it and writes the results, ledger shows what was spent. Exit codes: 0 done, "
+    "2 the request is wrong (nothing was spent), "
+    "3 the budget does not allow it (nothing was spent), 4 failed after spending (the ledger records it), "
     "5 an audit has refuted a claim (nothing was spent).",
     epilog="Try it: discreet init example:acs12 --out plan.toml",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # it would print local variables
 )
-_ledger = typer.Typer(help="What was spent: show, verify and export a ledger.", no_args_is_help=True)
+_ledger = typer.Typer(help="Show, verify and export the record of what was spent.", no_args_is_help=True)
 app.add_typer(_ledger, name="ledger")
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan file (TOML).")]
 LedgerArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file.")]
 FolderArgument = Annotated[str, typer.Argument(metavar="DIR", help="A folder with results of `release`.")]
-Formulas = Annotated[str, typer.Option(metavar="escape|keep", help="Labels in CSV files that are formulas to spreadsheets.")]
+Formulas = Annotated[
+    str, typer.Option(metavar="escape|keep", help="What to do with labels in CSV files that spreadsheets read as formulas.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -99,7 +101,7 @@ def init(
 ) -> None:
     """Write a plan file: asks for what must be declared. Reads names and types of the columns, no values; spends nothing.
 
-    Where no terminal is there to answer, it writes a template in which bounds and categories are left to be filled in.
+    Without a terminal to answer, it writes a template, in which you fill in the bounds and the categories.
     """
     from discreet.cli.starting import nobody, started_plan, terminal
 
@@ -127,9 +129,9 @@ def quote(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Say what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing.
+    """Show what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing.
 
-    With --html a planner: one file that needs no network, in which errors and costs follow the sliders.
+    --html writes a planner: one file that needs no network, in which errors and costs follow the sliders.
     """
     from discreet.cli.planning import planner_page, quoted_plan
 
@@ -144,7 +146,7 @@ def explain(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Explain the noise of each release: who is compared, what one row can change, what each step does to that.
+    """Explain the noise of each release: the tables that are compared, the effect of each step, and what one row can change.
 
     Reads no rows, spends nothing.
     """
@@ -161,9 +163,9 @@ def audit(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Attack the releases of a plan, on data made for it: lower bounds of ε and δ. Reads no data, spends nothing.
+    """Attack the releases of a plan on made-up data, to find lower bounds of ε and δ. Reads no data, spends nothing.
 
-    Exit code 5 if more leaks than the plan claims, 0 if that was not shown.
+    The exit code is 5 if more leaks than the plan claims, and 0 if that was not shown.
     """
     from discreet.cli.auditing import audit_plan
 
@@ -177,16 +179,18 @@ def release(
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder for the results.")],
     name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="A name for a repeated run.")] = None,
     *,
-    memory: Annotated[str | None, typer.Option(metavar="SIZE", help="What the driver may keep in memory, as 500MB.")] = None,
-    threads: Annotated[int | None, typer.Option(metavar="N", help="How many threads may count.")] = None,
-    spill: Annotated[str | None, typer.Option(metavar="DIR", help="Where to put what does not fit into memory.")] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="The memory that the driver may use, such as 500MB.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(metavar="N", help="The number of threads that may count.")] = None,
+    spill: Annotated[str | None, typer.Option(metavar="DIR", help="The folder for what does not fit into memory.")] = None,
     formulas: Formulas = "escape",
     as_json: AsJson = False,
 ) -> None:
     """Charge the releases of a plan, all or none, and write them to DIR: JSON, CSV, Parquet and an HTML report.
 
-    One release is written to DIR itself, several to a folder each inside DIR. A release that the ledger has already, for the
-    same plan and source, is written again at no charge.
+    One release is written to DIR itself, several to a folder each inside DIR. A release that the ledger already
+    has for the same plan and source is written again at no charge.
     """
     from discreet.pages.report.drawing import begin_drawing
 
@@ -200,7 +204,7 @@ def release(
 
 @app.command(epilog="Example: discreet report results")
 def report(folder: FolderArgument, *, as_json: AsJson = False) -> None:
-    """Write report.html again, beside each release.json in DIR."""
+    """Write report.html again, next to each release.json in DIR."""
     from discreet.pages.report.drawing import begin_drawing
 
     with exits(), begin_drawing() as artist:
@@ -212,7 +216,9 @@ def report(folder: FolderArgument, *, as_json: AsJson = False) -> None:
 @app.command(epilog="Example: discreet consistent results --statistic count")
 def consistent(
     folder: FolderArgument,
-    statistic: Annotated[str | None, typer.Option(metavar="NAME", help="Which count, share, histogram or table.")] = None,
+    statistic: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The count, share, histogram or table to use.")
+    ] = None,
     *,
     formulas: Formulas = "escape",
     as_json: AsJson = False,
@@ -245,15 +251,15 @@ def effective(  # noqa: PLR0917 (options have names)
     rho: Annotated[str | None, typer.Option(help="The advertised ρ.")] = None,
     epsilon: Annotated[str | None, typer.Option(help="The advertised ε.")] = None,
     mu: Annotated[str | None, typer.Option(help="The advertised μ.")] = None,
-    delta: Annotated[str | None, typer.Option(help="δ: of the advertised ε, or to state ε at.")] = None,
+    delta: Annotated[str | None, typer.Option(help="The δ of the advertised ε, or the δ at which to state ε.")] = None,
     invariant: Annotated[
         str | None, typer.Option(help="What is exact: rows, totals, occupied, margins, or margins:K.")
     ] = None,
-    plan: Annotated[Path | None, typer.Option(help="A plan file: what its invariants hold is exact.")] = None,
+    plan: Annotated[Path | None, typer.Option(help="A plan file: the totals in its [invariants] are exact.")] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Say what an advertised guarantee protects beside exact totals, which weaken it: --rho 0.213 --invariant totals."""
+    """Show what an advertised guarantee is worth alongside exact totals, which weaken it."""
     from discreet.cli.effective import effective_guarantee
 
     with exits():
@@ -281,14 +287,14 @@ def ledger_show(
 def ledger_verify(
     file: LedgerArgument,
     releases: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Every release in DIR, at any depth, must be one of this ledger.")
+        str | None, typer.Option(metavar="DIR", help="Every release in DIR, at any depth, must be in this ledger.")
     ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Read the whole ledger again: chain of digests, totals, stored releases. Exit code 2 if anything is wrong.
 
-    With --releases an older copy of the ledger is found out too: it lacks a release that was charged later.
+    --releases also detects an older copy of the ledger, which lacks a release that was charged later.
     """
     from discreet.cli.ledgers import verified_ledger
 
@@ -300,9 +306,9 @@ def ledger_verify(
 def ledger_export(
     file: LedgerArgument,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of one a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of one per line.")] = False,
 ) -> None:
-    """Print all entries, one JSON object a line. Everything in them is public."""
+    """Print all entries, one JSON object per line. Everything in them is public."""
     from discreet.cli.ledgers import exported_ledger
 
     with exits():

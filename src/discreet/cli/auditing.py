@@ -65,7 +65,7 @@ def _answer(plan: PlanFile, quotes: dict[str, Quote], found: dict[str, Audit], *
         lines += ["", f"{name} ({amount_text(quotes[name].spend)})", *_lines(one)]
     lines += [
         "",
-        "All that is shown is true with a probability of at least 1 - 1e-9. What is not refuted is not proved by that.",
+        "Everything shown is true with a probability of at least 1 - 1e-9. A claim that is not refuted is not proved.",
     ]
     facts: dict[str, Any] = {
         "plan": str(plan.path),
@@ -80,7 +80,7 @@ def _answer(plan: PlanFile, quotes: dict[str, Quote], found: dict[str, Audit], *
 def _notes(plan: PlanFile) -> list[str]:
     notes = []
     if plan.invariants is not None:
-        notes.append("note: the exact totals count as not known yet, as for a quote before they are published")
+        notes.append("note: the exact totals are treated as not known yet, as in a quote before they are published")
     for order in plan.orders:
         if order.spend is None:
             notes.append(f"note: '{order.name}' has no spend; the whole budget is assumed")
@@ -118,7 +118,7 @@ def _laws(one: Audit) -> list[str]:
         [check.what, f"declared {_number(check.declared)}", f"drawn between {_number(check.low)} and {_number(check.high)}"]
         for check in one.unlike
     ]
-    verdict = f"REFUTED: {len(wrong)} of {len(one.checks)} probabilities of what is drawn are not those of the declared laws"
+    verdict = f"REFUTED: {len(wrong)} of {len(one.checks)} probabilities of what is drawn differ from the declared laws"
     return [f"  {verdict}", *aligned(wrong, indent="    ")]
 
 

@@ -50,8 +50,8 @@ def _totals(plan: PlanFile) -> list[tuple[str, str]]:
 
     found = semi_adjacency(plan.invariants, plan.schema, None, plan.neighbours.rows)
     parts = [f"{statement_json(part)['part']} of {', '.join(part.columns)}" for part in plan.invariants.parts]
-    compared = f"tables with the same totals that differ in up to {found.a} rows are compared ({found.reason})"
-    return [("exact", f"{'; '.join(parts)}: published without noise, unprotected; {compared}")]
+    compared = f"the guarantee compares tables with the same totals that differ in up to {found.a} rows ({found.reason})"
+    return [("exact", f"{'; '.join(parts)}: published without noise and not protected; {compared}")]
 
 
 def release_lines(name: str, quote: Quote) -> list[str]:
@@ -101,7 +101,7 @@ def left_out(plan: Plan) -> Iterator[str]:
         if known.high >= group.edges[-1]:
             outside.append(f"from {last} on")
         if outside:
-            yield f"rows with {group.column} {' or '.join(outside)} are in no bin and count nowhere, also not as null"
+            yield f"rows with {group.column} {' or '.join(outside)} are in no bin and do not count at all, not even as null"
 
 
 def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
@@ -109,7 +109,7 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     notes = []
     for name, column in plan.schema.columns.items():
         if not isinstance(column, Category) and column.size == 1:
-            notes.append(f"note: column '{name}' can have one value only, because its bounds are equal")
+            notes.append(f"note: column '{name}' can have only one value, because its bounds are equal")
     for name, quote in quotes.items():
         notes += [f"note: '{name}': {words}" for words in left_out(quote.plan)]
         if is_large(quote.plan.layout):

@@ -36,7 +36,7 @@ def effective_guarantee(
         raise ArgumentError("effective: give one of --rho, --epsilon and --mu, for example --rho 0.213")
     chance = None if delta is None else exact(delta, "--delta")
     if chance == 0 and epsilon is None:
-        raise ArgumentError("--delta=0: ρ and μ say no ε there; leave it out to see the parameters alone")
+        raise ArgumentError("--delta=0: ρ and μ imply no ε at δ = 0; leave it out to see the parameters alone")
     advertised: Budget
     if rho is not None:
         advertised = ZCDP(exact(rho, "--rho"))
@@ -48,7 +48,7 @@ def effective_guarantee(
     a, meaning = _semi_adjacency(invariant, plan)
     effective = advertised.group(a)
     lines = [
-        f"beside {meaning}, tables with the same totals that differ in up to a = {a} rows are compared",
+        f"alongside {meaning}, the guarantee compares tables with the same totals that differ in up to a = {a} rows",
         f"advertised: {amount_text(advertised)}",
         f"effective:  {amount_text(effective)}",
     ]

@@ -79,7 +79,7 @@ def verified_ledger(file: Path, releases: Path | None) -> Answer:
     facts = {"ledger": str(file), "intact": True, "entries": found.entries, "head": found.head, "spent": spent}
     if releases is not None:
         count = _contained(entries, file, releases)
-        lines.append(f"{count} release{'' if count == 1 else 's'} in {releases}: all of this ledger")
+        lines.append(f"{count} release{'' if count == 1 else 's'} in {releases}: all are in this ledger")
         facts["releases"] = count
     return Answer(lines, facts)
 
@@ -106,7 +106,7 @@ def _loaded(path: Path) -> Release:
     try:
         return Release.load(path)
     except ArgumentError as error:
-        raise ArgumentError(f"--releases: '{path}' is no release as it was written ({error})") from None
+        raise ArgumentError(f"--releases: '{path}' is not a release as it was written ({error})") from None
 
 
 def _is_in(release: Release, heads: dict[str, int], committed: dict[int, str]) -> bool:

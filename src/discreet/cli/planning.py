@@ -165,7 +165,7 @@ def planner_page(path: Path, out: Path) -> Answer:
     from discreet.pages.planner import Planned, planned_file, write_planner
 
     if stands(out, "--html") and not (out.is_file() or out.is_dir()):
-        raise ArgumentError(f"--html: '{out}' is no regular file, and a page would take its place; choose another path")
+        raise ArgumentError(f"--html: '{out}' is not a regular file, and the page would replace it; choose another path")
     plan = load_plan(path)
     quotes, now = _quotes(plan)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
@@ -222,7 +222,7 @@ def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequen
                 "spend; ask for that one, or name this run with `discreet release --as NAME`"
             )
         elif given_back:
-            notes.append(f"note: '{name}' is in the ledger and given back at no charge, without a look at the source")
+            notes.append(f"note: '{name}' is in the ledger and is returned at no charge; the source is not read again")
         elif name in now.reserved:
             notes.append(
                 f"note: the name '{name}' is used in the ledger, by another plan or a run that gave no release; "

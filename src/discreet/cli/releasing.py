@@ -37,7 +37,7 @@ __all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "repor
 
 _FILES = "release.json, table.csv, table.parquet, report.html"
 _LARGE_FILES = "release.json, the folder table, report.html"
-_STAGES = {"snapshot": "looking whether the source has changed", "count": "counting", "draw": "drawing noise, writing"}
+_STAGES = {"snapshot": "checking whether the source has changed", "count": "counting", "draw": "drawing noise, writing"}
 
 
 def release_plan(
@@ -180,7 +180,7 @@ def _check_folder(folder: Path, dataset: str, name: str) -> None:
         place = folder / file
         if place.is_dir() and not place.is_symlink():
             raise ArgumentError(
-                f"--out: '{place}' is in the way of what is written there; move it, or choose another folder"
+                f"--out: '{place}' is a folder where a file must be written; move it, or choose another folder"
             )
     there = document_in(folder, "--out")
     if there is not None and (one_form(there.dataset), one_form(there.name)) != (dataset, name):
@@ -231,11 +231,11 @@ def _after(plan: PlanFile, before: Standing, stop: BaseException) -> str:
         asked = _quoted([order.name for order in plan.orders])
         return (
             f"{word}{why}: {asked} may have been charged, and the ledger cannot be read just now. "
-            "`discreet ledger show` tells when it can be; what it lists stands"
+            "Once it can be read, `discreet ledger show` lists the charges; every charge that it lists stands"
         )
     names = [order.name for order in plan.orders if order.name in reserved]
     charged = [name for name in names if reserved[name].sequence > before.head]
-    return f"{word} after {_quoted(charged)} was charged; the charge stands and the ledger says so" if charged else ""
+    return f"{word} after {_quoted(charged)} was charged; the charge stands and the ledger records it" if charged else ""
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -259,7 +259,7 @@ def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Bud
         charge, guarantee, parts = release.document["ledger"], release.guarantee, release.parts
         fresh = charge["sequence"] > before.head
         measure = amount_text(guarantee.measure)
-        known = f"the stored release of entry {charge['sequence']} ({measure}); the source was not looked at, no new charge"
+        known = f"the stored release of entry {charge['sequence']} ({measure}); the source was not read again; no new charge"
         charged = f"charged {measure}" if fresh else known
         files = _LARGE_FILES if parts else _FILES
         lines += [f"{release.name}: {charged}", f"  {guarantee}", f"  in {folder}: {files}"]

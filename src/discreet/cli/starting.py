@@ -88,11 +88,9 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
     """
     given_path(source, "SOURCE")
     if stands(out, "--out") or out.is_symlink():
-        raise ArgumentError(f"--out={out}: is there already; choose another name, or edit it")
+        raise ArgumentError(f"--out={out}: exists already; choose another name, or edit the file")
     if not stands(out.parent, "--out"):
-        raise ArgumentError(
-            f"--out={out}: '{out.parent}' is no folder that can be written; make it, or choose another place"
-        )
+        raise ArgumentError(f"--out={out}: '{out.parent}' is not a writable folder; create it, or choose another place")
     require_writable(out.parent, "--out")
     path = datasets.path(source.removeprefix("example:")) if source.startswith("example:") else source
     header = header_of(path)
@@ -116,11 +114,11 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
 
 
 def _told(out: Path, missing: list[str], left: list[str]) -> Iterator[str]:
-    yield f"{out} was written. The names and types of the columns were read, no value; nothing was spent."
+    yield f"{out} was written. The names and types of the columns were read, but no values. Nothing was spent."
     if left:
         more = f" and {len(left) - _MOST_LEFT} more" if len(left) > _MOST_LEFT else ""
         yield (
-            f"Left out: {len(left)} {plural('column', len(left))} of a name or type that no plan can declare: "
+            f"Left out: {len(left)} {plural('column', len(left))} with a name or type that no plan can declare: "
             f"{', '.join(left[:_MOST_LEFT])}{more}. To use one, rename it or cast it in a copy of the source."
         )
     if missing:
@@ -139,7 +137,7 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
         Entry("source", toml_visible(_from_plan(source, out))),
         _choice(
             "neighbours",
-            f"who is compared: {' or '.join(f'{kind.word} ({kind.about})' for kind in relations())}",
+            f"the neighbouring relation: {' or '.join(f'{kind.word} ({kind.about})' for kind in relations())}",
             tuple(kind.word for kind in relations()),
             None,
             ask,
@@ -344,7 +342,7 @@ def _exact(answer: str | None) -> str | None:
 
 def _one_of(answer: str, known: tuple[str, ...]) -> None:
     if answer not in known:
-        raise ArgumentError(f"'{answer}': is none of the answers{did_you_mean(answer, known)}")
+        raise ArgumentError(f"'{answer}': is not one of the answers{did_you_mean(answer, known)}")
 
 
 def _named(answer: str, what: str) -> None:

@@ -66,7 +66,7 @@ class AddRemove:
 
     def size_words(self) -> str:
         """For people: whether the number of rows is public."""
-        return "How many rows it has is confidential and protected"
+        return "The number of rows is confidential and protected"
 
     def text(self) -> str:
         """For a terminal: the relation and what it makes of the number of rows."""
@@ -107,7 +107,7 @@ class ReplaceOne:
 
     def size_words(self) -> str:
         """For people: whether the number of rows is public."""
-        return f"It has {number(self.rows)} rows, which is public and not protected"
+        return f"It has {number(self.rows)} rows; this number is public and not protected"
 
     def text(self) -> str:
         """For a terminal: the relation and what it makes of the number of rows."""

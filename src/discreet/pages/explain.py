@@ -65,7 +65,7 @@ def explain(quote: Quote, *, dataset: str = "", report_delta: Amount = "1e-9") -
     told = _Told(quote, report_delta_of(report_delta), dataset)
     changes = changes_of(quote)
     parts = (
-        Part("who is compared", tuple(_compared(told))),
+        Part("which tables are compared", tuple(_compared(told))),
         Part("what each step does", tuple(_steps(told))),
         Part("what one row can change", tuple(_changed(told, changes))),
         Part("how the spend is divided", tuple(_divided(told))),
@@ -113,17 +113,17 @@ def _compared(told: _Told) -> Iterator[str]:
 def _steps(told: _Told) -> Iterator[str]:
     steps = told.document["plan"]["steps"]
     if not steps:
-        yield "None: the table is asked as it is."
+        yield "None: the statistics describe the table as it is."
     for step in steps:
         yield step_words(step)
         yield from _resized(told) if step["step"] == "resize" else (f"  {_ROW_WISE[step['step']]}",)
     group = told.quote.group
-    yield f"So tables that are compared differ in at most {group} {plural('row', group)} of the table that is asked."
+    yield f"So the two prepared tables that are compared differ in at most {group} {plural('row', group)}."
 
 
 _ROW_WISE = {
     "clamp": "Row-wise: a row's result depends on that row alone, so as many rows differ as before (1-stable).",
-    "impute": "Row-wise: draws depend on no data and not on each other, so as many rows differ as before (1-stable).",
+    "impute": "Row-wise: draws depend neither on the data nor on each other, so as many rows differ as before (1-stable).",
     "where": "Row-wise: no row is dropped, n stays what it is, and as many rows differ as before (1-stable).",
 }
 
@@ -169,7 +169,7 @@ def _changed(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
     quote, cells = told.quote, told.quote.plan.layout.cells
     appears = quote.plan.neighbours.appears and told.sampled is None
     groups = "There is one group." if cells == 1 else f"The answers of all {cells} groups are one vector."
-    moves = "A row stays in its group, moves to another one, or counts nowhere."
+    moves = "A row stays in its group, moves to another one, or does not count."
     yield f"{groups} {'A row appears or disappears.' if appears else moves}"
     for one, change in zip(quote.measured, changes, strict=True):
         yield f"{one.query.words()}: {one.query.contribution()}"
@@ -179,7 +179,7 @@ def _changed(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
             sizes = (("stays", change.within), ("moves", change.across), ("leaves or enters", change.leaves))
             yield "  " + "; ".join(f"{word}: {_norms(size)}" for word, size in sizes)
         if one.sensitivity != one.ordinary:
-            yield f"  one row: at most {_norms(one.ordinary)}; all rows that differ beside the exact totals, together:"
+            yield f"  one row: at most {_norms(one.ordinary)}; all rows that differ under the same totals, together:"
         yield f"  so {_norms(one.sensitivity, sign='=')}"
 
 

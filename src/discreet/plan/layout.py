@@ -127,7 +127,7 @@ def layout_of(request: Request) -> Layout:
     if len(scans) > 1:
         because = "no rows are sampled, and no imputed column is in two of them"
     elif len(components) > 1:
-        because = "so small a table costs less than several"
+        because = "a table this small costs less than several"
     elif needs and tied:
         because = tied
     elif len(needs) > 1:
@@ -172,9 +172,9 @@ def _needs(request: Request, paths: Mapping[str, Path]) -> list[Need]:
 def _tied(request: Request, known: _Known) -> str:
     """Why all statistics have to be answered from the same draws; empty where they need not be."""
     if not _constant_copies(request):
-        return "rows are sampled, and all statistics have to see the same sample"
+        return "rows are sampled, and all statistics must use the same sample"
     drawn = next((name for name in known.outer if known.paths[name].laws), None)
-    return f"'{drawn}' is imputed, and all statistics have to see the same draws" if drawn is not None else ""
+    return f"'{drawn}' is imputed, and all statistics must use the same draws" if drawn is not None else ""
 
 
 def _constant_copies(request: Request) -> bool:

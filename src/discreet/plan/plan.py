@@ -117,7 +117,7 @@ def _check_names(plan: Plan) -> None:
     for statistic in plan.statistics:
         if groupings_of(statistic):
             if statistic.name == "table":
-                raise PlanError("statistic 'table': is how the main frame of a release is called; use .alias(…)")
+                raise PlanError("statistic 'table': is the name of the main frame of a release; use .alias(…)")
             names = [statistic.name]
         else:
             names = [f"{name}{end}" for name in outputs(statistic) for end in ("", "_low", "_high")]

@@ -82,8 +82,8 @@ def _check_large(statistic: Statistic, cells: int) -> None:
     if cells > MOST_WHOLE_CELLS and not statistic.kind.shape.one_number:
         words = [kind.word for kind in by_word().values() if kind.shape.one_number]
         raise PlanError(
-            f"statistic '{statistic.name}': of {cells} groups; a release of more than {MOST_WHOLE_CELLS} has "
-            f"{', '.join(words[:-1])} and {words[-1]} only: ask for it by fewer groups, in a request of its own"
+            f"statistic '{statistic.name}': has {cells} groups; a release of more than {MOST_WHOLE_CELLS} has "
+            f"{', '.join(words[:-1])} and {words[-1]} only: ask for it in a separate request with fewer groups"
         )
 
 

@@ -44,7 +44,7 @@ def _categories(node: Node, parts: dict[str, Node], folder: Path) -> list[Value]
             raise parts["categories_file"].wrong(f"there is no file '{path}'")
         return whole_categories(path) if _are_whole(parts) else path
     if "categories_type" in parts:
-        raise parts["categories_type"].wrong("says what a categories_file lists; leave it out")
+        raise parts["categories_type"].wrong("applies to a categories_file only; leave it out")
     listed = parts["categories"]
     listed.items()
     with listed.checked():
@@ -65,5 +65,5 @@ def category_values(node: Node) -> Any:
     values = node.scalars()
     for item in node.items() if isinstance(values, list) else [node]:
         if not isinstance(item.value, str | int) or isinstance(item.value, Decimal):
-            raise item.wrong(f"{kind_of(item.value)} is no category; write a text in quotes")
+            raise item.wrong(f"{kind_of(item.value)} is not a category; write a text in quotes")
     return values

@@ -35,7 +35,7 @@ def invariants_of(node: Node, schema: Schema, neighbours: Neighbours) -> Invaria
     for item in parts["linear"].items() if "linear" in parts else ():
         joined += _linear(item)
     if not joined.parts:
-        raise node.wrong('says of nothing that it is exact; write totals = [["state"]] or leave the section out')
+        raise node.wrong('declares nothing exact; write totals = [["state"]] or leave the section out')
     try:
         checked_invariants(joined, schema, neighbours)
     except ArgumentError as wrong:
@@ -67,7 +67,7 @@ def _linear(node: Node) -> Invariants:
             if len(values) != len(names) + 1 or any(isinstance(value, list | dict) for value in values):
                 raise item.wrong(f"must hold a value for each of {', '.join(names)} and then the coefficient")
             if tuple(values[:-1]) in rows[name]:
-                raise item.wrong("gives a cell its second coefficient")
+                raise item.wrong("repeats a cell that has a coefficient already; keep one of the two")
             rows[name][tuple(values[:-1])] = values[-1]
     with node.checked():
         return LinearInvariant(names, rows)
@@ -86,6 +86,6 @@ def _cells(node: Node, schema: Schema, columns: Node) -> list[Any]:
             raise item.wrong(f"must name a value for each of {', '.join(_columns(columns))}")
         for value, name in zip(values, _columns(columns), strict=True):
             if isinstance(schema.columns.get(name), Category) and not isinstance(value, str | int):
-                raise item.wrong("is no category; write a text in quotes")
+                raise item.wrong("is not a category; write a text in quotes")
         cells.append(tuple(values))
     return cells

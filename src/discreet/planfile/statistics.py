@@ -63,7 +63,7 @@ def _alone(node: Node) -> Statistic:
     """A word by itself."""
     word, known = node.string(), by_word()
     if word not in known:
-        raise node.wrong(f"'{word}' is no statistic{did_you_mean(word, list(known))}")
+        raise node.wrong(f"'{word}' is not a statistic{did_you_mean(word, list(known))}")
     keys = known[word].keys
     if not keys.alone:
         lacks = keys.lacks or f"needs a column: write {{ {word} = 'column' }}"

@@ -188,7 +188,7 @@ def toml_root(content: bytes, path: Path) -> Node:
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        raise root.wrong("is no UTF-8 text") from None
+        raise root.wrong("is not valid UTF-8") from None
     if _DOTTED.search(text):
         raise root.wrong("has a key of more than 32 dotted parts")
     try:
@@ -208,11 +208,11 @@ def _decimal(written: str) -> Decimal:
 
 def _not_toml(root: Node, error: ValueError) -> PlanError:
     if not isinstance(error, tomllib.TOMLDecodeError):
-        return root.wrong("has a whole number of thousands of digits")
+        return root.wrong("has a whole number with thousands of digits")
     found = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error), re.DOTALL)
     message, line, column = found.groups() if found else (str(error), None, None)
     where = f"{root.file.name}:{line}" if line else root.file.name
-    return PlanError(printable(f"is no TOML: {message}") + (f" (column {column})" if column else ""), where)
+    return PlanError(printable(f"is not valid TOML: {message}") + (f" (column {column})" if column else ""), where)
 
 
 def _check_values(node: Node) -> None:

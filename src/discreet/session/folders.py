@@ -44,7 +44,9 @@ def check_folders(orders: Sequence[Order]) -> None:
         check_polars()  # which writes the table after the charge
         _check_folder(order, folder)
         if folder.resolve() in taken:
-            raise ArgumentError(f"to='{folder}': two releases of one command have the same folder; give each its own")
+            raise ArgumentError(
+                f"to='{folder}': two releases of one command have the same folder; give each a different one"
+            )
         taken.add(folder.resolve())
 
 
@@ -60,8 +62,8 @@ def _folder_of(order: Order) -> Path | None:
         return None
     if order.to is None:
         raise ArgumentError(
-            f"release '{order.name}': has {cells} rows, more than {MOST_WHOLE_CELLS}, and is written to files; say "
-            "where with to=folder"
+            f"release '{order.name}': has {cells} rows, more than {MOST_WHOLE_CELLS}, and is written to files; name "
+            "the folder with to=folder"
         )
     return given_path(order.to, "to")
 
@@ -104,7 +106,7 @@ def document_in(folder: Path, argument: str) -> Release | None:
     except ArgumentError:
         if not _is_newer(payload):
             return None
-    raise ArgumentError(f"{argument}='{folder}': holds a release of a newer discreet, which is not overwritten")
+    raise ArgumentError(f"{argument}='{folder}': holds a release of a newer version of discreet, which is not overwritten")
 
 
 def _is_newer(payload: bytes) -> bool:
@@ -158,7 +160,7 @@ def _clear(folder: Path, ledger: Entries) -> None:
         if committed and release is not None:
             raise ArgumentError(
                 f"to='{folder}': has the files of '{release.name}', which was committed by a process that died before they "
-                "were in their place: ask for it again, at no charge, or choose another folder"
+                "were in their place: request it again, at no charge, or choose another folder"
             )
         if committed is False:
             discarded(draft)
@@ -225,7 +227,9 @@ def given_back(release: Release, order: Order) -> Release:
             _write_document(release, folder)
         _clear_after(release, folder)
     except OSError as wrong:
-        raise ArgumentError(f"to='{folder}': cannot be written ({wrong.strerror}); allow it, or copy the folder") from None
+        raise ArgumentError(
+            f"to='{folder}': cannot be written ({wrong.strerror}); make it writable, or copy the folder"
+        ) from None
     return Release(release.payload, folder)
 
 

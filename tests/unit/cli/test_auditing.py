@@ -42,7 +42,7 @@ def test_the_table_says_claim_and_finding(folder):
     assert "hours by gender (ε = 1)" in lines
     for part in ("not refuted: ε is claimed to be at most 1.0000, and shown to be at least 0.", "δ claimed", "20000 runs"):
         assert part in result.stdout
-    assert lines[-1].endswith("What is not refuted is not proved by that.")
+    assert lines[-1].endswith("A claim that is not refuted is not proved.")
 
 
 def test_neither_data_nor_ledger_are_touched(folder):
@@ -75,7 +75,7 @@ def test_totals_count_as_unknown(folder):
     (folder / "plan.toml").write_text(PLAN + '\n[invariants]\ntotals = [["gender"]]\n', encoding="utf-8")
     result = run()
     assert result.exit_code == 0, result.output
-    assert "the exact totals count as not known yet" in result.stdout
+    assert "the exact totals are treated as not known yet" in result.stdout
 
 
 def test_a_false_claim_leaves_with_its_own_exit_code(folder, monkeypatch):

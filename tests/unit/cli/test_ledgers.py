@@ -63,8 +63,8 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_the_newest_ledger_has_every_release(ledger: Ledger) -> None:
-    assert "2 releases in out: all of this ledger" in run(0, "verify", "budget.db", "--releases", "out")
-    assert "1 release in out/a: all of this ledger" in run(0, "verify", "budget.db", "--releases", "out/a")
+    assert "2 releases in out: all are in this ledger" in run(0, "verify", "budget.db", "--releases", "out")
+    assert "1 release in out/a: all are in this ledger" in run(0, "verify", "budget.db", "--releases", "out/a")
     assert json.loads(run(0, "verify", "budget.db", "--releases", "out", "--json"))["releases"] == 2
     assert "releases" not in json.loads(run(0, "verify", "budget.db", "--json"))
 
@@ -120,7 +120,7 @@ def test_changed_files_and_folders_without_releases_are_named(ledger: Ledger) ->
     assert "'none' has no release.json in it" in run(2, "verify", "budget.db", "--releases", "none")
     changed = Path("out/b/release.json")
     changed.write_bytes(changed.read_bytes().replace(b'"b"', b'"c"'))
-    assert "'out/b/release.json' is no release as it was written" in run(2, "verify", "budget.db", "--releases", "out")
+    assert "'out/b/release.json' is not a release as it was written" in run(2, "verify", "budget.db", "--releases", "out")
     saved("forged", json.loads(Path("out/a/release.json").read_bytes())["ledger"], folder="b")
     assert "does not have 1 of 2 releases: 'out/b/release.json'" in run(2, "verify", "budget.db", "--releases", "out")
 

@@ -36,7 +36,7 @@ def edit(folder: Path, old: str, new: str) -> None:
     (folder / "plan.toml").write_text(text.replace(old, new), encoding="utf-8")
 
 
-NOTE = "note: 'delays': rows with delay below 0 or from 60 on are in no bin and count nowhere, also not as null"
+NOTE = "note: 'delays': rows with delay below 0 or from 60 on are in no bin and do not count at all, not even as null"
 
 
 def test_values_that_are_in_no_bin_are_named(folder: Path) -> None:
@@ -89,9 +89,9 @@ def test_check_knows_that_a_stored_release_had_another_spend(folder: Path) -> No
     assert "another spend" in run(2, "release", "plan.toml", "--out", "out")
     run(0, "release", "plan.toml", "--out", "out2", "--as", "again")
     edit(folder, "spend = 2000", "spend = 1000")
-    assert "given back at no charge" in run(0, "check", "plan.toml")
+    assert "returned at no charge" in run(0, "check", "plan.toml")
     edit(folder, "spend = 1000", "")
-    assert "given back at no charge" in run(0, "check", "plan.toml")
+    assert "returned at no charge" in run(0, "check", "plan.toml")
 
 
 def test_a_release_of_histograms_alone_shows_them(folder: Path) -> None:

@@ -109,7 +109,7 @@ def test_notes_about_what_is_seldom_meant(folder: Path) -> None:
     groups = f'["gender", {{ bins = "age", edges = [{bins}] }}, {{ bins = "hrs_work", edges = [{hours}] }}]'
     edit(folder, 'group_by = ["gender"]', f"group_by = {groups}")
     shown = done("check", "plan.toml")
-    assert "note: column 'income' can have one value only" in shown
+    assert "note: column 'income' can have only one value" in shown
     assert "note: δ = 0.001 is more than 1/rows = 0.0005" in shown
     assert re.search(r"note: 'Hours by gender' has \d{5} groups for 2000 rows", shown)
 

@@ -34,11 +34,11 @@ def test_a_release_is_charged_once_and_given_back_after_that(folder: Path) -> No
     content = Path("out/release.json").read_bytes()
 
     again = done("release", "plan.toml", "--out", "out")
-    assert "the stored release of entry 2 (ρ = 0.1); the source was not looked at, no new charge" in again
+    assert "the stored release of entry 2 (ρ = 0.1); the source was not read again; no new charge" in again
     assert "remaining: ρ = 0.4 of ρ = 0.5\n" in again
     assert Path("out/release.json").read_bytes() == content
     assert entries(folder) == [("dataset", ""), ("reserve", "Hours by gender"), ("commit", "Hours by gender")]
-    note = "note: 'Hours by gender' is in the ledger and given back at no charge, without a look at the source"
+    note = "note: 'Hours by gender' is in the ledger and is returned at no charge; the source is not read again"
     assert note in done("check", "plan.toml")
     assert "charge ρ = 0; remaining now ρ = 0.4, afterwards ρ = 0.4" in done("quote", "plan.toml")
 
@@ -159,7 +159,7 @@ def test_another_release_is_not_overwritten(folder: Path) -> None:
     done("release", "plan.toml", "--out", "out")
     assert "holds another release" in refused(2, "release", "plan.toml", "--out", "out", "--as", "second")
     Path("out/release.json").write_text('{"format": 99}', encoding="utf-8")
-    assert "newer discreet" in refused(2, "release", "plan.toml", "--out", "out")
+    assert "newer version of discreet" in refused(2, "release", "plan.toml", "--out", "out")
     assert len(entries(folder)) == 3
 
 
@@ -218,7 +218,7 @@ def test_an_interruption_after_the_reservation_leaves_with_4(folder: Path, monke
     monkeypatch.setattr(Session, "_compute", interrupted)
     message = refused(4, "release", "plan.toml", "--out", "out")
     assert message == (
-        "discreet: interrupted after 'Hours by gender' was charged; the charge stands and the ledger says so\n"
+        "discreet: interrupted after 'Hours by gender' was charged; the charge stands and the ledger records it\n"
     )
     assert entries(folder)[-1] == ("fail", "Hours by gender")
 

@@ -159,9 +159,9 @@ def test_bounds_the_wrong_way_round_and_unknown_groups_are_asked_for_again(sourc
 
 def test_without_a_terminal_it_writes_a_template_and_says_so(source):
     shown = done("init", "persons.parquet", "--out", "plan.toml")
-    assert shown.startswith("plan.toml was written. The names and types of the columns were read, no value;")
+    assert shown.startswith("plan.toml was written. The names and types of the columns were read, but no values.")
     assert "It is a template: " in shown
-    assert "Left out: 1 column of a name or type that no plan can declare: tags (" in shown
+    assert "Left out: 1 column with a name or type that no plan can declare: tags (" in shown
     text = Path("plan.toml").read_text(encoding="utf-8")
     assert "step = 0.01" in text
     assert "categories = [false, true]" in text
@@ -269,7 +269,7 @@ def test_no_engine_is_asked_for_rows_or_a_fingerprint(source, monkeypatch):
 
 def test_a_file_that_is_there_is_not_touched(source):
     Path("plan.toml").write_text("mine", encoding="utf-8")
-    assert "is there already" in refused("init", "persons.parquet", "--out", "plan.toml")
+    assert "exists already" in refused("init", "persons.parquet", "--out", "plan.toml")
     assert Path("plan.toml").read_text(encoding="utf-8") == "mine"
 
 
@@ -278,7 +278,7 @@ def test_a_file_that_is_there_is_not_touched(source):
     [
         (("nowhere.parquet", "--out", "plan.toml"), "cannot be opened"),
         (("example:nobody", "--out", "plan.toml"), "no example data set"),
-        (("persons.parquet", "--out", "nowhere/plan.toml"), "is no folder that can be written"),
+        (("persons.parquet", "--out", "nowhere/plan.toml"), "is not a writable folder"),
         (("spark:", "--out", "plan.toml"), "name a table or a path"),
     ],
 )

@@ -148,7 +148,7 @@ def test_the_totals_of_a_plan_are_counted(folder):
 def test_check_and_quote_say_what_is_exact_and_write_nothing(folder):
     checked = run("check", "plan.toml")
     assert checked.exit_code == 0
-    assert "totals of state: published without noise, unprotected" in checked.stdout
+    assert "totals of state: published without noise and not protected" in checked.stdout
     quoted = run("quote", "plan.toml")
     assert quoted.exit_code == 0
     assert "exact totals of state are published alongside, unprotected" in quoted.stdout

@@ -125,8 +125,8 @@ def test_a_resize_shows_the_law_of_its_copies_and_what_is_amplified():
 def test_exact_totals_stand_in_the_chain():
     told = explain(quoted(dp.ZCDP(1), totals=dp.Totals("place")))
     assert told.facts["semi_adjacency"] == 2
-    assert "exact totals of place" in part(told, "who is compared")
-    assert "a = 2 rows" in part(told, "who is compared")
+    assert "exact totals of place" in part(told, "which tables are compared")
+    assert "a = 2 rows" in part(told, "which tables are compared")
     for one in told.facts["queries"]:
         assert one["sensitivity"]["l2_squared"] == 4 * one["ordinary"]["l2_squared"]
     assert "Advertised, if nobody counted the totals: ρ = 0.25; effective: ρ = 1." in part(told, "what is guaranteed")
@@ -147,7 +147,7 @@ def test_steps_are_named_with_their_stability():
     assert shown.count("(1-stable)") == 3
     assert "wage: values are moved into the range from 0 to 1,500" in shown
     plain = quote(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()), dp.PureDP(1))
-    assert part(explain(plain), "what each step does").startswith("None: the table is asked as it is.")
+    assert part(explain(plain), "what each step does").startswith("None: the statistics describe the table as it is.")
 
 
 # The command ----------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_command_explains_all_releases_or_one(plan):
     done = CliRunner().invoke(app, ["explain", "plan.toml"])
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.startswith("hours by gender (ρ = 0.1)\n  who is compared\n")
+    assert done.stdout.startswith("hours by gender (ρ = 0.1)\n  which tables are compared\n")
     assert "\npersons (ρ = 0.1)\n" in done.stdout
     assert "rounded Gaussian, σ² = Δ₂² / (2ρ) = 10 with Δ₁ = 2, Δ₂² = 2, ρ = 0.1" in done.stdout
     one = CliRunner().invoke(app, ["explain", "plan.toml", "--release", "persons"])
@@ -178,7 +178,7 @@ def test_the_command_gives_the_same_as_json(plan):
     (first, second) = json.loads(done.stdout)["releases"]
     assert (first["name"], second["name"]) == ("hours by gender", "persons")
     assert second["queries"][0]["sensitivity"] == {"l1": 2, "l2_squared": 2}
-    assert first["parts"][0]["title"] == "who is compared"
+    assert first["parts"][0]["title"] == "which tables are compared"
 
 
 def test_an_unknown_release_is_refused_with_the_nearest_name(plan):

@@ -40,7 +40,7 @@ def test_sums_of_any_columns_are_brought_together():
     plan = table().group_by("g").agg(*MEANS)
     assert columns(plan) == [(("g",), tuple(YEARS))]
     assert str(plan.layout) == (
-        "the source is read once, for one table of 4 cells, because so small a table costs less than several"
+        "the source is read once, for one table of 4 cells, because a table this small costs less than several"
     )
 
 

@@ -62,8 +62,8 @@ def test_a_plan_without_the_section_has_no_invariants(tmp_path):
 
 REFUSED = [
     # section, the place after "invariants", words
-    ("", "", 'says of nothing that it is exact; write totals = [["state"]]'),
-    ("totals = []", "", "says of nothing that it is exact"),
+    ("", "", 'declares nothing exact; write totals = [["state"]]'),
+    ("totals = []", "", "declares nothing exact"),
     ('totals = "state"', ".totals", "must be a list"),
     ('totals = ["state"]', ".totals[0]", "must be a list"),
     ("totals = [[]]", ".totals[0]", "names no column"),
@@ -80,7 +80,7 @@ REFUSED = [
     ('totals = [{ columns = ["state"], only = ["A", ["A"]] }]', ".totals[0]", 'cell ["A"] is listed twice'),
     ('totals = [{ columns = ["state"], only = ["C"] }]', "", "state='C': not a category of this column; known: A, B"),
     ('totals = [{ columns = ["state"], only = [true] }]', "", "state=True: not a category"),
-    ('totals = [{ columns = ["state"], only = [2020-01-01] }]', ".totals[0].only[0]", "is no category"),
+    ('totals = [{ columns = ["state"], only = [2020-01-01] }]', ".totals[0].only[0]", "is not a category"),
     ('totals = [{ columns = ["state"], only = [07:00:00] }]', ".totals[0].only[0]", "must be a single value"),
     ('totals = [{ columns = ["state"], only = [{}] }]', ".totals[0].only[0]", "must be a single value, not a table"),
     ('totals = [{ columns = ["state", "sex"], only = ["A"] }]', ".totals[0].only[0]", "a value for each of state, sex"),

@@ -366,7 +366,7 @@ def test_the_page_of_a_table_that_is_not_shown_whole_says_how_many_rows_it_has(t
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(view, "MOST_ROWS", 50)
         page = render(release)
-    assert f"{144 - 50} more groups are in the files beside this page" in page
+    assert f"{144 - 50} more groups are in the files next to this page" in page
     assert page.count("more groups") == len(STATISTICS)
 
 

@@ -106,7 +106,7 @@ function atTimes(factor, place) {
 
 function showRelease(one, place) {
   const release = plan.releases[place];
-  tell(`[data-refused="${place}"]`, one.refused ? `Not possible so: ${one.refused}` : "");
+  tell(`[data-refused="${place}"]`, one.refused ? `Not possible: ${one.refused}` : "");
   const shown = {now: one, half: atTimes([1n, 2n], place), twice: atTimes([2n, 1n], place)};
   for (const [when, {refused, errors}] of Object.entries(shown))
     release.statistics.forEach((_, k) => tell(`[data-error="${place}:${k}:${when}"]`, refused ? "–" : errorText(errors[k])));
@@ -121,9 +121,9 @@ function showRelease(one, place) {
 
 function showScene() {
   const {a, reason, refused, exact} = plan.scenes[state.on];
-  let words = "Nothing stands exact beside the releases: compared are tables that differ in one person's data.";
-  if (refused) words = `Not possible so: ${refused}`;
-  else if (a !== null) words = `Compared are tables with the same totals that differ in ${exact ? "" : "at most "}a = ${a} row${a === 1 ? "" : "s"} (${reason}).`;
+  let words = "No exact totals are published: the guarantee compares tables that differ in one person's data.";
+  if (refused) words = `Not possible: ${refused}`;
+  else if (a !== null) words = `The guarantee compares tables with the same totals that differ in ${exact ? "" : "at most "}a = ${a} row${a === 1 ? "" : "s"} (${reason}).`;
   tell("[data-scene]", words);
 }
 
@@ -135,7 +135,7 @@ function showCost(outcomes) {
   tell("[data-left]", plan.kind === "python" ? "" : ` of ${value(available)}${plan.frozen ? " that remains" : ""}`);
   const epsilon = plan.epsilons && root(asked[0]) > 0 ? ` · ε ≤ ${rounded(epsilonOf(plan, root(asked[0]) * (1 + 1e-12)))} at δ = ${plan.report_delta}` : "";
   tell("[data-epsilon]", epsilon);
-  tell("[data-over]", plan.kind === "python" || ok ? "" : "More than there is: lower a spend" + (plan.frozen ? "." : " or raise the budget."));
+  tell("[data-over]", plan.kind === "python" || ok ? "" : plan.frozen ? "This is more than what remains: lower a spend." : "This is more than the budget: lower a spend or raise the budget.");
   every("meter").forEach(meter => {
     meter.value = ok ? Math.min(1, Math.max(...asked.map((part, k) => double(part) / double(available[k]) || 0))) : 1;
     meter.high = ok ? 1 : 0;
@@ -171,7 +171,7 @@ const actions = {
     link.download = "plan.toml";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-    tell("[data-done]", "Written to plan.toml: put it into the folder of the plan, where its paths begin.");
+    tell("[data-done]", "Written to plan.toml. Save it in the folder of the plan: its paths are relative to that folder.");
   },
   reset: () => {
     state = initial(plan);

@@ -154,7 +154,7 @@ class _Made:
         if sampled is None:
             raise InternalError("a resize without a law of its copies")
         each = "each row at most once" if sampled.copies == 1 else f"each row at most {sampled.copies} times"
-        start = f"The table that is asked has {number(rows)} {plural('row', rows)}:"
+        start = f"The prepared table has {number(rows)} {plural('row', rows)}:"
         real = sampled.sampled
         if real is None:  # their number is private
             return f"{start} sampled ones, {each}, and imputed ones."

@@ -97,9 +97,9 @@ def ordinary_words(document: Mapping[str, Any]) -> str:
         "the guarantees of the queries add up" if _joint(document) == "1" else "all queries together give at most the sum"
     )
     return (
-        "The advertised guarantee takes the sensitivities of one replaced row in place of those above. That multiplies ε by "
-        f"the ratio of the two Δ₁, and ρ or μ² by that of the two Δ₂²; {together}. Groups that the totals leave without any "
-        "row are 0 and get no noise."
+        "The advertised guarantee uses the sensitivities of one replaced row instead of the ones above. That "
+        f"multiplies ε by the ratio of the two Δ₁, and ρ or μ² by the ratio of the two Δ₂²; {together}. Groups that the "
+        "totals leave without any row are 0 and get no noise."
     )
 
 
@@ -126,7 +126,7 @@ def _rows_words(document: Mapping[str, Any], a: int | None) -> str:
     """What the guarantee becomes for the rows of the table that is asked."""
     moved = int(document["group"])
     if _is_resized(document):
-        who = "one person" if a is None else f"the at most {number(a)} rows that differ beside the exact totals"
+        who = "one person" if a is None else f"the at most {number(a)} rows that differ under the same totals"
         return (
             "The guarantee of the whole publication becomes one for a single row of the resized table by the functional "
             "parameters of the resize (Theorems R1 to R3), which follow from its rows and proportion; "
@@ -135,7 +135,7 @@ def _rows_words(document: Mapping[str, Any], a: int | None) -> str:
     if a is not None:
         return (
             "Start from the effective guarantee of the whole publication, for tables with the same exact totals that differ "
-            f"in at most a = {number(a)} rows. The sensitivities are those of such tables: there is no other factor for a."
+            f"in at most a = {number(a)} rows. The sensitivities hold for such tables: there is no other factor for a."
         )
     if moved > 1:
         return (
@@ -155,10 +155,10 @@ def _share_words(document: Mapping[str, Any], guarantee: Guarantee) -> Iterator[
             f"All queries together cost {_exactly(joint)} of what they would cost one by one, because no row changes all of "
             f"them as much as each by itself. So each query gets its share {of}, divided by {_exactly(joint)}."
         )
-    differ = "one row in" if guarantee.semi_adjacency is None or _is_resized(document) else "such tables in"
+    differ = "one row differs" if guarantee.semi_adjacency is None or _is_resized(document) else "such tables differ"
     yield (
-        "The formula gives the parameter of its noise from that guarantee and the sensitivities, which are those of "
-        f"{differ} the vector of all groups."
+        "The formula gives the parameter of its noise from that guarantee and the sensitivities. They bound how far the "
+        f"vector of all groups can move when {differ}."
     )
 
 

@@ -100,7 +100,9 @@ def unprotected_words(document: Mapping[str, Any]) -> str:
     rows = exact_totals["totals"]["rows"]
     exact = [] if rows is None else [f"the number of rows ({number(rows)})"]
     exact += [_part_words(part) for part in exact_totals["totals"]["parts"]]
-    return f"Exact and unprotected: {listed(exact)}. Every other number below carries noise, unless these settle it."
+    return (
+        f"Exact and unprotected: {listed(exact)}. Every other number below carries noise, unless these numbers determine it."
+    )
 
 
 def _part_words(part: Mapping[str, Any]) -> str:
@@ -121,13 +123,13 @@ def _ways(part: Mapping[str, Any]) -> str:
 def _change_words(a: int) -> str:
     if a == 1:
         return (
-            "Whatever the exact totals leave open, the data of one person can change alone. The promise compares tables "
-            "with the same totals that differ in one row, a = 1. What the totals themselves say, no promise covers."
+            "The data of one person can change alone in every way that the exact totals leave open. The promise compares "
+            "tables with the same totals that differ in one row, a = 1. It does not cover what the totals themselves reveal."
         )
     return (
         "Where a change of one person's data would alter an exact total, other rows have to change with it. The promise "
         f"compares tables with the same totals that differ in the row of one person, {others_words(a)}: a = {number(a)} "
-        "rows in all. What the totals themselves say, no promise covers."
+        "rows in all. It does not cover what the totals themselves reveal."
     )
 
 
@@ -143,8 +145,8 @@ def _cost_words(guarantee: Guarantee) -> str:
         return "Here the totals do not weaken the guarantee: advertised and effective are the same."
     return (
         f"If nobody counted the totals, the same noise would be advertised with {measure_words(guarantee.advertised)}. "
-        f"Beside them it gives {measure_words(guarantee.effective)}. This effective guarantee is what was charged, and what "
-        "all other figures on this page mean."
+        f"Alongside the totals it gives {measure_words(guarantee.effective)}. This effective guarantee was charged, and all "
+        "other figures on this page refer to it."
     )
 
 
@@ -152,7 +154,7 @@ def _comparison(guarantee: Guarantee, a: int) -> tuple[tuple[str, str, str], ...
     both = guarantee.advertised, guarantee.effective
     rows = "one row" if a == 1 else f"at most {number(a)} rows"
     lines = [
-        ("tables that are compared", "any that differ in one row", f"those with the same totals that differ in {rows}"),
+        ("compared tables", "any two that differ in one row", f"two with the same totals that differ in {rows}"),
         ("guarantee", *map(measure_words, both)),
     ]
     if guarantee.report_delta:
@@ -171,10 +173,10 @@ def _table(part: Mapping[str, Any]) -> ExactTable:
     cells = part["cells"]
     rows = (ExactRow(tuple(map(name, cell[:-1])), tuple(number(cell[-1]) for _ in values)) for cell in cells)
     if part["only"] is None:
-        remark = "Every group that is not here has no rows."
+        remark = "A group that is not listed here has no rows."
     else:
         published = number(len(part["only"]))
-        remark = f"Published for {published} of the groups only; those of them that are not here have no rows."
+        remark = f"Published for {published} of the groups only; a published group that is not listed here has no rows."
     title = f"{titles.get(kind) or capital(name(kind))} by {_ways(part)}"
     return _shown(title, (columns, values), rows, len(cells), remark)
 

@@ -94,5 +94,5 @@ def _columns(plan: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     parts += [group for part in plan["statistics"] for grouping in part.get("tables", ()) for group in grouping]
     used = {part.get("column") for part in parts} | {step["column"] for step in plan["steps"] if step["step"] == "where"}
     binned = {part["column"] for part in parts if "edges" in part}
-    shown = [(column, "; those in no bin count nowhere" if column["name"] in binned else "") for column in plan["schema"]]
+    shown = [(column, "; values in no bin do not count" if column["name"] in binned else "") for column in plan["schema"]]
     return tuple((name(c["name"]), words.column_words(c) + bins) for c, bins in shown if c["name"] in used)

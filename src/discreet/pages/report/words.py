@@ -46,7 +46,7 @@ def covered_words(interval: Mapping[str, Any]) -> str:
     covers = name(interval["covers"])
     if interval.get("hold") == "simultaneous":
         return f"All intervals of this release together contain with a probability of at least {level}: {covers}."
-    return f"Each interval contains with a probability of at least {level}: {covers}. Of many intervals some will miss."
+    return f"Each interval contains with a probability of at least {level}: {covers}. Among many intervals, some will miss."
 
 
 def title_words(statistic: Mapping[str, Any], part: str = "") -> str:
@@ -83,7 +83,7 @@ def kept_words(statistic: Mapping[str, Any]) -> str:
     told = statistic.get("totals")
     sentences = {
         "add up to the published ones": "These counts add up to the exact totals: the noise leaves every total as it is.",
-        "do not match the published ones": "These counts do not add up to the exact totals: the noise of each stands alone.",
+        "do not match the published ones": "These counts do not add up to the exact totals: each count has its own noise.",
         "are the published ones": "These counts follow from the exact totals: they are exact and unprotected.",
     }
     return "" if told is None else sentences.get(told, f"Totals: {name(told)}.")
@@ -95,7 +95,7 @@ def people_words(document: Mapping[str, Any]) -> str:
     most = neighbours.rows_per_person
     rows = "one row" if most == 1 else f"up to {number(most)} rows"
     whose = f"The persons in the data set “{name(document['dataset'])}”"
-    return f"{whose}. Each of them has {rows} in it. {neighbours.size_words()}."
+    return f"{whose}. Each person has {rows} in it. {neighbours.size_words()}."
 
 
 def step_words(step: Mapping[str, Any]) -> str:
@@ -104,11 +104,11 @@ def step_words(step: Mapping[str, Any]) -> str:
         return _resize_words(step)
     column = name(step["column"])
     if step["step"] == "impute":
-        return f"{column}: where it is not known, {_law_words(step)} takes its place, whatever the other data are."
+        return f"{column}: a value that is not known is replaced by {_law_words(step)}, whatever the other data are."
     between = f"from {_shown(step['lower'])} to {_shown(step['upper'])}" if "lower" in step else None
     kept = None if between else listed([f"“{name(value)}”" for value in step["categories"]])
     if step["step"] == "clamp" and between:
-        return f"{column}: values are moved into the range {between}; what is not known stays so."
+        return f"{column}: values are moved into the range {between}; values that are not known stay so."
     if step["step"] == "clamp":
         return f"{column}: only {kept} are kept; everything else counts as not known."
     if step["step"] == "where":
@@ -138,8 +138,8 @@ def _resize_words(step: Mapping[str, Any]) -> str:
     pool = "the records" if copies == 1 else f"{copies} copies of each record"
     taken = f"all of {pool} are" if proportion == copies else f"a random share {text(proportion / copies)} of {pool} is"
     return (
-        f"The table is brought to exactly {rows} rows: {taken} taken; where that is more than {rows}, a random selection "
-        "of them stays, and where it is less, the rest are made-up rows, drawn like values that are not known."
+        f"The table is brought to exactly {rows} rows: {taken} taken. If that is more than {rows}, a random selection of "
+        "them is kept. If it is less, the rest are made-up rows, drawn like values that are not known."
     )
 
 

@@ -109,16 +109,16 @@ def test_beside_totals_nothing_is_shared_among_rows(released):
     html = render(released(SCHEMA, ROWS, by("state", "sex"), budget=dp.ZCDP(1), invariants=dp.Totals("state")))
     assert "group privacy" not in html
     assert "differ in at most a = 2 rows" in html
-    assert "those of such tables in the vector of all groups" in html
+    assert "vector of all groups can move when such tables differ" in html
     shared = render(released(SCHEMA, ROWS, by("state"), neighbours=dp.AddRemove(rows_per_person=2)))
     assert "group privacy among the 2 rows" in shared
-    assert "those of one row in the vector of all groups" in shared
+    assert "vector of all groups can move when one row differs" in shared
 
 
 def test_after_a_resize_the_copies_are_counted(released):
     html = render(released(SCHEMA, ROWS, resized, budget=dp.ZCDP(1), invariants=dp.Totals("state")))
-    assert "the at most 2 rows that differ beside the exact totals can move at most 2 of its rows" in html
-    assert "those of one row in the vector of all groups" in html
+    assert "the at most 2 rows that differ under the same totals can move at most 2 of its rows" in html
+    assert "vector of all groups can move when one row differs" in html
     assert "when one row of the original table differs, totals or not" in html
 
 

@@ -51,7 +51,7 @@ def test_what_is_exact_stands_near_the_top_and_in_tables_of_its_own(beside, read
     assert "Exact and unprotected: the number of rows (24) and how many rows each group of state has." in head
     shown = read(html).table("exact, unprotected")
     assert "Number of rows by state" in shown.caption
-    assert "Every group that is not here has no rows" in shown.caption
+    assert "A group that is not listed here has no rows" in shown.caption
     assert shown.headings == ("state", "rows")
     assert sorted(shown.cells(2)) == STATES
     assert html.index('id="promise"') < html.index('id="exact"') < html.index('id="numbers"')
@@ -63,7 +63,7 @@ def test_the_effective_guarantee_stands_beside_the_advertised_one(beside, read):
     assert rows["guarantee"] == ("ρ = 0.213 (zero-concentrated DP)", "ρ = 0.852 (zero-concentrated DP)")
     epsilons = [decimal_up(dp.ZCDP(rho).epsilon_at("1e-9"), 4) for rho in ("0.213", "0.852")]
     assert rows["ε at δ = 1e-9"] == tuple(epsilons)
-    assert "same totals that differ in at most 2 rows" in rows["tables that are compared"][1]
+    assert "same totals that differ in at most 2 rows" in rows["compared tables"][1]
     assert "a = 2 is exact. It follows from the declared columns and the totals alone (the totals of one partition)." in html
     assert "would be advertised with ρ = 0.213" in html
 
@@ -71,7 +71,7 @@ def test_the_effective_guarantee_stands_beside_the_advertised_one(beside, read):
 def test_a_pure_guarantee_needs_no_delta(released, read):
     html = render(released(SCHEMA, ROWS, by_both, budget=dp.PureDP(1), invariants=dp.Totals("state")))
     rows = [row[0] for row in read(html).table("Advertised and effective").cells(3)]
-    assert rows == ["tables that are compared", "guarantee"]
+    assert rows == ["compared tables", "guarantee"]
 
 
 def test_an_upper_bound_is_called_one(released):
@@ -86,7 +86,7 @@ def test_totals_that_tell_nothing_apart_cost_nothing(released):
     release = released(SCHEMA, rows, lambda t: t.group_by("sex").agg(dp.count()), invariants=dp.Totals("state"))
     html = render(release)
     assert release.guarantee.semi_adjacency == 1
-    assert "the data of one person can change alone" in html
+    assert "The data of one person can change alone" in html
     assert "the totals do not weaken the guarantee" in html
 
 
@@ -163,7 +163,7 @@ def test_long_tables_of_totals_are_folded_and_cut(changed, beside, read, monkeyp
     part = {**shown["parts"][0], "cells": [[f"state {k}", k + 1] for k in range(2000)]}
     html = render(changed(totals={**shown, "parts": [part]}))
     assert '<details class="folded"><summary>Number of rows by state: 2,000 rows, exact and unprotected</summary>' in html
-    assert "1,960 more rows are in the files beside this page" in html
+    assert "1,960 more rows are in the files next to this page" in html
     assert len(read(html).table("exact, unprotected").rows) == 41
 
 

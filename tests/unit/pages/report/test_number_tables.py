@@ -124,4 +124,4 @@ def test_long_frames_are_cut_like_other_tables(asked, monkeypatch):
     from discreet.pages.report import tables
 
     monkeypatch.setattr(tables, "MOST_ROWS", 2)
-    assert "1 more groups are in the files beside this page" in asked(frames=[{"name": "h", "columns": [BINS, *COUNTS]}])
+    assert "1 more groups are in the files next to this page" in asked(frames=[{"name": "h", "columns": [BINS, *COUNTS]}])

@@ -78,7 +78,7 @@ def test_a_null_group_is_called_not_known(released, read):
 def test_what_becomes_of_values_in_no_bin_is_said(released, ask):
     schema = dp.Schema(sex=dp.Category(["F", "M"]), age=dp.Number(0, 9))
     html = render(released(schema, {"sex": ["F"], "age": [1]}, ask))
-    assert "numbers from 0 to 9 in steps of 1; those in no bin count nowhere<" in html
+    assert "numbers from 0 to 9 in steps of 1; values in no bin do not count<" in html
 
 
 def test_nothing_is_said_of_bins_where_there_are_none(released):
@@ -107,7 +107,7 @@ def test_every_measure_and_relation_has_its_words(released, measure, neighbours)
     )
     html = render(release)
     replace = isinstance(neighbours, dp.ReplaceOne)
-    assert ("2 rows, which is public" in html) is replace
+    assert ("2 rows; this number is public" in html) is replace
     assert ("confidential and protected" in html) is not replace
     assert ("up to 2 rows" in html) is replace
 
@@ -255,7 +255,7 @@ def test_a_table_beyond_the_limit_says_what_is_left_out(released, monkeypatch, r
     monkeypatch.setattr(tables, "MOST_ROWS", 4)
     schema = dp.Schema(k=dp.Category(list(range(9))))
     html = render(released(schema, {"k": [1]}, lambda t: t.group_by("k").agg(dp.count())))
-    assert "6 more groups are in the files beside this page" in html
+    assert "6 more groups are in the files next to this page" in html
     assert len(read(html).tables[0].rows) == 5
 
 

@@ -10,7 +10,7 @@ from discreet.pages.report import words
     [
         (
             {"step": "clamp", "column": "wage", "lower": "-10.5", "upper": "150000"},
-            "wage: values are moved into the range from −10.5 to 150,000; what is not known stays so.",
+            "wage: values are moved into the range from −10.5 to 150,000; values that are not known stay so.",
         ),
         (
             {"step": "clamp", "column": "sex", "categories": ["F", "M"]},
@@ -18,11 +18,11 @@ from discreet.pages.report import words
         ),
         (
             {"step": "impute", "column": "h", "distribution": "uniform", "lower": "0", "upper": "0"},
-            "h: where it is not known, the number 0 TAKEN",
+            "h: REPLACED by the number 0, whatever the other data are.",
         ),
         (
             {"step": "impute", "column": "h", "distribution": "uniform"},
-            "h: where it is not known, a uniform random number within the bounds of the column TAKEN",
+            "h: REPLACED by a uniform random number within the bounds of the column, whatever the other data are.",
         ),
         (
             {
@@ -34,11 +34,14 @@ from discreet.pages.report import words
                 "lower": "0",
                 "upper": "9",
             },
-            "h: where it is not known, a normal random number (mean 40, standard deviation 1/3) moved between 0 and 9 TAKEN",
+            (
+                "h: REPLACED by a normal random number (mean 40, standard deviation 1/3) moved between 0 and 9, "
+                "whatever the other data are."
+            ),
         ),
         (
             {"step": "impute", "column": "b", "distribution": "weights", "weights": [[True, "1"], [False, "2"]]},
-            "b: where it is not known, one of “true” (33.3 %) and “false” (66.7 %) TAKEN",
+            "b: REPLACED by one of “true” (33.3 %) and “false” (66.7 %), whatever the other data are.",
         ),
         (
             {"step": "where", "column": "age", "lower": "18", "upper": "65"},
@@ -50,12 +53,12 @@ from discreet.pages.report import words
         ),
         (
             {"step": "clamp", "column": "day", "lower": "2025-01-01", "upper": "2025-12-31"},
-            "day: values are moved into the range from 2025-01-01 to 2025-12-31; what is not known stays so.",
+            "day: values are moved into the range from 2025-01-01 to 2025-12-31; values that are not known stay so.",
         ),
     ],
 )
 def test_steps_are_sentences(step, shown):
-    assert words.step_words(step) == shown.replace("TAKEN", "takes its place, whatever the other data are.")
+    assert words.step_words(step) == shown.replace("REPLACED", "a value that is not known is replaced")
 
 
 @pytest.mark.parametrize(
