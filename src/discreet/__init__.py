@@ -36,8 +36,10 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.document import Guarantee, Release
     from discreet.releases.views import consistent
     from discreet.session.session import Session
+    from discreet.statistics.correlation import correlation
     from discreet.statistics.count_tables import tables
     from discreet.statistics.counts import count
+    from discreet.statistics.covariance import covariance
     from discreet.statistics.histograms import histogram
     from discreet.statistics.means import mean
     from discreet.statistics.quantile import median, quantiles
@@ -85,7 +87,9 @@ __all__ = [
     "__version__",
     "bins",
     "consistent",
+    "correlation",
     "count",
+    "covariance",
     "histogram",
     "mean",
     "median",
@@ -151,8 +155,10 @@ _HOMES = {
         "Schema",
     ),
     "discreet.session.session": ("Session",),
+    "discreet.statistics.correlation": ("correlation",),
     "discreet.statistics.count_tables": ("tables",),
     "discreet.statistics.counts": ("count",),
+    "discreet.statistics.covariance": ("covariance",),
     "discreet.statistics.histograms": ("histogram",),
     "discreet.statistics.means": ("mean",),
     "discreet.statistics.quantile": ("median", "quantiles"),

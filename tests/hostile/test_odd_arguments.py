@@ -222,10 +222,10 @@ def test_a_made_up_document_with_a_fitting_digest_is_refused_and_leaves_no_file(
     document[part] = {**document[part], within[0]: new} if within else new
     del document["digest"]
     made_up = make_release(document)
-    with pytest.raises(dp.ArgumentError, match="no document that discreet wrote"):
+    with pytest.raises(dp.ArgumentError, match="not a document that discreet wrote"):
         repr((made_up.guarantee, made_up.tables))
     if part != "guarantee":
-        with pytest.raises(dp.ArgumentError, match="no document that discreet wrote"):
+        with pytest.raises(dp.ArgumentError, match="not a document that discreet wrote"):
             made_up.save(tmp_path / "out")
         assert not (tmp_path / "out").exists()
 

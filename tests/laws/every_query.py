@@ -18,8 +18,10 @@ import numpy as np
 import discreet as dp
 from discreet.cube.queries import (
     Dispersion,
+    Factor,
     LevelCounts,
     NonNullCount,
+    PairSum,
     QuantileCodes,
     RowCount,
     Squares,
@@ -77,6 +79,8 @@ class Case:
             return "a clamp or a condition has left a cell that nobody can be in"
         if isinstance(query, Squares) and steps_over_zero(query):
             return "the squared integers step over 0, which counts as the least square"
+        if isinstance(query, PairSum) and any(factor_steps_over_zero(factor) for factor in (query.x, query.y)):
+            return "a squared factor steps over 0, which counts as the least square"
         if isinstance(query, QuantileCodes) and (query.size == 1 or query.at[0] in (0, Fraction(1, 10))):
             return "choices at the ends of the data, or between less than two codes, move less than one in the middle"
         return ""
@@ -85,6 +89,11 @@ class Case:
 def steps_over_zero(query: Squares) -> bool:
     integers = [query.first + query.slope * code for code in range(query.width + 1)]
     return min(integers) < 0 < max(integers) and 0 not in integers
+
+
+def factor_steps_over_zero(factor: Factor) -> bool:
+    integers = [factor.first + factor.slope * code for code in range(factor.width + 1)]
+    return factor.power == 2 and min(integers) < 0 < max(integers) and 0 not in integers
 
 
 @cache
@@ -97,6 +106,8 @@ def columns(query: object) -> list[str]:
     """The columns that a query reads, from its fields."""
     if hasattr(query, "groups"):
         return [group.column for group in query.groups]
+    if isinstance(query, PairSum):
+        return [query.x.column, query.y.column]
     return [query.column] if hasattr(query, "column") else []
 
 
@@ -329,3 +340,32 @@ def trees(size: int) -> Iterator[Tree]:
 def cases(neighbours: dp.AddRemove | dp.ReplaceOne, upper: int) -> Iterator[Case]:
     for plan in plans(neighbours, upper):
         yield from (Case(plan, query) for query in queries(plan))
+    for plan in plans_of_pairs(neighbours, upper):
+        yield from (Case(plan, query) for query in pairs(plan))
+
+
+# Pairs of columns -------------------------------------------------------------------------------------------------------
+
+
+def plans_of_pairs(neighbours: dp.AddRemove | dp.ReplaceOne, upper: int) -> Iterator[Plan]:
+    """Two columns of numbers: both may be null, one of them, or neither; clamped, filtered, resized, in groups or bins."""
+    table = dp.Table(dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, upper), w=dp.Number(0, 2)), neighbours)
+    full = table.impute({**LAWS, "w": dp.Uniform()})
+    half = table.impute({"w": dp.Uniform()})
+    some = (table, half, full, table.clamp({"v": (1, upper)}), half.where({"g": ["x"]}), full.resize(3, proportion=2))
+    for one, by in product(some, ([], ["g"], [dp.bins("v", [0, upper])])):
+        yield one.group_by(*by).agg(dp.count())
+
+
+def pairs(plan: Plan) -> Iterator[PairSum]:
+    """Rows, sums, squares and products, centred, from one end, and falling."""
+
+    def factor(column: str, first: int, slope: int, power: int) -> Factor:
+        known = plan.facts[column]
+        return Factor(column, known.low, first, slope, known.high - known.low, power)
+
+    width = plan.facts["v"].high - plan.facts["v"].low
+    for (first, slope), (other, rise) in product(((-width, 2), (0, 1), (1, -3)), ((-2, 2), (-1, 1), (3, 1))):
+        for power, exponent in ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 1)):
+            for shift in (0, 2):
+                yield PairSum(factor("v", first, slope, power), factor("w", other, rise, exponent), shift)

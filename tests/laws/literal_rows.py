@@ -17,7 +17,7 @@ from itertools import combinations, combinations_with_replacement, product
 import numpy as np
 
 import discreet as dp
-from discreet.cube.queries import LevelCounts, NonNullCount, RowCount, Squares, TableCounts, WeightedSum
+from discreet.cube.queries import LevelCounts, NonNullCount, PairSum, RowCount, Squares, TableCounts, WeightedSum
 from discreet.domain.groups import CategoryGroup, group_labels
 from discreet.domain.steps import Clamp, ClampCategories, Impute, Where, WhereIn
 from discreet.plan.plan import Plan, resize_of, table_facts
@@ -123,6 +123,11 @@ def parts(query: object, plan: Plan, record: dict[str, object]) -> list[tuple[in
             assert tuple(map(len, labels)) == sizes
             cell = cell_of(groups, labels, record)
             return [] if cell is None else [(0, cell, 1)]
+        case PairSum(x=x, y=y, shift=shift):
+            if record[x.column] is None or record[y.column] is None:
+                return []
+            powers = [(one.first + one.slope * (record[one.column] - one.low)) ** one.power for one in (x, y)]
+            return [(0, 0, powers[0] * powers[1] - shift)]
     value = record[query.column]
     if value is None:
         return []

@@ -16,7 +16,7 @@ import pytest
 
 import discreet as dp
 from discreet.cube.queries import QUERIES as EVERY_QUERY
-from discreet.cube.queries import Dispersion, QuantileCodes
+from discreet.cube.queries import Dispersion, PairSum, QuantileCodes, Squares
 from discreet.domain.groups import CategoryGroup, Group, group_of, is_complete
 from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.domain.steps import Step, conditions_of, step_json
@@ -69,7 +69,7 @@ from .every_query import Case, cases
 HALF = Fraction(1, 2)
 
 
-SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 3))
+SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 3), w=dp.Number(0, 2))
 
 
 TABLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=3))
@@ -100,7 +100,7 @@ def test_every_query_says_what_it_is(kind: type) -> None:
         assert least <= most
     assert query.widths()
     assert min(query.widths()) >= 1
-    assert set(query.columns()) <= {"g", "v"}
+    assert set(query.columns()) <= {"g", "v", "w"}
     assert query.nullable(case.plan.facts) in {True, False}
     assert query.contribution()
     assert case.declared.within.l1 >= 0
@@ -228,6 +228,8 @@ STATISTICS = {
         dp.mean("v", **SKIP),
         dp.variance("v", **SKIP),
         dp.std("v", **SKIP),
+        dp.covariance("v", "w", **SKIP),
+        dp.correlation("v", "w", **SKIP),
         dp.median("v", **SKIP),
         dp.quantiles("v", ["1/4", "3/4"], **SKIP),
         dp.histogram("v", [0, 2, 3]),
@@ -268,7 +270,7 @@ def test_every_statistic_has_a_sensitivity_beside_totals(kind: type) -> None:
 @pytest.mark.parametrize("kind", EVERY_STATISTIC)
 def test_what_a_user_is_told_is_never_below_what_the_queries_have(kind: type, spend: Any) -> None:
     """`Totals(…).sensitivity` forgot the squares of a variance, the levels of a tree and the choices of quantiles."""
-    schema = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 199))
+    schema = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 199), w=dp.Number(0, 9))
     columns = {"bins": [0, 100, 199]} if kind.__name__ == "Histogram" else {}
     statistic = dp.histogram("v", columns["bins"]) if columns else STATISTICS[kind]
     plan = dp.Table(schema, dp.ReplaceOne(rows=1000)).where({"v": (0, 198)}).agg(statistic)
@@ -276,10 +278,17 @@ def test_what_a_user_is_told_is_never_below_what_the_queries_have(kind: type, sp
     asked = quote(plan, spend, exact_totals_of(invariants, schema, None, 1000))
     l1, l2 = (invariants.sensitivity(schema, plan, norm) for norm in (1, 2))
     for one in asked.measured:
-        slope = getattr(one.query, "slope", 1)  # of half steps, and of their squares
-        unit = slope**2 if type(one.query).__name__ == "Squares" else slope
+        unit = _half_steps(one.query)
         assert l1 >= one.sensitivity.l1 / unit
         assert l2**2 >= one.sensitivity.l2_squared / unit**2 * (1 - 1e-12)
+
+
+def _half_steps(query: Any) -> int:
+    """How many units of the query one step of the grid is: half steps, their squares and their products."""
+    if isinstance(query, PairSum):
+        return int(query.x.slope**query.x.power * query.y.slope**query.y.power)
+    slope: int = getattr(query, "slope", 1)
+    return slope**2 if isinstance(query, Squares) else slope
 
 
 def test_every_statistic_is_here() -> None:

@@ -23,6 +23,7 @@ from discreet.cube.queries import (
     Dispersion,
     LevelCounts,
     NonNullCount,
+    PairSum,
     QuantileCodes,
     RowCount,
     Squares,
@@ -63,6 +64,8 @@ MAKERS = {
     "mean": lambda column: dp.mean(column, nulls="skip"),
     "variance": lambda column: dp.variance(column, nulls="skip"),
     "std": lambda column: dp.std(column, nulls="skip"),
+    "covariance": lambda column: dp.covariance(*column, nulls="skip"),
+    "correlation": lambda column: dp.correlation(*column, nulls="skip"),
     "median": lambda column: dp.median(column, nulls="skip", interval=1),
     "chosen": lambda column: dp.median(column, nulls="skip").alias(f"chosen_{column}"),
     "quantiles": lambda column: dp.quantiles(column, [0, "0.9"], nulls="skip"),
@@ -125,6 +128,7 @@ def bins_or_name(column):
 
 
 VALUED = ["sum", "mean", "variance", "std", "median", "chosen", "quantiles", "histogram"]
+PAIRED = [("covariance", ("v", "w")), ("correlation", ("w", "v"))]
 TABLES = ((("s",), ("b", "v")), (("w", "s"),), (("v",), ("w",), ("b",)))
 
 
@@ -133,7 +137,7 @@ def cases(*, imputed):
     change = st.tuples(st.sampled_from(["clamp", "impute"]), st.sampled_from(COLUMNS))
     everything = st.just([("impute", column) for column in COLUMNS])
     some = st.lists(change, max_size=5)
-    statistic = [("count", None), ("share", None), *(("count", c) for c in COLUMNS), *product(VALUED, ["v", "w"])]
+    statistic = [("count", None), ("share", None), *(("count", c) for c in COLUMNS), *product(VALUED, ["v", "w"]), *PAIRED]
     return st.builds(
         Case,
         st.builds(lambda *parts: tuple(chain(*parts)), some, everything if imputed else st.just([]), some),
@@ -227,6 +231,8 @@ def contributed(query, row, quoted):
             facts = table_facts(SCHEMA, quoted.plan.neighbours, quoted.plan.steps)
             place = cell_of(row, query.groups, [group_labels(group, facts) for group in query.groups], quoted.plan.steps)
             return [] if place is None else [(0, place, 1)]
+        case PairSum():
+            return paired(query, row)
     value = row[query.column]
     if value is None:
         return []
@@ -242,10 +248,23 @@ def contributed(query, row, quoted):
     return [(0, 0, in_units(value, quoted, query))]
 
 
+def paired(query, row):
+    """Powers of the distances from the midpoints in half steps, or in whole ones where the midpoint is on the grid."""
+    added = 1
+    for factor in (query.x, query.y):
+        value, last = row[factor.column], factor.low + factor.width
+        if value is None:
+            return []
+        twice = 2 * code_in(factor.column, value) - factor.low - last
+        added *= (twice if factor.width % 2 else twice // 2) ** factor.power
+    return [(0, 0, added - query.shift)]
+
+
 def in_units(value, quoted, query):
     """The value in the units of the statistic that asks for the query."""
-    recipes = [getattr(line.recipe, "variance", line.recipe) for line in quoted.lines]
+    recipes = [getattr(line.recipe, "variance", getattr(line.recipe, "covariance", line.recipe)) for line in quoted.lines]
     totals = [recipe.total for recipe in recipes if hasattr(recipe, "total")]
+    totals += [total for recipe in recipes for total in getattr(recipe, "totals", ())]
     total = next(total for total in totals if query in (*total.queries, *total.squares))
     found = (Fraction(value) - total.origin) / total.unit
     assert found.denominator == 1

@@ -19,8 +19,10 @@ import discreet.quotes.allocate as module
 from discreet.cube.queries import (
     QUERIES,
     Dispersion,
+    Factor,
     LevelCounts,
     NonNullCount,
+    PairSum,
     QuantileCodes,
     RowCount,
     Squares,
@@ -42,10 +44,10 @@ from .literal_choices import HALF, changed
 from .mutants import Mutant
 
 ROWS, MOST_FIBRES, MOST_CHOICES = 3, 3, 100
-SCHEMA = dp.Schema(a=dp.Category(["x", "y"]), b=dp.Category(["p", "q"]), v=dp.Number(0, 3))
-LEVELS = {"a": ["x", "y", None], "b": ["p", None], "v": [0, 3, None]}
+SCHEMA = dp.Schema(a=dp.Category(["x", "y"]), b=dp.Category(["p", "q"]), v=dp.Number(0, 3), w=dp.Number(0, 2))
+LEVELS = {"a": ["x", "y", None], "b": ["p", None], "v": [0, 3, None], "w": [0, 2, None]}
 TABLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=ROWS))
-FULL = TABLE.impute({"v": dp.Uniform(3, 3)})
+FULL = TABLE.impute({"v": dp.Uniform(3, 3), "w": dp.Uniform(2, 2)})
 INVARIANTS = {
     "a partition": dp.Totals("a"),
     "one group": dp.Totals("a", only=["x"]),
@@ -77,6 +79,7 @@ def queries(plan):
     column = plan.facts["b"]
     yield TableCounts((CategoryGroup("b"),), (len(column.kept) + column.nullable,))
     yield QuantileCodes("v", 0, 4, HALF)
+    yield PairSum(Factor("v", 0, -3, 2, 3, 1), Factor("w", 0, -1, 1, 2, 1), 0)
 
 
 def rows_of(plan):

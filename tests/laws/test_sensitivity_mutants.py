@@ -15,6 +15,7 @@ from discreet.cube.queries import (
     Dispersion,
     LevelCounts,
     NonNullCount,
+    PairSum,
     QuantileCodes,
     RowCount,
     Squares,
@@ -64,6 +65,15 @@ OF_ROWS = {
     ),
     "the least square is one too large": Mutant(Squares, "reach", "return nearest**2 -", "return nearest**2 + 1 -"),
     "only the lower end is squared": Mutant(Squares, "reach", "max(low**2, high**2)", "low**2"),
+    "a product reaches its first corner only": Mutant(
+        PairSum, "reach", "return min(corners) - self.shift, max(corners)", "return corners[0] - self.shift, corners[0]"
+    ),
+    "a product reaches its last corner only": Mutant(
+        PairSum, "reach", "return min(corners) - self.shift, max(corners)", "return corners[-1] - self.shift, corners[-1]"
+    ),
+    "the greatest product is one too small": Mutant(PairSum, "reach", "max(corners) -", "max(corners) - 1 -"),
+    "the shift of a product is forgotten": Mutant(PairSum, "reach", "min(corners) - self.shift", "min(corners)"),
+    "no pair is null": Mutant(PairSum, "nullable", "any(", "all("),
     "the widths of a tree are forgotten": Mutant(LevelCounts, "widths", "return self.tree.level_sizes", "return (1,)"),
     "the widths of a table are forgotten": Mutant(TableCounts, "widths", "return (prod(self.sizes),)", "return (1,)"),
     **{

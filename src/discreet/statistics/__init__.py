@@ -3,11 +3,15 @@
 * `base`: What every statistic is: a kind of question with its words, checks and queries, and the recipe of its estimate
 * `common`: What several kinds of statistics have in common: columns they read, one number for each group, checks, and
   words
+* `correlation`: The correlation of two columns, over the rows in which both are known: their covariance over both standard
+  deviations
 * `count_tables`: The numbers of rows in several tables, margins of one: frames of their own, which agree where they
   overlap
 * `counted`: The numbers of rows behind an estimate: public because n or the totals are, or a query with noise
 * `counts`: The number of rows, or of rows whose column is not null
 * `estimate`: Values with their intervals, and the range of a quotient over a box: what several statistics are made of
+* `covariance`: The covariance of two columns, over the rows in which both are known: never NaN and always within what is
+  possible
 * `histograms`: The numbers of rows in bins of a column, as a frame of its own in a release
 * `margins`: Noisy margins of one table made to agree: the generalised least-squares estimate, in closed form
 * `means`: The mean of a column within its bounds: origin + unit · total / count
@@ -32,8 +36,10 @@ from discreet.exact.on_demand import on_demand
 
 if TYPE_CHECKING:
     from discreet.statistics.base import Kind, Statistic, outputs, statistic_json
+    from discreet.statistics.correlation import Correlation, correlation
     from discreet.statistics.count_tables import Tables, tables
     from discreet.statistics.counts import Count, count
+    from discreet.statistics.covariance import Covariance, covariance
     from discreet.statistics.histograms import Histogram, histogram
     from discreet.statistics.means import Mean, mean
     from discreet.statistics.quantile import Median, Quantiles, median, quantiles
@@ -44,7 +50,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STATISTICS",
+    "Correlation",
     "Count",
+    "Covariance",
     "Histogram",
     "Kind",
     "Mean",
@@ -56,7 +64,9 @@ __all__ = [
     "Sum",
     "Tables",
     "Variance",
+    "correlation",
     "count",
+    "covariance",
     "histogram",
     "mean",
     "median",
@@ -76,8 +86,10 @@ if not TYPE_CHECKING:
         __name__,
         {
             "base": ("Kind", "Statistic", "outputs", "statistic_json"),
+            "correlation": ("Correlation", "correlation"),
             "count_tables": ("Tables", "tables"),
             "counts": ("Count", "count"),
+            "covariance": ("Covariance", "covariance"),
             "histograms": ("Histogram", "histogram"),
             "means": ("Mean", "mean"),
             "quantile": ("Median", "Quantiles", "median", "quantiles"),

@@ -51,7 +51,7 @@ class Statistic:
 
     Args:
         kind: the kind of the statistic.
-        column: about which column; None for all rows.
+        column: about which column; None for all rows, and where the kind names its columns itself.
         name: how its columns in the release are called.
         weight: its share of the spend relative to the other statistics of the request.
         skip_nulls: whether rows that are null in the column are left out; without it such a column is refused.
@@ -200,7 +200,7 @@ class Reads(Protocol):
         """What the cube has to bring of them."""
 
     def to_json(self, one: Statistic) -> dict[str, object]:
-        """What canonical JSON says of nulls."""
+        """What canonical JSON says of nulls, and of columns that the kind names itself."""
 
 
 class Shape(Protocol):

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from discreet.statistics.base import Kind
+from discreet.statistics.correlation import Correlation
 from discreet.statistics.count_tables import Tables
 from discreet.statistics.counts import Count
+from discreet.statistics.covariance import Covariance
 from discreet.statistics.histograms import Histogram
 from discreet.statistics.means import Mean
 from discreet.statistics.quantile import Median, Quantiles
@@ -24,6 +26,8 @@ STATISTICS: tuple[type[Kind], ...] = (
     Share,
     Variance,
     Std,
+    Covariance,
+    Correlation,
     Median,
     Quantiles,
     Histogram,

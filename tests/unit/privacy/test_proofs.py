@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-TEXT = "".join((ROOT / "docs" / "proofs" / f"{page}.md").read_text() for page in ("privacy", "cube"))
+TEXT = "".join((ROOT / "docs" / "proofs" / f"{page}.md").read_text() for page in ("privacy", "cube", "pairs"))
 SECTIONS = {
     match.group(1): match.group(0)
     for match in re.finditer(r"^## ([A-Z]\d)\. .*?(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL)

@@ -6,6 +6,7 @@ a row adds the sensitivity follows without looking at any row.
 
 * `base`: What every query is: how far a row can change it, what it reads, how the cube answers it, what it is called
 * `counts`: Counts: of rows, of rows that are not null, and of rows by further groups
+* `pairs`: Sums over pairs of columns: of products, of the values or squares of one where the other is known, and of rows
 * `ranks`: What quantiles are made of: a tree of counts over the grid of a column, and codes that are chosen by their rank
 * `sums`: Sums over rows: of values, of their squares, and the squared distances of all pairs of rows
 """
@@ -14,14 +15,17 @@ from __future__ import annotations
 
 from discreet.cube.queries.base import Query, Row, scan_of
 from discreet.cube.queries.counts import NonNullCount, RowCount, TableCounts
+from discreet.cube.queries.pairs import Factor, PairSum
 from discreet.cube.queries.ranks import LevelCounts, QuantileCodes
 from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
 
 __all__ = [
     "QUERIES",
     "Dispersion",
+    "Factor",
     "LevelCounts",
     "NonNullCount",
+    "PairSum",
     "QuantileCodes",
     "Query",
     "Row",
@@ -41,5 +45,6 @@ QUERIES: tuple[type[Query], ...] = (
     LevelCounts,
     QuantileCodes,
     Dispersion,
+    PairSum,
 )
 """All of them. The law tests go through this tuple."""
