@@ -222,7 +222,7 @@ def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequen
                 "spend; ask for that one, or name this run with `discreet release --as NAME`"
             )
         elif given_back:
-            notes.append(f"note: '{name}' is in the ledger and is returned at no charge; the source is not read again")
+            notes.append(f"note: '{name}' is in the ledger and is returned at no charge; the source is not looked at")
         elif name in now.reserved:
             notes.append(
                 f"note: the name '{name}' is used in the ledger, by another plan or a run that gave no release; "

@@ -259,7 +259,7 @@ def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Bud
         charge, guarantee, parts = release.document["ledger"], release.guarantee, release.parts
         fresh = charge["sequence"] > before.head
         measure = amount_text(guarantee.measure)
-        known = f"the stored release of entry {charge['sequence']} ({measure}); the source was not read again; no new charge"
+        known = f"the stored release of entry {charge['sequence']} ({measure}); the source was not looked at; no new charge"
         charged = f"charged {measure}" if fresh else known
         files = _LARGE_FILES if parts else _FILES
         lines += [f"{release.name}: {charged}", f"  {guarantee}", f"  in {folder}: {files}"]
