@@ -34,11 +34,11 @@ def test_a_release_is_charged_once_and_given_back_after_that(folder: Path) -> No
     content = Path("out/release.json").read_bytes()
 
     again = done("release", "plan.toml", "--out", "out")
-    assert "the stored release of entry 2 (ρ = 0.1); the source was not read again; no new charge" in again
+    assert "the stored release of entry 2 (ρ = 0.1); the source was not looked at; no new charge" in again
     assert "remaining: ρ = 0.4 of ρ = 0.5\n" in again
     assert Path("out/release.json").read_bytes() == content
     assert entries(folder) == [("dataset", ""), ("reserve", "Hours by gender"), ("commit", "Hours by gender")]
-    note = "note: 'Hours by gender' is in the ledger and is returned at no charge; the source is not read again"
+    note = "note: 'Hours by gender' is in the ledger and is returned at no charge; the source is not looked at"
     assert note in done("check", "plan.toml")
     assert "charge ρ = 0; remaining now ρ = 0.4, afterwards ρ = 0.4" in done("quote", "plan.toml")
 
