@@ -37,8 +37,8 @@ class Dialect:
         unscaled: a decimal column without its point, an integer; any value beyond the digits of its type.
         whole: a decimal column as BIGINT, null where it is not a 64-bit integer.
         text: a text column, such that it is equal to a word of `lookup` exactly when its NFC form is that category.
-        listed: of a text column that is the only key, the place, from 1, in a short list of spellings of its categories,
-            null for every other text; and their targets. None where a lookup serves better.
+        listed: of the i-th of some keys, a text column, an expression that distinguishes the spellings of its categories,
+            null for every other text; and the target by the column c of this number. None where a lookup serves better.
         lookup: the join, as text after a FROM, that gives target t of column c of this number.
         date_code: the code of a date within the bounds of the path, null for null.
         sums: the select list of the exact sum of (value - low) over column v of this number.
@@ -63,7 +63,7 @@ class Dialect:
     unscaled: Callable[[str, ColumnType], str]
     whole: Callable[[str, ColumnType], str]
     text: Callable[[CategoryPath], str]
-    listed: Callable[[CategoryPath], tuple[str, list[int]] | None]
+    listed: Callable[[CategoryPath, int, int], tuple[str, str] | None]
     lookup: Callable[[CategoryPath, int], str]
     date_code: Callable[[NumberPath, ColumnType], str]
     sums: Callable[[NumberPath, int], list[str]]

@@ -82,8 +82,8 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
     Raises:
         SourceError: a decimal column too wide for exact 128-bit arithmetic on the declared grid.
     """
-    alone = len(axes) == 1
-    keys = [_key(dialect, axis, i, header[axis.name], alone=alone) for i, axis in enumerate(axes)]
+    apart = [len(word.sizes) == 1 for word in words_of(axes) for _ in word.sizes]
+    keys = [_key(dialect, axes, i, header[axis.name], apart=apart[i]) for i, axis in enumerate(axes)]
     inner = [f"{key.value} AS c{i}" for i, key in enumerate(keys)]
     inner += [f"{_number_code(dialect, moment.path, header[moment.name], None)} AS v{j}" for j, moment in enumerate(moments)]
     lookups = "".join(dialect.lookup(key.joined, i) for i, key in enumerate(keys) if key.joined is not None)
@@ -120,8 +120,9 @@ class _Key:
     joined: CategoryPath | None = None
 
 
-def _key(dialect: Dialect, axis: KeyAxis, i: int, kind: ColumnType, *, alone: bool) -> _Key:
-    """The i-th axis, which may be the only one."""
+def _key(dialect: Dialect, axes: Sequence[KeyAxis], i: int, kind: ColumnType, *, apart: bool) -> _Key:
+    """The i-th axis; where it is a word by itself, it is named after grouping."""
+    axis = axes[i]
     path, joined = axis.path, _joined(axis)
     if not isinstance(path, CategoryPath):
         value = _number_code(dialect, path, kind, "BIGINT")  # a word is a product of codes
@@ -131,12 +132,11 @@ def _key(dialect: Dialect, axis: KeyAxis, i: int, kind: ColumnType, *, alone: bo
         pairs = zip(path.column.values, path.targets, strict=True)
         cases = " ".join(f"WHEN {str(value).lower()} THEN CAST({target} AS BIGINT)" for value, target in pairs)
         label = f"CASE c{i} {cases} END"
-        return _Key(_category_value(dialect, path, kind), f"c{i}" if alone else label, label)
-    listed = dialect.listed(path) if alone and kind.kind == "text" else None
+        return _Key(_category_value(dialect, path, kind), f"c{i}" if apart else label, label)
+    listed = dialect.listed(path, i, len(axes)) if apart and kind.kind == "text" else None
     if listed is not None:
-        position, targets = listed
-        picked = " ".join(f"WHEN {place} THEN CAST({target} AS BIGINT)" for place, target in enumerate(targets, 1))
-        return _Key(position, f"c{i}", f"CASE c{i} {picked} END")
+        value, target = listed
+        return _Key(value, f"c{i}", target)
     return _Key(_category_value(dialect, path, kind), f"t{i}", f"t{i}", path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from discreet.cube.cube import fits_int64
 from discreet.cube.value_paths import CategoryPath, NumberPath
@@ -12,7 +13,7 @@ from discreet.engines.dialect import Dialect
 from discreet.engines.spellings import every_spelling
 from discreet.errors import InternalError
 
-__all__ = ["DUCKDB", "LIMB", "quoted"]
+__all__ = ["DUCKDB", "LIMB", "PARQUET", "quoted"]
 
 LIMB = 2**32
 """Sums beyond 64 bits leave the engine as two limbs, sum = high·2**32 + low: drivers turn 128-bit integers into doubles."""
@@ -21,6 +22,8 @@ _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DAY = 86_400 * 10**9
 _FEW_WORDS = 8
 """This many comparisons take as long as a join, where texts are stored without a dictionary; 16 take longer."""
+_MOST_MEMBERS = 255
+"""Of an enumeration whose members are numbers of one byte."""
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 
 
@@ -79,14 +82,30 @@ def _spelt(path: CategoryPath) -> list[tuple[Value, int]] | None:
     return None if every is None else [(word, path.targets[place]) for word, place in every]
 
 
-def _listed(path: CategoryPath) -> tuple[str, list[int]] | None:
-    """Few words are searched for in a list: the driver does so once for each word of a dictionary, and joins every row."""
+def _listed(path: CategoryPath, i: int, keys: int) -> tuple[str, str] | None:
+    """The place of the only key in a list of few words, in which the driver searches once for each word of a dictionary."""
     pairs = _spelt(path)
-    if pairs is None or len(pairs) > _FEW_WORDS:
+    if pairs is None or len(pairs) > _FEW_WORDS or keys > 1:
         return None
     words = _text_literal("\n".join(str(word) for word, _ in pairs))
     place = f"list_position(CAST(string_split({words}, '\n') AS VARCHAR[]), CAST({quoted(path.name)} AS VARCHAR))"
-    return place, [target for _, target in pairs]
+    picked = " ".join(f"WHEN {place} THEN CAST({target} AS BIGINT)" for place, (_, target) in enumerate(pairs, 1))
+    return place, f"CASE c{i} {picked} END"
+
+
+def _enumerated(path: CategoryPath, i: int, keys: int) -> tuple[str, str] | None:
+    """The text as a member of an enumeration of the spellings, which are compared by their bytes; null for any other text.
+
+    The driver finds the words of a dictionary once and groups by numbers of one byte, where a join writes two columns for
+    every row. A text is one member at most, so groups do not grow with texts that are no categories.
+    """
+    pairs = _spelt(path)
+    if pairs is None or len(pairs) > _MOST_MEMBERS:
+        return _listed(path, i, keys)
+    members = ", ".join(_text_literal(str(word)) for word, _ in pairs)
+    targets = "\n".join(str(target) for _, target in pairs)
+    value = f"TRY_CAST(CAST({quoted(path.name)} AS VARCHAR) AS ENUM({members}))"
+    return value, f"CAST(string_split('{targets}', '\n') AS BIGINT[])[CAST(enum_code(c{i}) AS BIGINT) + 1]"
 
 
 def _lookup(path: CategoryPath, i: int) -> str:
@@ -199,3 +218,6 @@ DUCKDB = Dialect(
     sums=_sums,
     grouped=_grouped,
 )
+
+PARQUET = replace(DUCKDB, listed=_enumerated)
+"""Over Parquet files, whose texts come in dictionaries. Texts that come one by one are found faster by a join."""

@@ -13,7 +13,7 @@ from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, Engine, Header, check_same
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB, quoted
+from discreet.engines.duckdb.dialect import PARQUET, quoted
 from discreet.engines.duckdb.driver import TEXT, cube_of, described, file_literal
 from discreet.engines.duckdb.files import Listing, listed_snapshot
 from discreet.engines.duckdb.folders import Partitions
@@ -83,7 +83,7 @@ class _ParquetEngine:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
         apart = [name for name in wanted if self._header.get(name) is _MILLISECONDS]
         header = {_FILE: _PLACE, **self._header}
-        statement = aggregate_sql(DUCKDB, self._table(wanted, apart), header, axes, moments)
+        statement = aggregate_sql(PARQUET, self._table(wanted, apart), header, axes, moments)
         with self._database.cursor() as cursor:
             if apart:
                 cursor.register(_DAYS, days_of(self._paths, apart))
