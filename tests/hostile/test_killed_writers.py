@@ -191,7 +191,7 @@ def test_a_folder_where_a_file_has_to_stand_is_found_before_the_charge(folder: P
 
 def test_a_plan_is_not_written_through_a_link(folder: Path) -> None:
     Path("new.toml").symlink_to("victim")
-    assert "is there already" in refused(2, "init", "example:acs12", "--out", "new.toml")
+    assert "exists already" in refused(2, "init", "example:acs12", "--out", "new.toml")
     assert not Path("victim").exists()
 
 

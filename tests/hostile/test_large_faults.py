@@ -352,7 +352,7 @@ def test_a_folder_or_a_newer_document_in_the_way_is_refused_before_the_charge(fo
         released(folder)
     (folder / "out" / "release.json").rmdir()
     (folder / "out" / "release.json").write_text('{"format": 99}', encoding="utf-8")
-    with pytest.raises(dp.ArgumentError, match="a release of a newer discreet"):
+    with pytest.raises(dp.ArgumentError, match="a release of a newer version of discreet"):
         released(folder)
     (folder / "out" / "release.json").unlink()
     (folder / "out" / "table").symlink_to("nowhere")

@@ -118,7 +118,7 @@ def test_limits_of_the_driver(folder: Path) -> None:
     for wrong, message in (
         (["--memory", "5"], "memory='5': must be a number and a unit"),
         (["--threads", "0"], "threads=0: must be a whole number from 1"),
-        (["--spill", "nowhere"], "spill='nowhere': is no folder"),
+        (["--spill", "nowhere"], "spill='nowhere': is not a writable folder"),
     ):
         refused = run("release", "plan.toml", "--out", "out", *wrong)
         assert refused.exit_code == 2

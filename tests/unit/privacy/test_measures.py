@@ -117,9 +117,9 @@ def test_group_privacy_of_approximate_dp_is_the_geometric_sum_rounded_up() -> No
     assert 0 <= group.delta / exact - 1 < Fraction(1, 10**15) or abs(group.delta / exact - 1) < Fraction(1, 10**15)
     assert ApproxDP(0, "0.01").group(5) == ApproxDP(0, "0.05")
     assert ApproxDP(3, 0).group(5) == ApproxDP(15, 0)
-    with pytest.raises(ArgumentError, match="no guarantee"):
+    with pytest.raises(ArgumentError, match="not be a guarantee"):
         ApproxDP(5, "0.1").group(3)
-    with pytest.raises(ArgumentError, match="no guarantee"):
+    with pytest.raises(ArgumentError, match="not be a guarantee"):
         2 * ApproxDP(1, "0.5")
 
 

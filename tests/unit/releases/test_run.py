@@ -305,7 +305,7 @@ def test_a_folder_that_does_not_do_is_refused_before_anything_is_spent(
 def test_other_things_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened() as session:
         table = session.table.group_by("state", "county")
-        with pytest.raises(dp.PlanError, match=r"statistic 'median_wage'.*of 12 groups; a release of more than 10"):
+        with pytest.raises(dp.PlanError, match=r"statistic 'median_wage'.*has 12 groups; a release of more than 10"):
             table.agg(dp.median("wage", nulls="skip"))
         with pytest.raises(dp.PlanError, match="count, sum, mean, share, variance and std only"):
             table.agg(dp.histogram("wage", [0, 20]))
