@@ -93,7 +93,7 @@ def test_groups_far_beyond_use_are_refused() -> None:
     for wide in (ApproxDP(1000, "1e-6"), ApproxDP("1e1000", "1e-1000")):
         with pytest.raises(ArgumentError, match="not be a guarantee"):
             wide.group(2)
-        with pytest.raises(ArgumentError, match="not be a guarantee"):
+        with pytest.raises(ArgumentError, match="no guarantee"):
             RESIZE.guarantee(wide)
 
 
