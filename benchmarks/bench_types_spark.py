@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import tempfile
@@ -73,8 +74,6 @@ def calls(case: Case, path: Path, spark: Any) -> dict[str, Callable[[], object]]
 
 def processor_seconds(java: int) -> float:
     """The processor time of this process and of the Java process, with all of their threads."""
-    import os
-
     fields = Path(f"/proc/{java}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -5,29 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from tests.builders import plan_text
 
-PLAN = """\
-[data]
-dataset = "acs12"
-source = "example:acs12"
-neighbours = "replace-one"
-rows = 2000
-ledger = "budget.db"
-
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-
-[budget]
-measure = "zcdp"
-rho = 0.5
-
-[[release]]
-name = "by gender"
-group_by = ["gender"]
-statistics = ["count"]
-spend = 0.1
-"""
+PLAN = plan_text("by-gender")
 STANDARD = ["asyncio", "multiprocessing", "unittest", "http", "ssl"]
 ENGINES = [
     *(f"discreet.engines.duckdb.{name}" for name in ("csv_files", "csv_lines", "database_files", "relations", "streams")),

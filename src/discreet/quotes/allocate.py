@@ -43,7 +43,7 @@ from discreet.quotes.primitives import Asked, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
 from discreet.quotes.space import Space, space_of
 from discreet.quotes.view import counts_every_row
-from discreet.statistics.recipe import LEVEL
+from discreet.statistics.recipe import LEVEL, Recipe
 from discreet.totals.exact_totals import ExactTotals
 
 if TYPE_CHECKING:
@@ -69,12 +69,12 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None) ->
     targets = [target for target in row_targets(plan, spend, exact_totals) if any(coordinates(target))]
     if not targets:
         raise PlanError("spend: is 0; spend more than 0")
-    found = [_measured(asked, target) for target in targets]
+    recipes = recipes_of(asked)
+    found = [_measured(asked, recipes, target) for target in targets]
     measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
     advertised = spend if exact_totals is None else _advertised(plan, spend, measured, joint)
-    return Quote(
-        plan, spend, _moved_rows(plan, exact_totals), measured, _lines(asked, measured), exact_totals, advertised, joint
-    )
+    lines = _lines(asked, recipes, measured)
+    return Quote(plan, spend, _moved_rows(plan, exact_totals), measured, lines, exact_totals, advertised, joint)
 
 
 def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = None) -> Quote:
@@ -87,18 +87,18 @@ def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = Non
         PlanError: as `quote`.
     """
     asked = _asked(plan, exact_totals)
-    measured, joint = _measured(asked, target)
-    return Quote(
-        plan, target, _moved_rows(plan, exact_totals), measured, _lines(asked, measured), exact_totals, target, joint
-    )
+    recipes = recipes_of(asked)
+    measured, joint = _measured(asked, recipes, target)
+    lines = _lines(asked, recipes, measured)
+    return Quote(plan, target, _moved_rows(plan, exact_totals), measured, lines, exact_totals, target, joint)
 
 
 def _asked(plan: Plan, exact_totals: ExactTotals | None) -> Asked:
     return Asked(plan, plan.facts, None if exact_totals is None else space_of(plan, exact_totals))
 
 
-def _lines(asked: Asked, measured: Sequence[Measured]) -> tuple[Line, ...]:
-    both = zip(asked.plan.statistics, recipes_of(asked), strict=True)
+def _lines(asked: Asked, recipes: Sequence[Recipe], measured: Sequence[Measured]) -> tuple[Line, ...]:
+    both = zip(asked.plan.statistics, recipes, strict=True)
     return levelled(asked.plan, [Line(statistic, recipe, LEVEL) for statistic, recipe in both], measured)
 
 
@@ -144,13 +144,13 @@ def _spread(measured: Sequence[Measured]) -> float:
     return sum(log(max(one.law.variance(), 1e-300)) for one in measured)
 
 
-def _measured(asked: Asked, target: Target) -> tuple[tuple[Measured, ...], Fraction]:
+def _measured(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[tuple[Measured, ...], Fraction]:
     """The queries with the noise of a target, and their joint factor.
 
     Raises:
         PlanError: nothing is asked that is not public already, or the target is too little for any noise.
     """
-    weights = weights_of(asked, recipes_of(asked))
+    weights = weights_of(asked, recipes)
     if not weights:
         raise PlanError("the request asks only for numbers that are public already; nothing needs to be released")
     total = sum(weights.values())

@@ -1,32 +1,12 @@
 """An empty path, as an unset variable of a shell gives it, is not the current folder."""
 
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 from discreet.cli import app
 
-PLAN = """\
-[data]
-dataset = "acs12"
-source = "example:acs12"
-neighbours = "replace-one"
-rows = 2000
-ledger = "budget.db"
-
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-
-[budget]
-measure = "zcdp"
-rho = 0.5
-
-[[release]]
-name = "by gender"
-group_by = ["gender"]
-statistics = ["count"]
-spend = 0.1
-"""
+PLAN = plan_text("by-gender")
 COMMANDS = {
     "init": (["init", "example:acs12", "--out", ""], "--out"),
     "quote": (["quote", "plan.toml", "--html", ""], "--html"),
