@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import discreet as dp
+from discreet.ledger import Ledger
 
 PLANS = Path(__file__).parent / "plans"
 
@@ -22,3 +23,10 @@ def session_over(source: Any, schema: dp.Schema, **options: Any) -> dp.Session:
     """
     given = {"dataset": "d", "ledger": ":memory:", "budget": dp.PureDP(1), "neighbours": dp.AddRemove(), **options}
     return dp.Session(source, schema, **given)
+
+
+def drawn(ledger: Ledger, number: int) -> int:
+    """The number of a reservation for which an attempt has drawn: it can be committed now."""
+    with ledger.attempt(number) as attempt:
+        ledger.draw(attempt)
+    return number

@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.builders import drawn
 
 from discreet.errors import BudgetExceeded, DiscreetError, LedgerError
 from discreet.ledger import Ledger
@@ -37,9 +38,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Ledger.open(path) as ledger:
         a, b, _ = ledger.reserve(identity(100), [asks("a", 10), asks("b", 20), asks("c", 30)])
         (d,) = ledger.reserve(identity(7, "other"), [asks("d", 7)])
-        ledger.commit(a, b"payload of a " * 400)
+        ledger.commit(drawn(ledger, a), b"payload of a " * 400)
         ledger.fail(b)
-        ledger.commit(d, b"payload of d")
+        ledger.commit(drawn(ledger, d), b"payload of d")
         ledger.fail(ledger.publish(with_totals(), TOTALS))
         ledger.commit(ledger.publish(with_totals(), TOTALS), b"exact totals " * 400)
     return path

@@ -179,6 +179,9 @@ def release(
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder for the results.")],
     name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="A name for a repeated run.")] = None,
     *,
+    again: Annotated[
+        bool, typer.Option("--again", help="Make releases whose charge was lost, under the same name, with a new charge.")
+    ] = False,
     memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="The memory that the driver may use, such as 500MB.")
     ] = None,
@@ -190,7 +193,8 @@ def release(
     """Charge the releases of a plan, all or none, and write them to DIR: JSON, CSV, Parquet and an HTML report.
 
     One release is written to DIR itself, several to a folder each inside DIR. A release that the ledger already
-    has for the same plan and source is written again at no charge.
+    has for the same plan is written again at no charge, and one that was interrupted before any noise was drawn is finished
+    at no further charge.
     """
     from discreet.pages.report.drawing import begin_drawing
 
@@ -199,7 +203,7 @@ def release(
         from discreet.engines.resources import Limits
 
         limits = Limits(memory, threads, spill)
-        release_plan(plan, given_path(out, "--out"), name, limits, artist, formulas=formulas, as_json=as_json)
+        release_plan(plan, given_path(out, "--out"), name, limits, artist, again=again, formulas=formulas, as_json=as_json)
 
 
 @app.command(epilog="Example: discreet report results")

@@ -15,7 +15,8 @@ from discreet.errors import ArgumentError, BudgetExceeded
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
-from discreet.ledger import Entry, Ledger
+from discreet.ledger import Entry, Ledger, why_lost
+from discreet.ledger import Standing as ReleaseStanding
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import coordinates, from_coordinates, to_json
 from discreet.privacy.amounts import amount_text, budget_down, in_words
@@ -35,21 +36,32 @@ class Standing:
     Attributes:
         head: the number of the last entry, 0 for an empty or missing ledger.
         remaining: what is left of the budget, in the coordinates in which the ledger adds.
-        reserved: the reservations of the data set by the name of their release.
-        committed: the numbers of the reservations whose release is stored.
+        reserved: the last reservation of each name of the data set.
+        became: what became of the reservations, by their number.
         declared: whether the ledger holds the data set, whose declaration is fixed from then on.
     """
 
     head: int
     remaining: Amounts
     reserved: Mapping[str, Entry]
-    committed: frozenset[int]
+    became: Mapping[int, ReleaseStanding]
     declared: bool
 
     def gives_back(self, name: str, plan_digest: str) -> bool:
         """Whether the ledger has a release of this name and plan (for which source, only a release can tell)."""
+        return self._has(name, plan_digest) and self.became[self.reserved[name].sequence].state == "committed"
+
+    def goes_on(self, name: str, plan_digest: str) -> bool:
+        """Whether the ledger has a reservation of this name and plan that is finished at no further charge."""
+        return self._has(name, plan_digest) and self.became[self.reserved[name].sequence].resumable
+
+    def is_paid(self, name: str, plan_digest: str) -> bool:
+        """Whether this release costs no further charge, if it is asked for with the spend that it had."""
+        return self.gives_back(name, plan_digest) or self.goes_on(name, plan_digest)
+
+    def _has(self, name: str, plan_digest: str) -> bool:
         entry = self.reserved.get(name)
-        return entry is not None and entry.plan_digest == plan_digest and entry.sequence in self.committed
+        return entry is not None and entry.plan_digest == plan_digest
 
     def paid_otherwise(self, plan: PlanFile, name: str, quote: Quote) -> bool:
         """Whether the ledger has a release of this name for another spend than the one that the plan asks for now."""
@@ -88,12 +100,12 @@ def standing(plan: PlanFile) -> Standing:
     with Ledger.open(plan.ledger) as ledger:
         head = ledger.head_sequence()
         if not spellings(plan.dataset, ledger.datasets()):
-            return Standing(head, coordinates(plan.budget), {}, frozenset(), declared=False)
+            return Standing(head, coordinates(plan.budget), {}, {}, declared=False)
         entries = ledger.entries(plan.dataset)
         begun = [entry for entry in entries if entry.kind == "reserve"]
         reserved = {one_form(entry.name): entry for entry in begun} | {entry.name: entry for entry in begun}
-        committed = frozenset(entry.reservation for entry in entries if entry.kind == "commit")
-        return Standing(head, ledger.remaining(plan.dataset), reserved, committed, declared=True)
+        became = {found.sequence: found for found in ledger.standings(plan.dataset)}
+        return Standing(head, ledger.remaining(plan.dataset), reserved, became, declared=True)
 
 
 def checked_plan(path: Path) -> Answer:
@@ -189,18 +201,18 @@ def _quotes(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
         now = standing(plan)
         for order in plan.orders:
             spend = order.spend
-            if spend is None and order.error is None and now.gives_back(order.name, order.request.digest):
-                # It was given all that remained then, and is given back for that.
+            if spend is None and order.error is None and now.is_paid(order.name, order.request.digest):
+                # It was given all that remained then, and is given back or finished for that.
                 spend = budget_down(plan.budget, now.reserved[order.name].charge)
             quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
     return quotes, now
 
 
 def _charge(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Amounts:
-    """The sum of the charges of the releases that are not stored yet."""
+    """The sum of the charges of the releases that are neither stored nor reserved yet."""
     total = (Fraction(0),) * len(coordinates(plan.budget))
     for name, quote in quotes.items():
-        if not now.gives_back(name, quote.plan.digest) or now.paid_otherwise(plan, name, quote):
+        if not now.is_paid(name, quote.plan.digest) or now.paid_otherwise(plan, name, quote):
             total = tuple(map(add, total, charge_of(quote.spend, now.remaining)))
     return total
 
@@ -224,8 +236,21 @@ def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequen
         elif given_back:
             notes.append(f"note: '{name}' is in the ledger and is returned at no charge; the source is not looked at")
         elif name in now.reserved:
-            notes.append(
-                f"note: the name '{name}' is used in the ledger, by another plan or a run that gave no release; "
-                "choose another, or name this run with `discreet release --as NAME`"
-            )
+            notes.append(_taken(plan, name, quote, now))
     return notes
+
+
+def _taken(plan: PlanFile, name: str, quote: Quote, now: Standing) -> str:
+    """What a reservation of this name means for the release: finished by it, lost, or of another plan."""
+    found = now.became[now.reserved[name].sequence]
+    if now.goes_on(name, quote.plan.digest) and not now.paid_otherwise(plan, name, quote):
+        return (
+            f"note: '{name}' is reserved, and nothing was drawn for it: `discreet release` with this plan finishes it at no "
+            "further charge"
+        )
+    if found.state == "committed" or found.resumable:
+        return (
+            f"note: the name '{name}' is used in the ledger, by another plan or spend; choose another, or name this run "
+            "with `discreet release --as NAME`"
+        )
+    return f"note: '{name}': {why_lost(found)}; `discreet release --again` makes it with a new charge"

@@ -35,18 +35,18 @@ _TABLES = {
     "head": "genesis TEXT NOT NULL, sequence INTEGER NOT NULL, digest TEXT NOT NULL",
 }
 
-LAYOUTS = (
-    Layout(
-        1,
-        (
-            *(f"CREATE TABLE {table} ({columns})" for table, columns in _TABLES.items()),
-            *(
-                f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} "
-                "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
-                for table in ("entries", "payloads", "snapshots")
-                for verb in ("UPDATE", "DELETE")
-            ),
-        ),
+_FIRST = (
+    *(f"CREATE TABLE {table} ({columns})" for table, columns in _TABLES.items()),
+    *(
+        f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+        for table in ("entries", "payloads", "snapshots")
+        for verb in ("UPDATE", "DELETE")
     ),
+)
+
+LAYOUTS = (
+    Layout(1, _FIRST),
+    # The same tables with kinds of entries that 0.1.0 does not know, so that it does not write any more.
+    Layout(2, _FIRST),
 )
 """Every layout that a released version has written, the newest last."""

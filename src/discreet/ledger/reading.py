@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import islice
 
+from discreet.ledger.attempts import Alive
 from discreet.ledger.book import Book, Standing, follow_all
 from discreet.ledger.drafts import sha256
-from discreet.ledger.records import StoredRelease
+from discreet.ledger.records import StoredRelease, entry_from
 from discreet.ledger.store import Transaction
 
 __all__ = ["damaged_beside", "read", "stored_release"]
@@ -33,8 +34,8 @@ def read(book: Book, transaction: Transaction, seen: tuple[int, str]) -> None:
         raise ValueError(f"entry {book.sequence + 1} {error}") from None
 
 
-def stored_release(transaction: Transaction, standing: Standing) -> StoredRelease:
-    """The stored record of an attempt, with its bytes if it was committed.
+def stored_release(transaction: Transaction, standing: Standing, alive: Alive) -> StoredRelease:
+    """The stored record of a release or publication, with its bytes if it was committed.
 
     Raises:
         ValueError: the bytes are not the committed bytes.
@@ -42,7 +43,18 @@ def stored_release(transaction: Transaction, standing: Standing) -> StoredReleas
     payload = transaction.payload(standing.outcome) if standing.state == "committed" else b""
     if standing.state == "committed" and sha256(payload) != standing.payload_digest:
         raise ValueError("damaged")
-    return StoredRelease(standing.sequence, standing.plan_digest, standing.state, payload)
+    _, body, digest = next(transaction.entries(standing.sequence - 1))
+    begun = entry_from(body, digest)
+    return StoredRelease(
+        standing.sequence,
+        standing.plan_digest,
+        standing.state,
+        payload,
+        charge=begun.charge,
+        details=begun.details,
+        attempts=standing.attempts,
+        alive=alive(standing.holder) if standing.holder else False,
+    )
 
 
 def damaged_beside(book: Book, transaction: Transaction) -> tuple[int, str]:

@@ -38,7 +38,7 @@ class Order:
     """One release that is asked for: what, for how much, under which name.
 
     With `error`, the largest errors of some statistics by name, the spend is the smallest that meets them. A large release
-    is written to the folder `to`.
+    is written to the folder `to`. With `again`, a release whose charge was lost is charged anew, under the same name.
     """
 
     request: Plan
@@ -46,6 +46,7 @@ class Order:
     name: str
     error: Errors = None
     to: str | Path | None = None
+    again: bool = False
 
 
 def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:

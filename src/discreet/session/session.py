@@ -1,6 +1,6 @@
-"""The only orchestrator: quote → reserve → aggregate → resample → noise → estimate → commit.
+"""The only orchestrator: what is stored → quote → reserve → make (`attempts`).
 
-Before the reservation every error is precise and nothing is spent. After it there is a release, or one constant failure
+Before the reservation every error is precise and nothing is spent. After it there is a release, or a failure of constant
 text while the charge stands: nothing about a row can raise, log or print (soundness 4, 5 and 9).
 """
 
@@ -18,7 +18,6 @@ from discreet.domain.words import one_line
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.engines.base import snapshot_before
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
-from discreet.exact.files import Draft, discarded
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
@@ -33,9 +32,10 @@ from discreet.privacy.amounts import (
     report_delta_of,
     spend_of,
 )
-from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
 from discreet.releases.document import Release, RowEstimate
-from discreet.session.folders import check_folders, drafts_for, given_back, put_in_place
+from discreet.session.attempts import Job, Workshop, made, reserved_before, with_reserved_spend
+from discreet.session.folders import check_folders, drafts_for, given_back
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
 from discreet.session.orders import Errors, Order, charge_of, check_names, checked_name, checked_order, declaration_json
@@ -44,7 +44,7 @@ from discreet.totals.checking import checked_invariants
 
 if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.
-    from discreet.ledger import Reservation
+    from discreet.ledger import Reservation, StoredRelease
     from discreet.quotes.quote import Quote
     from discreet.session.totals import ExactRequest
     from discreet.totals.exact_totals import ExactTotals
@@ -220,11 +220,19 @@ class Session:
         return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._beside()))
 
     def release(
-        self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, to: str | Path | None = None
+        self,
+        request: Plan,
+        *,
+        spend: Spend = None,
+        error: Errors = None,
+        name: str,
+        to: str | Path | None = None,
+        again: bool = False,
     ) -> Release:
         """The request, answered with noise and charged to the ledger.
 
-        The same name, request and spend give back the stored release at no charge, and the source is not looked at.
+        The same name, request and spend give back the stored release at no charge, and the source is not looked at. A
+        release that was charged, and of which nothing was drawn yet, is finished at no further charge.
 
         Args:
             request: made from `session.table` with `agg`.
@@ -232,14 +240,16 @@ class Session:
             error: instead of a spend, the largest errors as for `quote`: the smallest spend that meets them is charged.
             name: unique in the data set.
             to: the folder for the files of a large release, one of more than `plan.MOST_WHOLE_CELLS` rows; none for others.
+            again: charge anew for a name whose charge was lost; without effect on what can be given back or finished.
 
         Raises:
             PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
             BudgetExceeded: the spend does not fit; nothing was spent.
-            LedgerError: the name is taken, the ledger cannot be written, or the files of a known release are gone.
-            ReleaseFailed: failed after the reservation; the charge stands.
+            LedgerError: the name is taken, its charge was lost, a process is at work on it, the ledger cannot be written, or
+                the files of a known release are gone.
+            ReleaseFailed: failed after the reservation; the charge stands, and the text says whether it is lost.
         """
-        answer = self.release_all([Order(request, spend, name, error, to)])[0]
+        answer = self.release_all([Order(request, spend, name, error, to, again)])[0]
         if isinstance(answer, ReleaseFailed):
             raise answer
         return answer
@@ -260,20 +270,22 @@ class Session:
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
         if not fresh:
             return [*filter(None, stored)]
+        check_names(fresh)
         check_folders(fresh)
         snapshot = snapshot_before(self._engine)
         if self._invariants is not None and self.totals is None:
             self._check_before_totals(fresh)
             self.publish_totals()
+        workshop = self._workshop(snapshot)
+        known = [self._ledger.stored(self._identity, order.name) for order in fresh]
+        fresh = [with_reserved_spend(order, found, self._budget) for order, found in zip(fresh, known, strict=True)]
         quotes = [self._quoted(order) for order in fresh]
-        reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
         with drafts_for(fresh, self._ledger) as drafts:
-            sequences = self._reserved(reservations)
-        reserved = zip(fresh, quotes, sequences, drafts, strict=True)
-        answers = iter([self._answered(*one, snapshot=snapshot) for one in reserved])
+            sequences = self._reserved(fresh, quotes, known, snapshot)
+        answers = iter([made(workshop, Job(*one)) for one in zip(fresh, quotes, sequences, drafts, strict=True)])
         return [next(answers) if found is None else found for found in stored]
 
-    def estimate_rows(self, *, spend: Spend, name: str = "number of rows") -> RowEstimate:
+    def estimate_rows(self, *, spend: Spend, name: str = "number of rows", again: bool = False) -> RowEstimate:
         """A noisy number of rows, charged like any release: how to choose n when nothing is public (seed 001, 4.6).
 
         The noise is two-sided geometric under PureDP. The result may be the n of a resize; it is never ReplaceOne(rows=…).
@@ -284,7 +296,7 @@ class Session:
         """
         if self._neighbours.rows is not None:
             raise PlanError(f"estimate_rows(): rows={self._neighbours.rows} is public under ReplaceOne; use it")
-        release = self.release(self.table.agg(count()), spend=spend, name=name)
+        release = self.release(self.table.agg(count()), spend=spend, name=name, again=again)
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
 
@@ -344,57 +356,40 @@ class Session:
     def _quoted(self, order: Order) -> Quote:
         return self.quote(order.request, spend=order.spend, error=order.error)
 
-    def _reserved(self, reservations: Sequence[Reservation]) -> tuple[int, ...]:
+    def _reserved(
+        self, orders: Sequence[Order], quotes: Sequence[Quote], known: Sequence[StoredRelease | None], snapshot: str
+    ) -> list[int]:
+        """The reservation of each order: one that can still be finished, or a new one; the new ones together or none."""
+        asked = [*zip(known, orders, quotes, strict=True)]
+        numbers = [reserved_before(self._ledger, *one) for one in asked]
+        wanted = [
+            self._reservation(order, quoted, snapshot)
+            for number, (_, order, quoted) in zip(numbers, asked, strict=True)
+            if not number
+        ]
         try:
-            return self._ledger.reserve(self._identity, reservations)
+            charged = iter(self._ledger.reserve(self._identity, wanted) if wanted else ())
         except BudgetExceeded as refused:
             raise in_words(self._identity.dataset, self._budget, refused) from None
+        return [number or next(charged) for number in numbers]
+
+    def _workshop(self, snapshot: str) -> Workshop:
+        exactly = None if self._invariants is None else self._asked_exactly(self._invariants)
+        return Workshop(
+            self._engine,
+            self._ledger,
+            self._identity,
+            self._budget,
+            self._report_delta,
+            self._bits,
+            snapshot,
+            exactly,
+            self.totals,
+        )
 
     def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
         from discreet.ledger import Reservation
         from discreet.releases.publish import details_json
 
         charge = charge_of(quoted.spend, self._left())
-        return Reservation(order.name, charge, order.request.digest, snapshot, details_json(quoted))
-
-    def _answered(
-        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str
-    ) -> Release | ReleaseFailed:
-        """The committed release, or the constant failure. Whatever happens in here, the charge stands."""
-        release = None
-        try:
-            computed = self._compute(order, quoted, sequence, draft)
-            if self._engine.snapshot() == snapshot:  # a source that changed while it was read has no release
-                self._ledger.commit(sequence, computed.payload)
-                release = computed
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is no Exception)
-            release = None
-        finally:
-            if release is None:
-                # The charge stands in any case, and an error let out here would be another answer than the constant one.
-                with suppress(Exception):
-                    self._ledger.fail(sequence)
-                    discarded(draft)  # not where the ledger, which cannot mark it, may have committed it
-        # Outside the except block the failure carries no traceback into frames that hold private numbers.
-        return ReleaseFailed() if release is None else put_in_place(release, draft, order)
-
-    def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Draft | None) -> Release:
-        from discreet.releases.evaluate import scanned
-        from discreet.releases.publish import publish
-        from discreet.session.totals import require_totals, totals_scan
-
-        exactly = [] if self._invariants is None else [self._asked_exactly(self._invariants)]
-        cubes = scanned(self._engine, order.request.layout, *map(totals_scan, exactly))
-        for request in exactly:
-            require_totals(next(cubes), request, self.totals)
-        head, left = self._ledger.left(self._identity)
-        content = {
-            "name": order.name,
-            "dataset": self._identity.dataset,
-            "ledger": {"sequence": sequence, "head": head},
-            "budget": {"whole": to_json(self._budget), "remaining": to_json(budget_down(self._budget, left))},
-        }
-        place = None if draft is None else draft.path
-        return publish(quoted, cubes, self._bits(), report_delta=self._report_delta, content=content, draft=place)
+        return Reservation(order.name, charge, order.request.digest, snapshot, details_json(quoted), order.again)
