@@ -61,7 +61,7 @@ def test_invariants_are_those_that_the_data_set_began_with(tmp_path):
         dp.Occupied("state"),
         None,
     ):
-        with pytest.raises(dp.LedgerError, match="invariants is "):
+        with pytest.raises(dp.LedgerError, match="invariants: "):
             session(other, ledger=path)
     assert kinds(path) == ["dataset", "publish", "commit"]
 
@@ -73,7 +73,7 @@ def test_invariants_cannot_be_added_to_a_data_set_that_began_without(tmp_path):
         assert one.totals is None
         with pytest.raises(dp.PlanError, match="declares no invariants"):
             one.publish_totals()
-    with pytest.raises(dp.LedgerError, match="invariants is "):
+    with pytest.raises(dp.LedgerError, match="invariants: "):
         session(dp.Totals("state"), ledger=path)
 
 
