@@ -60,8 +60,7 @@ class Session:
     reserved. Threads may share a session; a forked child that cannot read the source is refused before anything is charged.
 
     Args:
-        source: one of the sources of docs/data-formats.md: files, folders, tables of databases, frames, relations, streams,
-            Spark.
+        source: files, folders, tables of databases, frames, relations, streams or Spark, as docs/data-formats.md lists.
         schema: the public columns.
         dataset: the declared name of the data set in the ledger. Next month's data are another data set.
         ledger: the path of the ledger file, or ":memory:", which must be written out.
@@ -225,16 +224,14 @@ class Session:
     ) -> Release:
         """The request is answered with noise and charged to the ledger.
 
-        If name, request and spend are the same as before, the stored release is returned at no charge, and the source is not
-        read.
+        A second call with the same name, request and spend returns the stored release at no charge and reads nothing.
 
         Args:
             request: made from `session.table` with `agg`.
             spend: an amount of the session's measure for the original data; None means all that remains.
             error: instead of a spend, the largest errors as for `quote`: the smallest spend that meets them is charged.
             name: unique in the data set.
-            to: the folder for the files of a large release, which has more than `plan.sizes.MOST_WHOLE_CELLS` rows; None
-                for any other release.
+            to: the folder of a large release, one with more than `plan.sizes.MOST_WHOLE_CELLS` rows; otherwise None.
 
         Raises:
             PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
@@ -326,15 +323,10 @@ class Session:
         if not isinstance(request, Plan):
             raise PlanError(f"request={type(request).__name__}: must be made with table.agg(…) or table.group_by(…).agg(…)")
         if request.schema != self._schema or request.neighbours != self._neighbours:
-            raise PlanError(
-                "request: was made for another schema or another neighbouring relation; start from this session's table"
-            )
+            raise PlanError("request: was made for another schema or neighbouring relation; start from this session's table")
 
     def _stored(self, order: Order) -> Release | None:
-        """The stored release for the order, or None.
-
-        The source is not compared with the stored snapshot: that would test its rows for free (soundness 17).
-        """
+        """The stored release. Comparing its source with the present one would test rows for free (soundness 17)."""
         self._check_request(order.request)
         found = self._ledger.stored(self._identity, order.name)
         if found is None or found.state != "committed" or found.plan_digest != order.request.digest:
