@@ -1,6 +1,8 @@
 """What is declared in public before anything is read: columns, neighbours, steps, groups.
 
 * `codes`: What codes mean that are no position on a grid
+* `declared_words`: The declared columns and the steps in words: one wording for commands, notebooks, explanations and
+  reports
 * `groups`: Groups of rows: categories, and bins of numbers and dates
 * `imputation`: Imputation laws: what a null is replaced by
 * `neighbours`: Who is compared with whom: the two neighbouring relations a custodian can declare, with all that is asked
