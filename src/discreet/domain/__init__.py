@@ -1,6 +1,8 @@
 """The public declarations, made before anything is read: columns, neighbours, steps, groups.
 
 * `codes`: The code that is not a position on a grid
+* `declared_words`: The declared columns and the steps in words: one wording for commands, notebooks, explanations and
+  reports
 * `groups`: Groups of rows: categories, and bins of numbers and dates
 * `imputation`: Imputation laws, the distributions that replace nulls
 * `neighbours`: The two neighbouring relations that a custodian can declare, with all their facts

@@ -9,24 +9,24 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from discreet.domain.declared_words import column_words, step_words
 from discreet.domain.groups import Group
 from discreet.domain.neighbours import Neighbours
-from discreet.domain.schema import Category, Column, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.domain.steps import Step, step_json
 from discreet.exact.figures import decimals_for, interval, name, number, plural
-from discreet.exact.numbers import text
 
 __all__ = [
     "Facts",
     "card",
-    "column_text",
+    "column_facts",
     "declared_facts",
     "neighbours_text",
     "number_rows",
     "one_line",
     "release_card",
     "request_text",
-    "step_text",
+    "step_facts",
 ]
 
 Facts = Sequence[tuple[str, str]]
@@ -67,9 +67,18 @@ def _shown(value: str) -> str:
 
 def declared_facts(schema: Schema, neighbours: Neighbours, steps: Sequence[Step]) -> Facts:
     """The declarations of a table, and the steps on it."""
-    columns = [(column, column_text(kind)) for column, kind in schema.columns.items()]
-    done = [step_json(step, schema) for step in steps]
-    return [("neighbours", neighbours_text(neighbours)), *columns, *((str(one["step"]), step_text(one)) for one in done)]
+    return [("neighbours", neighbours_text(neighbours)), *column_facts(schema), *step_facts(schema, steps)]
+
+
+def column_facts(schema: Schema) -> Facts:
+    """Each column with its declared domain."""
+    return [(column, column_words(kind.to_json())) for column, kind in schema.columns.items()]
+
+
+def step_facts(schema: Schema, steps: Sequence[Step]) -> Facts:
+    """Each step with its sentence."""
+    written = [step_json(step, schema) for step in steps]
+    return [(str(step["step"]), step_words(step)) for step in written]
 
 
 def request_text(groups: Sequence[Group], statistics: Sequence[str]) -> str:
@@ -119,32 +128,3 @@ def neighbours_text(neighbours: Neighbours) -> str:
     """The neighbouring relation and the number of rows per person."""
     person = f"{neighbours.rows_per_person} {plural('row', neighbours.rows_per_person)} a person"
     return f"{neighbours.text()}; {person}"
-
-
-def column_text(column: Column) -> str:
-    """The declaration of a column."""
-    if isinstance(column, Number):
-        return f"number from {text(column.lower)} to {text(column.upper)} in steps of {text(column.step)}"
-    if isinstance(column, Category):
-        shown = ", ".join(str(value) for value in column.values[:6])
-        return f"{column.size} categories: {shown}{', …' if column.size > 6 else ''}"
-    return f"date from {column.first} to {column.last}"
-
-
-_SPEAKING = {"distribution", "weights", "categories"}
-"""The names of values that need no explanation."""
-
-
-def step_text(step: Mapping[str, Any]) -> str:
-    """The arguments of a step: its column, then its values with their names."""
-    told = {key: value for key, value in step.items() if key not in {"step", "column"}}
-    values = [_short(value) if key in _SPEAKING else f"{key} {_short(value)}" for key, value in told.items()]
-    return " ".join(part for part in (step.get("column", ""), ", ".join(values)) if part)
-
-
-def _short(value: Any) -> str:
-    """A value of a step; the beginning only for a long list."""
-    if not isinstance(value, list):
-        return str(value)
-    shown = ", ".join(": ".join(map(str, item)) if isinstance(item, list) else str(item) for item in value[:6])
-    return f"({shown}{', …' if len(value) > 6 else ''})"
