@@ -48,7 +48,7 @@ def test_a_column_of_the_exact_totals_is_named_and_no_other_column_is() -> None:
     now = {**STATE, "categories": ["a"]}
     before = declared(STATE, {"name": "age", "upper": "100"}, invariants=[BY_STATE])
     assert differences(before, declared(now, {"name": "age", "upper": "110"}, invariants=[BY_STATE])) == (
-        'column \'state\' of the exact totals: categories is ["a","b"] in the ledger and ["a"] now'
+        'categories of column \'state\', which the exact totals use: ["a","b"] in the ledger, ["a"] now'
     )
     assert differences(declared(STATE), declared(STATE, invariants=[BY_STATE])).startswith(
         "invariants: [] in the ledger, [{"
