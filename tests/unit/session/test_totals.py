@@ -150,7 +150,7 @@ def test_a_source_that_is_put_right_can_be_published(tmp_path):
     FRAME.write_parquet(source)
     with session(dp.Totals("state"), ledger=path, source=source) as one:
         assert cells(one.publish_totals()) == STATES
-    with pytest.raises(dp.LedgerError, match="neighbours rows is 24 there"):  # n cannot be searched
+    with pytest.raises(dp.LedgerError, match="rows: 24 in the ledger, 25 now"):  # n cannot be searched
         session(dp.Totals("state"), ledger=path, source=source, rows=25)
 
 
