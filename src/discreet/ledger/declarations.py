@@ -1,8 +1,8 @@
 """What of a declaration is fixed by the first entry of a data set, and how the rest of it changes.
 
 A declaration is a JSON object. Everything in it is fixed but the columns under "schema" that nothing else in it uses: they
-belong to each plan, and a change is recorded as an amendment (soundness 17; docs/proofs/declaration.md says why this is
-enough). What is not understood is fixed.
+belong to each plan, and a change is recorded as an amendment (soundness 17; H1 and H2 of docs/proofs/declaration.md
+say why). What is not understood is fixed.
 """
 
 from __future__ import annotations

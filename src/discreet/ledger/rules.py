@@ -21,7 +21,7 @@ _ABSENT = object()
 
 
 def same_identity(book: Book, identity: Identity) -> None:
-    """The data set is new, or everything that its first entry has fixed is declared as it was.
+    """The data set is new, or everything that its first entry has fixed is declared as it was (H2).
 
     Raises:
         LedgerError: otherwise, naming what differs with its two values.

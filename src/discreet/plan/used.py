@@ -1,7 +1,7 @@
 """The part of a plan that its release depends on: the columns that it uses and the steps on them.
 
 A data set's schema grows while its releases stay what they are. So a stored release is recognised by this part alone
-(soundness 17): a column that the request does not use may come, go or change.
+(soundness 17; H1 of docs/proofs/declaration.md): a column that the request does not use may come, go or change.
 """
 
 from __future__ import annotations
