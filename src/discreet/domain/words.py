@@ -6,6 +6,7 @@ Text of others is shown as text: names lose what cannot be seen, and HTML escape
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from html import escape
 from typing import Any
 
@@ -123,6 +124,12 @@ def neighbours_text(neighbours: Neighbours) -> str:
 
 def column_text(column: Column) -> str:
     """What is declared of a column."""
+    codes = [text(code) if isinstance(code, Fraction) else str(code) for code in column.missing]
+    missing = f"; missing: {', '.join(codes[:6])}{', …' if len(codes) > 6 else ''}" if codes else ""
+    return f"{_domain_text(column)}{missing}"
+
+
+def _domain_text(column: Column) -> str:
     if isinstance(column, Number):
         return f"number from {text(column.lower)} to {text(column.upper)} in steps of {text(column.step)}"
     if isinstance(column, Category):
