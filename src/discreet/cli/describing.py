@@ -11,8 +11,8 @@ from typing import Any
 from discreet.cli.output import aligned
 from discreet.domain.groups import BinGroup
 from discreet.domain.schema import Category, Column, Date, Number
-from discreet.domain.steps import NumberFacts, step_json
-from discreet.domain.words import column_text, neighbours_text, step_text
+from discreet.domain.steps import NumberFacts
+from discreet.domain.words import column_facts, neighbours_text, step_facts
 from discreet.exact.figures import plural
 from discreet.exact.numbers import text
 from discreet.plan.layout import Layout
@@ -41,8 +41,7 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
         ("ledger", f"{plan.ledger}{state}"),
     ]
-    columns = [(name, column_text(column)) for name, column in plan.schema.columns.items()]
-    return [*aligned(facts), "columns", *aligned(columns)]
+    return [*aligned(facts), "columns", *aligned(column_facts(plan.schema))]
 
 
 def _totals(plan: PlanFile) -> list[tuple[str, str]]:
@@ -50,10 +49,11 @@ def _totals(plan: PlanFile) -> list[tuple[str, str]]:
     if plan.invariants is None or plan.neighbours.rows is None:
         return []
     from discreet.totals.adjacency import semi_adjacency
+    from discreet.totals.words import comparison_words
 
     found = semi_adjacency(plan.invariants, plan.schema, None, plan.neighbours.rows)
     parts = [f"{statement_json(part)['part']} of {', '.join(part.columns)}" for part in plan.invariants.parts]
-    compared = f"the guarantee compares tables with the same totals that differ in up to {found.a} rows ({found.reason})"
+    compared = comparison_words(found, published=False)
     return [("exact", f"{'; '.join(parts)}: published without noise and not protected; {compared}")]
 
 
@@ -65,7 +65,7 @@ def release_lines(name: str, quote: Quote) -> list[str]:
     facts = [
         ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} {plural('row', cells)}"),
         ("reading", str(plan.layout)),
-        *((str(step["step"]), step_text(step)) for step in (step_json(step, plan.schema) for step in plan.steps)),
+        *step_facts(plan.schema, plan.steps),
     ]
     return [f"{name} ({amount_text(quote.spend)})", *aligned([*facts, ("digest", plan.digest)])]
 

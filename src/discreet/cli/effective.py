@@ -12,6 +12,7 @@ from discreet.planfile.read import load_plan
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget, amount_of
+from discreet.totals.words import compared_tables
 
 __all__ = ["effective_guarantee"]
 
@@ -48,7 +49,7 @@ def effective_guarantee(
     a, meaning = _semi_adjacency(invariant, plan)
     effective = advertised.group(a)
     lines = [
-        f"alongside {meaning}, the guarantee compares tables with the same totals that differ in up to a = {a} rows",
+        f"alongside {meaning}, the guarantee compares {compared_tables(a)}",
         f"advertised: {amount_text(advertised)}",
         f"effective:  {amount_text(effective)}",
     ]

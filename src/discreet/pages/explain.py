@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet.domain.declared_words import step_words
 from discreet.exact.figures import plural
 from discreet.exact.numbers import Amount, decimal_text, sqrt_up, text
 from discreet.mechanisms import Change, Sensitivity
 from discreet.pages.report.appendix import Noise, laws_of, noises_of, ordinary_words, start_words
 from discreet.pages.report.promise import comparison_words, detection_words
-from discreet.pages.report.words import people_words, step_words
+from discreet.pages.report.words import people_words
 from discreet.plan.plan import plan_json, resize_of
 from discreet.privacy import to_json
 from discreet.privacy.amounts import amount_text, report_delta_of

@@ -17,6 +17,7 @@ from discreet.privacy.measures import Target
 from discreet.statistics.base import Statistic
 from discreet.statistics.recipe import LEVEL, Noises, Recipe
 from discreet.totals.exact_totals import ExactTotals
+from discreet.totals.words import comparison_words
 
 __all__ = [
     "LEVEL",
@@ -165,12 +166,11 @@ def accuracy_text(quote: Quote) -> list[str]:
 
 def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:
     """The effect of the exact totals on the guarantee, in words."""
-    adjacency = exact_totals.adjacency
-    bound = "" if adjacency.exact and exact_totals.totals is not None else " at most"
+    adjacency, published = exact_totals.adjacency, exact_totals.totals is not None
     named = ", ".join(exact_totals.invariants.columns)
-    compared = f"tables with the same totals that differ in{bound} a = {adjacency.a} rows ({adjacency.reason})"
-    lines = [f"exact totals of {named} are published alongside, unprotected; the guarantee compares {compared}"]
-    if exact_totals.totals is None:
+    compared = comparison_words(adjacency, published=published)
+    lines = [f"exact totals of {named} are published alongside, unprotected; {compared}"]
+    if not published:
         later = "once they are, a can only become smaller, and the noise is chosen for them"
         lines.append(f"the totals are not published yet; {later}")
     if quote.advertised != quote.spend:

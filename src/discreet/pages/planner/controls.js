@@ -120,11 +120,7 @@ function showRelease(one, place) {
 }
 
 function showScene() {
-  const {a, reason, refused, exact} = plan.scenes[state.on];
-  let words = "No exact totals are published: the guarantee compares tables that differ in one person's data.";
-  if (refused) words = `Not possible: ${refused}`;
-  else if (a !== null) words = `The guarantee compares tables with the same totals that differ in ${exact ? "" : "at most "}a = ${a} row${a === 1 ? "" : "s"} (${reason}).`;
-  tell("[data-scene]", words);
+  tell("[data-scene]", plan.scenes[state.on].words);
 }
 
 function showCost(outcomes) {

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from discreet.domain.neighbours import Neighbours
 from discreet.exact.numbers import decimal_up, float_down, float_up, text
 from discreet.pages.planner.releases import Planned, Scene, release_facts
+from discreet.pages.report.words import capital
 from discreet.privacy import Budget, kind_name
 from discreet.privacy.base import SpentMeasure
 from discreet.privacy.coordinates import amount_of, parameters
 from discreet.privacy.measures import budget_named
+from discreet.totals.words import comparison_words
 
 __all__ = ["Chosen", "Planned", "Scene", "Written", "planner_document"]
 
@@ -89,11 +91,16 @@ def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, An
 
 
 def _scene(scene: Scene) -> dict[str, Any]:
-    adjacency = None if scene.beside is None else scene.beside.adjacency
-    if adjacency is None:
-        return {"a": None, "reason": "", "refused": scene.refused}
-    known = scene.beside is not None and scene.beside.totals is not None
-    return {"a": adjacency.a, "reason": adjacency.reason, "exact": adjacency.exact and known, "refused": scene.refused}
+    """Why these totals are impossible, if they are, and the sentence that the page shows."""
+    return {"refused": scene.refused, "words": _scene_words(scene)}
+
+
+def _scene_words(scene: Scene) -> str:
+    if scene.refused:
+        return f"Not possible: {scene.refused}"
+    if scene.beside is None:
+        return "No exact totals are published: the guarantee compares tables that differ in one person's data."
+    return f"{capital(comparison_words(scene.beside.adjacency, published=scene.beside.totals is not None))}."
 
 
 def _epsilons(chosen: Chosen, releases: Sequence[dict[str, Any]]) -> dict[str, list[float]] | None:

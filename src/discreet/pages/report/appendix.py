@@ -16,6 +16,7 @@ from discreet.privacy.base import NoiseMeasure
 from discreet.privacy.coordinates import parameters
 from discreet.privacy.measures import noise_measure_named
 from discreet.releases.document import Guarantee
+from discreet.totals.words import compared_tables
 
 __all__ = ["Noise", "OrdinaryNoise", "laws_of", "noises_of", "ordinary_of", "ordinary_words", "record_of", "start_words"]
 
@@ -134,8 +135,8 @@ def _rows_words(document: Mapping[str, Any], a: int | None) -> str:
         )
     if a is not None:
         return (
-            "Start from the effective guarantee of the whole publication, for tables with the same exact totals that differ "
-            f"in at most a = {number(a)} rows. The sensitivities hold for such tables: there is no other factor for a."
+            f"Start from the effective guarantee of the whole publication, for {compared_tables(a)}. The sensitivities hold "
+            "for such tables: there is no other factor for a."
         )
     if moved > 1:
         return (

@@ -10,6 +10,7 @@ from discreet.exact.figures import amount, number, percent_up
 from discreet.exact.numbers import decimal_up, text
 from discreet.privacy.coordinates import Budget, parameters
 from discreet.releases.document import Guarantee
+from discreet.totals.words import compared_tables
 
 __all__ = ["comparison_words", "detection_words", "epsilon_words", "figures_of", "measure_words", "others_words"]
 
@@ -49,7 +50,7 @@ def figures_of(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
     """The guarantee in figures: as it was spent, as (ε, δ), and for whom."""
     holds = relation_named(guarantee.relation).holds
     if guarantee.semi_adjacency is not None:
-        holds = f"tables with the same exact totals that differ in at most a = {number(guarantee.semi_adjacency)} rows"
+        holds = compared_tables(guarantee.semi_adjacency)
     return (
         ("Guarantee", measure_words(guarantee.effective)),
         ("As (ε, δ)", epsilon_words(guarantee)),

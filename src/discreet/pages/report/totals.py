@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from discreet.domain.declared_words import listed
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up
 from discreet.pages.report.promise import measure_words, others_words
 from discreet.pages.report.tables import MOST_ROWS
-from discreet.pages.report.words import capital, listed
+from discreet.pages.report.words import capital
 from discreet.releases.document import Guarantee
+from discreet.totals.words import compared_tables
 
 __all__ = ["MOST_OPEN", "Exact", "ExactRow", "ExactTable", "exact_of", "unprotected_words"]
 
@@ -124,12 +126,12 @@ def _change_words(a: int) -> str:
     if a == 1:
         return (
             "The data of one person can change alone in every way that the exact totals leave open. The promise compares "
-            "tables with the same totals that differ in one row, a = 1. It does not cover what the totals themselves reveal."
+            f"{compared_tables(a)}. It does not cover what the totals themselves reveal."
         )
     return (
         "Where a change of one person's data would alter an exact total, other rows have to change with it. The promise "
-        f"compares tables with the same totals that differ in the row of one person, {others_words(a)}: a = {number(a)} "
-        "rows in all. It does not cover what the totals themselves reveal."
+        f"compares {compared_tables(a)}: the row of one person, {others_words(a)}. It does not cover what the totals "
+        "themselves reveal."
     )
 
 
@@ -152,9 +154,8 @@ def _cost_words(guarantee: Guarantee) -> str:
 
 def _comparison(guarantee: Guarantee, a: int) -> tuple[tuple[str, str, str], ...]:
     both = guarantee.advertised, guarantee.effective
-    rows = "one row" if a == 1 else f"at most {number(a)} rows"
     lines = [
-        ("compared tables", "any two that differ in one row", f"two with the same totals that differ in {rows}"),
+        ("compared tables", "tables that differ in one row", compared_tables(a)),
         ("guarantee", *map(measure_words, both)),
     ]
     if guarantee.report_delta:

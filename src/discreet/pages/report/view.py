@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.domain.declared_words import column_words, step_words
 from discreet.exact.figures import name
 from discreet.pages.report import appendix, promise, words
 from discreet.pages.report.appendix import Noise, OrdinaryNoise
@@ -76,7 +77,7 @@ def page_of(release: Release, artist: Artist | None = None) -> Page:
         covered=words.covered_words(document["interval"]),
         pictures=pictures,
         tables=tuple(tables_of(document)),
-        steps=tuple(words.step_words(step) for step in plan["steps"]),
+        steps=tuple(step_words(step) for step in plan["steps"]),
         columns=_columns(plan),
         start=appendix.start_words(document, guarantee),
         noises=tuple(appendix.noises_of(document)),
@@ -95,4 +96,4 @@ def _columns(plan: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     used = {part.get("column") for part in parts} | {step["column"] for step in plan["steps"] if step["step"] == "where"}
     binned = {part["column"] for part in parts if "edges" in part}
     shown = [(column, "; values in no bin do not count" if column["name"] in binned else "") for column in plan["schema"]]
-    return tuple((name(c["name"]), words.column_words(c) + bins) for c, bins in shown if c["name"] in used)
+    return tuple((name(c["name"]), column_words(c) + bins) for c, bins in shown if c["name"] in used)

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from math import ceil
+from collections.abc import Mapping
 from typing import Any
 
+from discreet.domain.declared_words import listed
 from discreet.domain.neighbours import neighbours_of
-from discreet.exact.figures import enumerated, name, number
+from discreet.exact.figures import name, number
 from discreet.exact.numbers import exact, text
 from discreet.statistics.common import title
 from discreet.statistics.registry import by_word
 
 __all__ = [
     "capital",
-    "column_words",
     "covered_words",
     "kept_words",
-    "listed",
     "people_words",
-    "step_words",
     "title_words",
     "what_words",
 ]
-
-_MOST_LISTED = 12
-
-
-def listed(names: Sequence[str]) -> str:
-    """The names as an enumeration: "a, b and c"; a long one ends in a number."""
-    if len(names) > _MOST_LISTED:
-        return f"{', '.join(names[:_MOST_LISTED])} and {len(names) - _MOST_LISTED} more"
-    return enumerated(names)
 
 
 def capital(sentence: str) -> str:
@@ -96,64 +83,3 @@ def people_words(document: Mapping[str, Any]) -> str:
     rows = "one row" if most == 1 else f"up to {number(most)} rows"
     whose = f"The persons in the data set “{name(document['dataset'])}”"
     return f"{whose}. Each person has {rows} in it. {neighbours.size_words()}."
-
-
-def step_words(step: Mapping[str, Any]) -> str:
-    """One step in a sentence."""
-    if step["step"] == "resize":
-        return _resize_words(step)
-    column = name(step["column"])
-    if step["step"] == "impute":
-        return f"{column}: a value that is not known is replaced by {_law_words(step)}, whatever the other data are."
-    between = f"from {_shown(step['lower'])} to {_shown(step['upper'])}" if "lower" in step else None
-    kept = None if between else listed([f"“{name(value)}”" for value in step["categories"]])
-    if step["step"] == "clamp" and between:
-        return f"{column}: values are moved into the range {between}; values that are not known stay so."
-    if step["step"] == "clamp":
-        return f"{column}: only {kept} are kept; everything else counts as not known."
-    if step["step"] == "where":
-        return f"Only rows with {column} {between or f'equal to {kept}'} count; all others contribute nothing."
-    raise ValueError(step["step"])
-
-
-def _law_words(step: Mapping[str, Any]) -> str:
-    if step["distribution"] == "weights":
-        total = sum(Fraction(weight) for _, weight in step["weights"])
-        shares = [(value, Fraction(weight) / total) for value, weight in step["weights"]]
-        return "one of " + listed([f"“{name(value)}” ({number(float(100 * share), 1)} %)" for value, share in shares])
-    within = " within the bounds of the column"
-    if "lower" in step and "upper" in step:
-        low, high = _shown(step["lower"]), _shown(step["upper"])
-        if low == high:
-            return f"the number {low}"
-        within = f" between {low} and {high}"
-    if step["distribution"] == "uniform":
-        return f"a uniform random number{within}"
-    return f"a normal random number (mean {_shown(step['mean'])}, standard deviation {_shown(step['sd'])}) moved{within}"
-
-
-def _resize_words(step: Mapping[str, Any]) -> str:
-    rows, proportion = number(step["rows"]), Fraction(step["proportion"])
-    copies = ceil(proportion)
-    pool = "the records" if copies == 1 else f"{copies} copies of each record"
-    taken = f"all of {pool} are" if proportion == copies else f"a random share {text(proportion / copies)} of {pool} is"
-    return (
-        f"The table is brought to exactly {rows} rows: {taken} taken. If that is more than {rows}, a random selection of "
-        "them is kept. If it is less, the rest are made-up rows, drawn like values that are not known."
-    )
-
-
-def column_words(column: Mapping[str, Any]) -> str:
-    """What the schema declares of a column."""
-    if column["type"] == "category":
-        return listed([f"“{name(value)}”" for value in column["categories"]])
-    if column["type"] == "date":
-        return f"days from {name(column['first'])} to {name(column['last'])}"
-    return f"numbers from {_shown(column['lower'])} to {_shown(column['upper'])} in steps of {_shown(column['step'])}"
-
-
-def _shown(written: str) -> str:
-    """An exact number with its thousands separated: "−150,000.5"; other exact texts, such as 1/3 or a date, as they are."""
-    sign, digits = ("−", written[1:]) if written.startswith("-") else ("", written)
-    whole, dot, part = digits.partition(".")
-    return f"{sign}{int(whole):,}{dot}{name(part)}" if whole.isdecimal() and "/" not in part else name(written)
