@@ -111,16 +111,16 @@ def _perhaps_codes(name: str, column: Column) -> Iterator[str]:
     """Whether bounds look as if they made room for codes that stand for "not known", where no codes are declared."""
     match column:
         case Number() if not column.missing and column.lower < 0:
-            end, example = f"lower bound {text(column.lower)} is negative", "[-8, -9]"
+            bound, code = f"lower bound is {text(column.lower)}", "-8"
         case Number() if not column.missing and re.fullmatch("99+", text(column.upper)):
-            end, example = f"upper bound {text(column.upper)} is all nines", f"[{text(column.upper)}]"
+            bound, code = f"upper bound is {text(column.upper)}", text(column.upper)
         case Date() if not column.missing and column.last.year == dt.MAXYEAR:
-            end, example = f"last day {column.last} is in the last year of the calendar", f"[{column.last}]"
+            bound, code = f"last day is {column.last}", str(column.last)
         case _:
             return
     yield (
-        f"note: column '{name}': its {end}, and no codes are declared missing; where a number or day means \"not known\" in "
-        f"the source, write missing = {example}, and bounds without it"
+        f"note: column '{name}': its {bound}, and no codes are declared missing; if the source has a code for \"not known\", "
+        f"such as {code}, write missing = [{code}]"
     )
 
 
