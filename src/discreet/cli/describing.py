@@ -119,8 +119,8 @@ def _perhaps_codes(name: str, column: Column) -> Iterator[str]:
         case _:
             return
     yield (
-        f"note: column '{name}': its {bound}, and no codes are declared missing; if the source has a code for \"not known\", "
-        f"such as {code}, write missing = [{code}]"
+        f"note: column '{name}': its {bound}, and no codes are declared missing; if the source has a code for "
+        f'"not known", such as {code}, write missing = [{code}]'
     )
 
 
