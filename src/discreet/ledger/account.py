@@ -299,7 +299,7 @@ class Ledger:
             return tuple(entry for entry in entries if stored is None or entry.dataset == stored)
 
     def head(self) -> str:
-        """The digest of the last entry, which identifies the whole ledger so far; empty while there is no file."""
+        """The digest of the last entry, which identifies the whole ledger so far; empty if the file does not exist yet."""
         with self._reading() as (book, _):
             return book.digest
 
@@ -345,7 +345,7 @@ class Ledger:
 
     @contextmanager
     def _viewing(self) -> Iterator[Transaction | None]:
-        """The ledger as it is on disk, nothing checked; None while there is no file."""
+        """The ledger as it is on disk, without any check; None if the file does not exist yet."""
         if self._store.exists():
             with self._store.reading() as transaction:
                 yield transaction

@@ -1,4 +1,4 @@
-"""What is on disk, checked: entries up to the head, release bytes, keyed hashes. Whatever cannot be trusted is refused."""
+"""The contents of the file, checked: entries up to the head, release bytes, keyed hashes. Anything damaged is refused."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Transaction:
         return row  # type: ignore[return-value]
 
     def digest(self, sequence: int) -> str:
-        """The digest of an entry, empty when there is no such entry."""
+        """The digest of an entry; empty if the entry does not exist."""
         row = self._one("SELECT digest FROM entries WHERE sequence = ?", sequence)
         return str(row[0]) if row else ""
 
@@ -136,7 +136,7 @@ class Store:
             self._require(mount_problem(self.path))
 
     def exists(self) -> bool:
-        """Whether there is a ledger file. Looks at its name only.
+        """True if the ledger file exists. Only its name is looked up.
 
         Raises:
             LedgerError: the folder is missing or unreadable, or the path does not lead to a regular, non-empty file with one
@@ -285,7 +285,7 @@ class Store:
         return LedgerError(f"ledger '{self.path}' {problem}")
 
     def close(self) -> None:
-        """Nothing can be read or written any more."""
+        """The file is closed: nothing can be read or written any more."""
         self.closed = True
         if self._memory and self._owner == this_process():
             self._memory.close()

@@ -1,4 +1,4 @@
-"""Whether invariants fit a schema and its neighbours, before anything is opened."""
+"""The check that invariants fit a schema and its neighbouring relation, before anything is opened."""
 
 from __future__ import annotations
 
