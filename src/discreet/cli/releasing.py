@@ -31,7 +31,7 @@ from discreet.releases.document import Release, guarantee_json
 from discreet.releases.frames import checked_formulas, for_csv
 from discreet.releases.views import consistent
 from discreet.session.folders import document_in
-from discreet.session.orders import Order, checked_name
+from discreet.session.orders import Order, check_name
 
 __all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "report_folder"]
 
@@ -143,8 +143,8 @@ def renamed(orders: Sequence[Order], name: str) -> tuple[Order, ...]:
         ArgumentError: a name that no release can have.
     """
     if len(orders) == 1:
-        return (replace(orders[0], name=checked_name(name, "--as")),)
-    return tuple(replace(order, name=checked_name(f"{name}: {order.name}", "--as")) for order in orders)
+        return (replace(orders[0], name=check_name(name, "--as")),)
+    return tuple(replace(order, name=check_name(f"{name}: {order.name}", "--as")) for order in orders)
 
 
 def folders_for(orders: Sequence[Order], out: Path) -> list[Path]:

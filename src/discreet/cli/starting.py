@@ -32,7 +32,7 @@ from discreet.planfile.read import plan_of
 from discreet.planfile.tree import toml_root
 from discreet.planfile.write import toml_key, toml_visible
 from discreet.privacy.measures import budget_named, budgets
-from discreet.session.orders import checked_name
+from discreet.session.orders import check_name
 from discreet.statistics.registry import by_word
 
 __all__ = ["Asker", "nobody", "started_plan", "terminal"]
@@ -346,7 +346,7 @@ def _one_of(answer: str, known: tuple[str, ...]) -> None:
 
 
 def _named(answer: str, what: str) -> None:
-    checked_name(answer, what)
+    check_name(answer, what)
 
 
 def _nonempty(answer: str) -> None:

@@ -86,7 +86,7 @@ class Transaction:
         """Number and bytes of all stored releases, in order; of a damaged file anything."""
         yield from self._connection.execute("SELECT sequence, payload FROM payloads ORDER BY sequence")
 
-    def hashed(self) -> list[int]:
+    def list_hashed(self) -> list[int]:
         """The numbers of the attempts with a keyed hash, in order."""
         query = "SELECT sequence FROM snapshots WHERE sequence > 0 AND length(mac) = ? ORDER BY sequence"
         return [number for (number,) in self._connection.execute(query, (_KEY_BYTES,))]
@@ -144,7 +144,7 @@ class Store:
         """
         if self._memory:
             return True
-        with self._translated():
+        with self._translate_errors():
             if not self.path.parent.is_dir():
                 raise self.error(
                     f"cannot be: the folder '{self.path.parent}' does not exist; create it, or correct the path"
@@ -166,7 +166,7 @@ class Store:
         """
         if self._memory:
             return
-        with _GATE, self._translated():
+        with _GATE, self._translate_errors():
             if os.path.lexists(self.path):
                 swept(self.path.parent)
                 return
@@ -203,7 +203,7 @@ class Store:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with _GATE, self._translated(), self._connection() as connection:
+        with _GATE, self._translate_errors(), self._connection() as connection:
             connection.execute(begin)
             try:
                 if not self._memory:  # again: waiting for another process takes up to half a minute
@@ -261,7 +261,7 @@ class Store:
             raise self.error(problem)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """No error of the file system or of SQLite leaves as it is."""
         try:
             yield
