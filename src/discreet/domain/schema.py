@@ -1,7 +1,7 @@
 """Columns and their public domains. Everything in a schema is public knowledge, written down before the data are seen.
 
-Every value of a column has an integer *code* on a public grid: the position of a category, or how many steps a number
-lies above its lower bound. Codes run from 0 to `size - 1`; null is not a code.
+Every value of a column has an integer *code* on a public grid: the position of a category, or the number of steps from the
+lower bound to a number. Codes run from 0 to `size - 1`; null has no code on the grid.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Value = str | int | bool
 
 # Codes must be exact as doubles, because a floating column is put on the grid in IEEE arithmetic.
 _MAX_CODES = 2**52
-# Of bounds and step, above and below the line: every sum of the column, with its noise, is then a finite double.
+# The largest numerator and denominator of bounds and step: every sum of the column, with its noise, is a finite double.
 _MAX_SIZE = 10**60
 _MAX_CATEGORIES = 1_000_000
 _EPOCH = dt.date(1970, 1, 1)
@@ -36,8 +36,9 @@ _EPOCH = dt.date(1970, 1, 1)
 class Category:
     """A column whose value is one of `values`; everything else in the data is null.
 
-    `values` are texts, integers or booleans of one type, distinct, or the path of a UTF-8 text file with one category a
-    line. Texts are normalised to NFC, here and when the data are read. The empty text is refused: in a CSV file it is null.
+    `values` are distinct texts, integers or booleans, all of one type, or the path of a UTF-8 text file with one category
+    per line. Texts are normalised to NFC, here and when the data are read. The empty text is refused, because an empty cell
+    of a CSV file is null.
 
     Raises:
         SchemaError: no values, values of several types, duplicates, empty or unprintable text, unreadable file.
@@ -52,7 +53,7 @@ class Category:
         object.__setattr__(self, "values", _checked_categories(listed))
 
     def __eq__(self, other: object) -> bool:
-        """Whether the categories are the same and of the same type: 0 and 1 are not False and True."""
+        """True if the categories are the same and of the same type: 0 and 1 are not False and True."""
         if not isinstance(other, Category):
             return NotImplemented
         return self.values == other.values and type(self.values[0]) is type(other.values[0])
@@ -62,7 +63,7 @@ class Category:
 
     @property
     def size(self) -> int:
-        """How many codes the column has."""
+        """The number of codes of the column."""
         return len(self.values)
 
     def code(self, value: object, name: str) -> int:
@@ -74,7 +75,7 @@ class Category:
         wanted = unicodedata.normalize("NFC", value) if isinstance(value, str) else value
         if type(wanted) is type(self.values[0]) and wanted in self.values:
             return self.values.index(wanted)
-        raise SchemaError(f"{name}={printed(value)}: not a category of this column{did_you_mean(value, self.values)}")
+        raise SchemaError(f"{name}={printed(value)}: is not a category of this column{did_you_mean(value, self.values)}")
 
     def to_json(self) -> dict[str, object]:
         """The column as canonical JSON values."""
@@ -85,7 +86,7 @@ class Category:
 class Number:
     """A number on the public grid lower, lower + step, …, upper; numbers outside are moved to the nearest bound.
 
-    The three are exact rationals (a float means its shortest decimal form); `step` > 0 divides `upper - lower`.
+    All three arguments are exact rationals (a float means its shortest decimal form); `step` > 0 divides `upper - lower`.
 
     Raises:
         SchemaError: reversed bounds, a step that is not positive, bounds off the grid, more than 2**52 grid values, numbers
@@ -113,25 +114,25 @@ class Number:
                 f"the nearest grid values are {text(near)} and {text(near + width)}"
             )
         if steps >= _MAX_CODES:
-            raise SchemaError(f"step={text(width)}: gives more than 2**52 grid values; take a coarser step")
+            raise SchemaError(f"step={text(width)}: makes more than 2**52 grid values; take a coarser step")
         object.__setattr__(self, "lower", low)
         object.__setattr__(self, "upper", high)
         object.__setattr__(self, "step", width)
 
     @property
     def size(self) -> int:
-        """How many codes the column has."""
+        """The number of codes of the column."""
         return int((self.upper - self.lower) / self.step) + 1
 
     def value(self, code: int) -> Fraction:
-        """The number that stands at `code`."""
+        """The number with this code."""
         return self.lower + code * self.step
 
     def code(self, value: Amount, name: str) -> int:
         """The code of a number on the grid.
 
         Raises:
-            SchemaError: `value` lies outside the bounds or between two grid values.
+            SchemaError: `value` is outside the bounds or between two grid values.
         """
         number = _schema_number(value, name)
         if not self.lower <= number <= self.upper:
@@ -157,7 +158,7 @@ class Date:
     Days are `datetime.date` or ISO text ("2025-12-31"). A date is a Number of days.
 
     Raises:
-        SchemaError: no date, or `first` after `last`.
+        SchemaError: an argument is not a date, or `first` is after `last`.
     """
 
     first: dt.date
@@ -172,7 +173,7 @@ class Date:
 
     @property
     def size(self) -> int:
-        """How many codes the column has."""
+        """The number of codes of the column."""
         return (self.last - self.first).days + 1
 
     @property
@@ -181,14 +182,14 @@ class Date:
         return (self.first - _EPOCH).days
 
     def value(self, code: int) -> dt.date:
-        """The day that stands at `code`."""
+        """The day with this code."""
         return self.first + dt.timedelta(days=code)
 
     def code(self, value: dt.date | str, name: str) -> int:
         """The code of a day.
 
         Raises:
-            SchemaError: no date, or outside [first, last].
+            SchemaError: `value` is not a date, or is outside [first, last].
         """
         day = _schema_date(value, name)
         if not self.first <= day <= self.last:
@@ -208,7 +209,8 @@ class Schema:
     """The declared columns, in order. Columns of the source that are not declared are never read.
 
     Raises:
-        SchemaError: no columns, a name that is empty, unprintable or twice there (case is ignored), no column object.
+        SchemaError: no columns; a name that is empty, unprintable or declared twice (case is ignored); a value that is not a
+            column.
     """
 
     columns: Mapping[str, Column]
@@ -219,23 +221,23 @@ class Schema:
         joined = dict(columns or {})
         for name, column in named.items():
             if name in joined:
-                raise SchemaError(f"column '{name}': declared twice")
+                raise SchemaError(f"column '{name}': is declared twice")
             joined[name] = column
         _check_columns(joined)
         object.__setattr__(self, "columns", MappingProxyType(joined))
 
     def __getitem__(self, name: str) -> Column:
-        """The column of that name.
+        """The column with this name.
 
         Raises:
-            SchemaError: not declared; the message names the nearest declared column.
+            SchemaError: the column is not declared; the message names the nearest declared column.
         """
         if not isinstance(name, str) or name not in self.columns:
-            raise SchemaError(f"column {printed(name)}: not declared in the schema{did_you_mean(name, self.columns)}")
+            raise SchemaError(f"column {printed(name)}: is not declared in the schema{did_you_mean(name, self.columns)}")
         return self.columns[name]
 
     def __eq__(self, other: object) -> bool:
-        """Whether the columns are the same, in the same order, which is part of a schema."""
+        """True if the columns are the same and in the same order: the order is part of a schema."""
         if not isinstance(other, Schema):
             return NotImplemented
         return tuple(self.columns.items()) == tuple(other.columns.items())
@@ -274,16 +276,16 @@ def _schema_date(value: dt.date | str, name: str) -> dt.date:
 def _read_categories(path: Path) -> list[str]:
     try:
         return content_of(path).decode("utf-8-sig").splitlines()
-    except (OSError, ValueError):  # a ValueError is text that is not UTF-8, or a path that cannot be one
+    except (OSError, ValueError):  # a ValueError means text that is not UTF-8, or an impossible path
         shown = printed(str(path))
-        raise SchemaError(f"categories={shown}: must be a readable UTF-8 file with one category a line") from None
+        raise SchemaError(f"categories={shown}: must be a readable UTF-8 file with one category per line") from None
 
 
 def whole_categories(path: Path) -> list[Value]:
-    """The whole numbers that a UTF-8 text file lists, one a line.
+    """The whole numbers that a UTF-8 text file lists, one per line.
 
     Raises:
-        SchemaError: unreadable file, or a line that is no whole number.
+        SchemaError: unreadable file, or a line that is not a whole number.
     """
     lines = _read_categories(path)
     for number, line in enumerate(lines, 1):
@@ -309,7 +311,7 @@ def _checked_categories(listed: list[Value]) -> tuple[Value, ...]:
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise SchemaError(f"category {printed(value)}: must fit into 64 bits")
         if value in seen:
-            raise SchemaError(f"category {value!r}: listed twice (texts are compared after Unicode NFC normalisation)")
+            raise SchemaError(f"category {value!r}: is listed twice (texts are compared after Unicode NFC normalisation)")
         seen.add(value)
     return values
 

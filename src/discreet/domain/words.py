@@ -1,6 +1,6 @@
-"""How plans, quotes and releases look in a terminal and in a notebook: short, and without reading anything.
+"""Plans, quotes and releases in a few words, for a terminal and for a notebook. Nothing is read for them.
 
-Text of others is shown as text: names lose what cannot be seen, and HTML escapes everything.
+Text of others is shown as text: invisible characters are removed from names, and HTML escapes everything.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ __all__ = [
 ]
 
 Facts = Sequence[tuple[str, str]]
-"""Pairs of a word and what is to be said of it."""
+"""Pairs of a word and its description."""
 
 _MOST_ROWS = 20
 _CELL = "text-align: left; vertical-align: top; padding: 0.1em 0.8em 0.1em 0"
 
 
 def one_line(what: str, *parts: str) -> str:
-    """The one line of an object: "<Quote of ρ = 0.1: …>"."""
+    """An object in one line: "<Quote of ρ = 0.1: …>"."""
     return f"<{' '.join([what, *(name(part) for part in parts if part)])}>"
 
 
 def card(title: str, facts: Facts, *tables: Sequence[Sequence[str]]) -> str:
-    """A piece of HTML for a notebook: title, facts, and tables with their headings first. No script, everything escaped."""
+    """A piece of HTML for a notebook: title, facts, and tables whose first rows are headings. No script, all escaped."""
     told = "".join(f'<tr><th scope="row" style="{_CELL}">{_shown(key)}</th>{_cell(value)}</tr>' for key, value in facts)
     shown = "".join(f"<table>{_head(rows[0])}{''.join(map(_row, rows[1:]))}</table>" for rows in tables if rows)
     return f"<div><p><strong>{_shown(title)}</strong></p><table>{told}</table>{shown}</div>"
@@ -66,7 +66,7 @@ def _shown(value: str) -> str:
 
 
 def declared_facts(schema: Schema, neighbours: Neighbours, steps: Sequence[Step]) -> Facts:
-    """What was declared of a table, and the steps on it."""
+    """The declarations of a table, and the steps on it."""
     return [("neighbours", neighbours_text(neighbours)), *column_facts(schema), *step_facts(schema, steps)]
 
 
@@ -82,7 +82,7 @@ def step_facts(schema: Schema, steps: Sequence[Step]) -> Facts:
 
 
 def request_text(groups: Sequence[Group], statistics: Sequence[str]) -> str:
-    """What is asked of which groups: "count, mean_wage by state"."""
+    """The requested statistics and groups: "count, mean_wage by state"."""
     by = f" by {', '.join(group.column for group in groups)}" if groups else ""
     return f"{', '.join(statistics)}{by}"
 
@@ -111,7 +111,7 @@ def _with_interval(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[A
 
 
 def release_card(document: Mapping[str, Any]) -> str:
-    """A release for a notebook: what it promises, and its first rows."""
+    """A release for a notebook: its guarantee and its first rows."""
     size = document["table"]["rows"] if "table" in document else len(document["columns"][0]["values"])
     more = f", of which the first {_MOST_ROWS} are shown" if size > _MOST_ROWS else ""
     facts = [
@@ -125,6 +125,6 @@ def release_card(document: Mapping[str, Any]) -> str:
 
 
 def neighbours_text(neighbours: Neighbours) -> str:
-    """Who is compared with whom."""
+    """The neighbouring relation and the number of rows per person."""
     person = f"{neighbours.rows_per_person} {plural('row', neighbours.rows_per_person)} a person"
     return f"{neighbours.text()}; {person}"

@@ -37,7 +37,7 @@ def _column(node: Node, folder: Path) -> Column:
 
 def _categories(node: Node, parts: dict[str, Node], folder: Path) -> list[Value] | Path:
     if ("categories" in parts) == ("categories_file" in parts):
-        raise node.wrong("needs either 'categories' or 'categories_file'")
+        raise node.wrong("must have either 'categories' or 'categories_file'")
     if "categories_file" in parts:
         path = folder / parts["categories_file"].string()
         if not os.path.isfile(path):  # noqa: PTH113 (never raises)
@@ -49,7 +49,7 @@ def _categories(node: Node, parts: dict[str, Node], folder: Path) -> list[Value]
     listed.items()
     with listed.checked():
         values: list[Value] = category_values(listed)
-        Category(values)  # made here too, so that the list is the place of an error
+        Category(values)  # made here too, so that an error names the list as its place
     return values
 
 
@@ -61,7 +61,7 @@ def _are_whole(parts: dict[str, Node]) -> bool:
 
 
 def category_values(node: Node) -> Any:
-    """Values of the file that may be categories: texts, whole numbers, true and false."""
+    """The values of the node, all of types that categories can have: texts, whole numbers, true and false."""
     values = node.scalars()
     for item in node.items() if isinstance(values, list) else [node]:
         if not isinstance(item.value, str | int) or isinstance(item.value, Decimal):

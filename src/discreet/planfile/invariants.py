@@ -1,4 +1,4 @@
-"""The `[invariants]` section of a plan file: what is published exactly."""
+"""The `[invariants]` section of a plan file: the exact totals and the other exact statements."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LISTS: Mapping[str, Callable[..., Invariants]] = {"totals": Totals, "occupied":
 
 
 def invariants_of(node: Node, schema: Schema, neighbours: Neighbours) -> Invariants:
-    """The invariants of the section, held against schema and neighbours.
+    """The invariants of the section, checked against schema and neighbours.
 
     Raises:
-        PlanError: with the place, whatever is wrong with them.
+        PlanError: the section or an invariant is wrong; `place` names the mistake.
     """
     parts = node.table((), ("totals", "occupied", "impossible", "linear"))
     joined = Invariants(())
@@ -35,7 +35,7 @@ def invariants_of(node: Node, schema: Schema, neighbours: Neighbours) -> Invaria
     for item in parts["linear"].items() if "linear" in parts else ():
         joined += _linear(item)
     if not joined.parts:
-        raise node.wrong('declares nothing exact; write totals = [["state"]] or leave the section out')
+        raise node.wrong('is empty; write totals = [["state"]] or leave the section out')
     try:
         checked_invariants(joined, schema, neighbours)
     except ArgumentError as wrong:
@@ -67,7 +67,7 @@ def _linear(node: Node) -> Invariants:
             if len(values) != len(names) + 1 or any(isinstance(value, list | dict) for value in values):
                 raise item.wrong(f"must hold a value for each of {', '.join(names)} and then the coefficient")
             if tuple(values[:-1]) in rows[name]:
-                raise item.wrong("repeats a cell that has a coefficient already; keep one of the two")
+                raise item.wrong("gives a cell a second coefficient; keep one of the two")
             rows[name][tuple(values[:-1])] = values[-1]
     with node.checked():
         return LinearInvariant(names, rows)
@@ -78,7 +78,7 @@ def _columns(node: Node) -> list[str]:
 
 
 def _cells(node: Node, schema: Schema, columns: Node) -> list[Any]:
-    """Cells as values, or as lists with a value for each column."""
+    """Cells, written as values or as lists with a value for each column."""
     cells: list[Any] = []
     for item in node.items():
         values = item.scalars() if isinstance(item.value, list) else [item.scalars()]

@@ -1,7 +1,7 @@
-"""A plan file (TOML) and what it means. The only file that knows the file format; docs/plan-file.md describes it.
+"""A plan file (TOML) and its meaning. Only this room knows the file format; docs/plan-file.md describes it.
 
-Strict: every key is known, every value has the type that is asked for, every number stays the exact decimal that was
-written. Whatever is wrong is a PlanError that says where, and is found before any data are opened.
+Reading is strict: every key must be known, every value must have the expected type, and every number stays the exact decimal
+that was written. Every mistake raises a PlanError that names its place, before any data are opened.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _OPTIONAL = ("group_by", "spend", "error", "intervals", "where", "resize", "clam
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
-    """A plan file, read and checked: data set, declarations, budget and the releases that are asked for.
+    """A plan file, read and checked: data set, declarations, budget and the requested releases.
 
     `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob.
     """
@@ -68,13 +68,14 @@ def load_plan(path: str | Path) -> PlanFile:
     """The plan in a TOML file of at most 1 MB. Reads no data and no ledger.
 
     Raises:
-        PlanError: the file cannot be read, is no TOML, or asks for something impossible; `place` names file, line and key.
+        PlanError: the file cannot be read, is not valid TOML, or requests something impossible; `place` names file, line and
+            key.
     """
     return plan_of(read_toml(Path(path)))
 
 
 def plan_of(root: Node) -> PlanFile:
-    """The plan that a TOML text means where it stands, or will stand. Raises as `load_plan`."""
+    """The plan of a TOML text, with paths relative to its file, which need not exist yet. Raises as `load_plan`."""
     place = root.file
     parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
     known: Mapping[str, Keys] = {
@@ -131,7 +132,7 @@ def _ledger(node: Node, folder: Path) -> Path:
 
 
 def _values(node: Node, column: Column | None) -> Any:
-    """Bounds or categories, as the column asks for them."""
+    """Bounds or categories, depending on the type of the column."""
     return category_values(node) if isinstance(column, Category) else node.scalars()
 
 
@@ -161,7 +162,7 @@ def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order
             raise node.wrong("the key 'spend' (or 'error') is missing; only a single release can take all that remains")
         orders.append(order)
     if not orders:
-        raise parts["release"].wrong("asks for no release")
+        raise parts["release"].wrong("is empty; write at least one [[release]]")
     return tuple(orders)
 
 
@@ -216,7 +217,7 @@ def _law(node: Node, column: Column | None) -> ImputationLaw:
 
 
 def _key(value: Value) -> str:
-    """How a category is written as a key of the file: true, false, 17, or the text itself."""
+    """A category as a key of the file: true, false, 17, or the text itself."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -241,7 +242,7 @@ def _spend(node: Node, budget: Budget) -> Budget:
 
 
 def _errors(node: Node, request: Plan) -> Mapping[str, Amount]:
-    """The largest errors of statistics, by their names; each is checked at its place."""
+    """The largest errors by the names of the statistics. A wrong one is reported at its place."""
     found: dict[str, Amount] = {}
     for name, part in node.mapping().items():
         with part.checked():
@@ -262,7 +263,7 @@ def _request(parts: dict[str, Node], table: Table) -> Plan:
     for item in parts["statistics"].items():
         statistics.append(statistic_of(item, lambda group: _group(group, table)))
         with item.checked():
-            table.agg(statistics[-1])  # alone too, so that the place of an error is the statistic
+            table.agg(statistics[-1])  # alone too, so that an error names the statistic as its place
     with parts["statistics"].checked():
         return table.group_by(*by).agg(*statistics)
 

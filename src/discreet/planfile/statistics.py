@@ -1,4 +1,4 @@
-"""A statistic in a plan file: the word alone, or a table with the word, what it is about, and further keys."""
+"""A statistic in a plan file: a word alone, or a table with the word, its column or value, and further keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALWAYS = ("weight", "as")
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value of the file as the keys of a statistic read it; `of_group` reads a column or its bins."""
+    """A value of the file for the keys of a statistic; `of_group` reads a column or its bins."""
 
     node: Node
     of_group: Callable[[Node], str | Bins]
@@ -42,10 +42,10 @@ class _Value:
 
 
 def statistic_of(node: Node, of_group: Callable[[Node], str | Bins]) -> Statistic:
-    """The statistic that a value of `statistics` stands for.
+    """The statistic that an entry of the list `statistics` describes.
 
     Raises:
-        PlanError: an unknown word, an unknown key, a value of another type; `place` says where.
+        PlanError: an unknown word, an unknown key, a value of another type; `place` names the mistake.
     """
     known = by_word()
     if not isinstance(node.value, dict):
@@ -60,7 +60,7 @@ def statistic_of(node: Node, of_group: Callable[[Node], str | Bins]) -> Statisti
 
 
 def _alone(node: Node) -> Statistic:
-    """A word by itself."""
+    """The statistic of a word without a table."""
     word, known = node.string(), by_word()
     if word not in known:
         raise node.wrong(f"'{word}' is not a statistic{did_you_mean(word, list(known))}")
@@ -72,7 +72,7 @@ def _alone(node: Node) -> Statistic:
 
 
 def _further_keys() -> list[str]:
-    """All keys that some statistic has beside its word."""
+    """All further keys of all statistics."""
     every = (kind.keys for kind in by_word().values())
     return list(dict.fromkeys(key for keys in every for key in (*keys.allowed, *keys.needed)))
 

@@ -210,7 +210,8 @@ def test_bracket_errors_are_explained(tmp_path: Path) -> None:
     error = refused(tmp_path, changed(SMALL, "[[release]]", "[release]"))
     assert error.place == "plan.toml:16: release"
     assert "two pairs of brackets" in str(error)
-    assert "asks for no release" in str(refused(tmp_path, "release = []\n" + SMALL[: SMALL.index("[[release]]")]))
+    error = refused(tmp_path, "release = []\n" + SMALL[: SMALL.index("[[release]]")])
+    assert "is empty; write at least one [[release]]" in str(error)
 
 
 @pytest.mark.parametrize("section", ["data", "columns", "budget", "release"])
