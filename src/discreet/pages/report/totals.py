@@ -1,4 +1,4 @@
-"""What is published exactly beside the noisy numbers, and what that does to the guarantee: words, tables and warnings."""
+"""The exact totals and their effect on the guarantee: words, tables and warnings."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class ExactTable:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """What the page says of the exact totals.
+    """The section of the page on exact totals.
 
     Args:
-        change: what the data of one person can still change.
-        bound: the semi-adjacency a, and where it comes from.
-        cost: what the totals do to the guarantee.
-        comparison: rows of the table of both: what, as advertised, effectively.
-        warnings: what the totals give away about single rows.
+        change: the changes of one person's data that the totals allow.
+        bound: the semi-adjacency a, and the reason for it.
+        cost: the effect of the totals on the guarantee.
+        comparison: the rows of the table of both guarantees: a label, as advertised, effectively.
+        warnings: the facts about single rows that the totals reveal.
         tables: the numbers.
     """
 
@@ -70,10 +70,10 @@ class Exact:
 
 
 def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
-    """What is exact in a release; None where only the number of rows can be.
+    """The section on the exact totals of a release; None where at most the number of rows is exact.
 
     Raises:
-        ValueError: the semi-adjacency of the totals is not that of the guarantee.
+        ValueError: the totals and the guarantee have different semi-adjacencies.
     """
     exact_totals = document["invariants"]
     if not exact_totals:
@@ -93,7 +93,7 @@ def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
 
 
 def unprotected_words(document: Mapping[str, Any]) -> str:
-    """What is published exactly, in a sentence or two."""
+    """The exact numbers, in a sentence or two."""
     exact_totals = document["invariants"]
     if not exact_totals and neighbours_of(document["plan"]["neighbours"]).rows is not None:
         return "Nothing but the number of rows of the data set is published exactly; every other number below carries noise."
@@ -135,7 +135,7 @@ def _change_words(a: int) -> str:
 
 
 def _bound_words(a: int, adjacency: Mapping[str, Any]) -> str:
-    """Where a comes from: never from the table itself, which it would tell about."""
+    """The reason for a: never the table itself, which a would then reveal."""
     known = "is exact" if adjacency["exact"] else "is a proved upper bound"
     reason = name(adjacency["reason"])
     return f"a = {number(a)} {known}. It follows from the declared columns and the totals alone ({reason})."
