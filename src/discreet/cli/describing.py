@@ -1,4 +1,4 @@
-"""A plan in plain words: what was understood, so that a wrong bound or a wrong number of rows can be seen."""
+"""A plan in plain words, so that its author notices a wrong bound or a wrong number of rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
 
 
 def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
-    """Data set, source, neighbours, budget, ledger and columns, as they were understood."""
+    """The data set, source, neighbouring relation, budget, ledger and columns, as the plan declares them."""
     state = "" if plan.ledger.exists() else " (not there yet; the first release creates it)"
     reported = plan.budget.pair is None
     delta = f"; ε is reported at δ = {number_text(plan.report_delta)}" if reported else ""
@@ -45,7 +45,7 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
 
 
 def _totals(plan: PlanFile) -> list[tuple[str, str]]:
-    """What is published exactly, and what that means for everybody."""
+    """The totals that are published exactly, and the tables that the guarantee then compares."""
     if plan.invariants is None or plan.neighbours.rows is None:
         return []
     from discreet.totals.adjacency import semi_adjacency
@@ -71,7 +71,7 @@ def release_lines(name: str, quote: Quote) -> list[str]:
 
 
 def release_facts(name: str, quote: Quote) -> dict[str, Any]:
-    """What `release_lines` says, for programs; `plan_digest` is what the ledger will hold."""
+    """The facts of `release_lines` for programs; the ledger will hold `plan_digest`."""
     return {
         "name": name,
         "plan_digest": quote.plan.digest,
@@ -88,7 +88,7 @@ def reading_facts(layout: Layout) -> dict[str, Any]:
 
 
 def left_out(plan: Plan) -> Iterator[str]:
-    """For each column with bins: which values are in none of them. A column that `where` limits is limited on purpose."""
+    """For each column with bins, the values that are in no bin. A column that `where` limits is limited on purpose."""
     facts = plan.facts
     groups = [*plan.group_by]
     for statistic in plan.statistics:
@@ -125,7 +125,7 @@ def _perhaps_codes(name: str, column: Column) -> Iterator[str]:
 
 
 def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
-    """What is allowed and yet seldom meant."""
+    """A note for everything that is allowed but seldom intended."""
     notes = []
     for name, column in plan.schema.columns.items():
         if not isinstance(column, Category) and column.size == 1:

@@ -50,7 +50,7 @@ class ReferenceEngine:
         return ""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Nothing to close: the engine does not open anything."""
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         """The cube of all rows, counted one by one."""

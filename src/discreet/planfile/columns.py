@@ -21,13 +21,13 @@ _COLUMNS: Mapping[str, Keys] = {
 
 def schema_of(node: Node, folder: Path) -> Schema:
     """The schema that the section declares."""
-    with node.checked():
+    with node.locate_errors():
         return Schema({name: _column(column, folder) for name, column in node.mapping().items()})
 
 
 def _column(node: Node, folder: Path) -> Column:
     kind, parts = node.choice("type", _COLUMNS)
-    with node.checked():
+    with node.locate_errors():
         if kind == "category":
             return Category(_categories(node, parts, folder), missing=_listed(parts, category_values))
         if kind == "number":
@@ -56,7 +56,7 @@ def _categories(node: Node, parts: dict[str, Node], folder: Path) -> list[Value]
         raise parts["categories_type"].wrong("applies to a categories_file only; leave it out")
     listed = parts["categories"]
     listed.items()
-    with listed.checked():
+    with listed.locate_errors():
         values: list[Value] = category_values(listed)
         Category(values)  # made here too, so that an error names the list as its place
     return values

@@ -25,7 +25,7 @@ _LAST = 2**63 - 1
 _FEW_WORDS = 8
 """This many comparisons take as long as a join, where texts are stored without a dictionary; 16 take longer."""
 _MOST_MEMBERS = 255
-"""Of an enumeration whose members are numbers of one byte."""
+"""The largest size of an enumeration whose members are numbers of one byte."""
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 
 

@@ -6,6 +6,6 @@
 """
 
 PREFIX = "spark:"
-"""How the text begins that names a Spark source."""
+"""The beginning of a text that names a Spark source."""
 
 __all__ = ["PREFIX"]
