@@ -75,7 +75,7 @@ def column_words(column: Mapping[str, Any]) -> str:
     if "missing" not in column:
         return _domain_words(column)
     codes = [_shown(code) if column["type"] == "number" else f"“{name(code)}”" for code in column["missing"]]
-    return f"{_domain_words(column)}; {listed(codes)} {'means' if len(codes) == 1 else 'mean'} not known"
+    return f"{_domain_words(column)}; {list_names(codes)} {'means' if len(codes) == 1 else 'mean'} not known"
 
 
 def _domain_words(column: Mapping[str, Any]) -> str:
