@@ -53,7 +53,7 @@ class ListEngine:
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         cells = defaultdict(list)
         for row in self._rows:
-            cells[tuple(label(axis, row[axis.name]) for axis in axes)].append(row)
+            cells[tuple(label(axis, row[axis.name], self._header[axis.name]) for axis in axes)].append(row)
         widths = [moment.path.high - moment.path.low for moment in moments]
         if not cells:
             return empty_cube(len(axes), widths)
@@ -68,9 +68,8 @@ class ListEngine:
             )
         )
 
-    @staticmethod
-    def codes(moment: Moment, rows: Sequence[dict[str, Any]]) -> list[int]:
-        codes = [number_target(moment.path, row[moment.name]) for row in rows]
+    def codes(self, moment: Moment, rows: Sequence[dict[str, Any]]) -> list[int]:
+        codes = [number_target(moment.path, row[moment.name], self._header[moment.name]) for row in rows]
         return [code - moment.path.low for code in codes if code is not None]
 
 
@@ -123,27 +122,26 @@ class Unique(ListEngine):
 class Miscounting(ListEngine):
     """Counts a null as a value of 0."""
 
-    @staticmethod
-    def codes(moment: Moment, rows: Sequence[dict[str, Any]]) -> list[int]:
-        codes = ListEngine.codes(moment, rows)
+    def codes(self, moment: Moment, rows: Sequence[dict[str, Any]]) -> list[int]:
+        codes = super().codes(moment, rows)
         return codes + [0] * (len(rows) - len(codes))
 
 
 class Unshifted(ListEngine):
     """Sums codes from 0 instead of from the lower bound."""
 
-    @staticmethod
-    def codes(moment: Moment, rows: Sequence[dict[str, Any]]) -> list[int]:
-        return [code + moment.path.low for code in ListEngine.codes(moment, rows)]
+    def codes(self, moment: Moment, rows: Sequence[dict[str, Any]]) -> list[int]:
+        codes = super().codes(moment, rows)
+        return [code + moment.path.low for code in codes]
 
 
 class Clipped(ListEngine):
     """Drops what lies beyond the bounds, where the plan moves it onto them."""
 
-    @staticmethod
-    def codes(moment: Moment, rows: Sequence[dict[str, Any]]) -> list[int]:
+    def codes(self, moment: Moment, rows: Sequence[dict[str, Any]]) -> list[int]:
         width = moment.path.high - moment.path.low
-        return [code for code in ListEngine.codes(moment, rows) if 0 < code < width]
+        codes = super().codes(moment, rows)
+        return [code for code in codes if 0 < code < width]
 
 
 class Swapping(ListEngine):

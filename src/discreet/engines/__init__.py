@@ -13,6 +13,8 @@ folder, and is loaded when a source needs it.
 * `keys`: The keys of a cube as columns of 64-bit integers, the way an engine groups by them
 * `kind`: What an engine says of itself: the sources that it reads, how it opens each of them, and what it demands of a
   schema
+* `missing`: Missing codes of numbers and dates: which cells are null because the declaration says so, in Python and in
+  SQL
 * `own`: An engine of one's own, handed over as the source
 * `progress`: An engine that reports which stage of its work begins, in constant words. Nothing of the rows shows but
   the time they take
@@ -95,9 +97,11 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
 
 
 def _check(found: Opened, schema: Schema) -> None:
+    from discreet.engines.missing import check_missing
     from discreet.engines.sql import check_grids
 
     check_header(found.engine.header, schema, found.shown)
+    check_missing(found.engine.header, schema)
     check_grids(found.engine.header, schema)
     found.kind.check_schema(schema)
 

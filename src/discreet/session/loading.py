@@ -1,4 +1,4 @@
-"""What a session works with, imported before another thread can fork in the middle of it."""
+"""The modules of a session, imported before another thread can fork in the middle of an import."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _ROOMS = ("noise", "mechanisms", "privacy", "totals", "statistics", "engines", "
 
 
 def load_rooms() -> None:
-    """Where other threads run, everything is imported that a release may need."""
+    """If other threads run, everything that a release may need is imported."""
     load(*(f"discreet.{room}" for room in _ROOMS), "flint", "polars")

@@ -103,7 +103,7 @@ class _RelationEngine:
             yield cube_of(columns, axes, moments)
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Nothing to close: the engine did not open anything."""
 
     def _statement(self, name: str, scans: Sequence[CubeRequest]) -> str:
         """The answers of the scans, one below the other."""

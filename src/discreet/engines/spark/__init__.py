@@ -18,7 +18,7 @@ from discreet.engines.resources import Limits
 __all__ = ["ENGINE", "PREFIX"]
 
 PREFIX = "spark:"
-"""How the text begins that names a Spark source."""
+"""The beginning of a text that names a Spark source."""
 
 
 def _is_frame(source: object) -> bool:

@@ -96,10 +96,10 @@ class SparkEngine:
         return self._counted(self._placed([(axes, moments)]), axes, moments)
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
-        """Files whose identity is compared are read for each scan; the columns of other frames are read once and kept.
+        """Files with an identity are read for each scan; the columns of other frames are read once and kept.
 
-        They are kept by the executors, in memory and on their disks, and are not read again when some are lost: the
-        release fails then.
+        The executors keep these columns, in memory and on their disks. They are not read again if some are lost: then the
+        release fails.
         """
         if self._files is not None:
             yield from (self.aggregate(axes, moments) for axes, moments in scans)
@@ -109,7 +109,7 @@ class SparkEngine:
         yield from [self._counted(kept, axes, moments) for axes, moments in scans]
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Nothing to close: the engine did not open anything."""
 
     def _placed(self, scans: Sequence[CubeRequest]) -> Any:
         """The columns of the scans, called by their places."""
@@ -131,7 +131,7 @@ class SparkEngine:
 
 @contextmanager
 def _constant() -> Iterator[None]:
-    """Whatever the driver, its gateway or its network raises quotes values: it becomes the constant error."""
+    """Every error of the driver, its gateway or its network may quote values: it becomes the constant error."""
     try:
         yield
     except Exception:  # noqa: BLE001
