@@ -1,4 +1,4 @@
-"""`discreet effective`: what an advertised guarantee means beside exact totals."""
+"""`discreet effective`: the effective guarantee that an advertised one has alongside exact totals."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _four(epsilon: float) -> str:
 
 
 def _semi_adjacency(invariant: str | None, plan: Path | None) -> tuple[int, str]:
-    """The semi-adjacency a of a named kind of totals, or of a plan; and what it is, in words."""
+    """The semi-adjacency a of a named kind of totals, or of a plan, and these totals in words."""
     if (invariant is None) == (plan is None):
         raise ArgumentError("effective: give either --invariant or --plan")
     if plan is not None:

@@ -13,12 +13,12 @@ from typing import Any
 from discreet.exact.figures import enumerated, name, number
 from discreet.exact.numbers import text
 
-__all__ = ["column_words", "listed", "step_words"]
+__all__ = ["column_words", "list_names", "step_words"]
 
 _MOST_LISTED = 12
 
 
-def listed(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """The names as an enumeration: "a, b and c"; a long one ends in a number."""
     if len(names) > _MOST_LISTED:
         return f"{', '.join(names[:_MOST_LISTED])} and {len(names) - _MOST_LISTED} more"
@@ -33,7 +33,7 @@ def step_words(step: Mapping[str, Any]) -> str:
     if step["step"] == "impute":
         return f"{column}: a value that is not known is replaced by {_law_words(step)}, whatever the other data are."
     between = f"from {_shown(step['lower'])} to {_shown(step['upper'])}" if "lower" in step else None
-    kept = None if between else _quoted(step["categories"])
+    kept = None if between else _quote_values(step["categories"])
     if step["step"] == "clamp" and between:
         return f"{column}: values are moved into the range {between}; values that are not known stay so."
     if step["step"] == "clamp":
@@ -47,7 +47,7 @@ def _law_words(step: Mapping[str, Any]) -> str:
     if step["distribution"] == "weights":
         total = sum(Fraction(weight) for _, weight in step["weights"])
         shares = [(value, Fraction(weight) / total) for value, weight in step["weights"]]
-        return "one of " + listed([f"“{name(value)}” ({number(float(100 * share), 1)} %)" for value, share in shares])
+        return "one of " + list_names([f"“{name(value)}” ({number(float(100 * share), 1)} %)" for value, share in shares])
     within = " within the bounds of the column"
     if "lower" in step and "upper" in step:
         low, high = _shown(step["lower"]), _shown(step["upper"])
@@ -71,17 +71,24 @@ def _resize_words(step: Mapping[str, Any]) -> str:
 
 
 def column_words(column: Mapping[str, Any]) -> str:
-    """The declared domain of a column, as `Column.to_json` writes it: "numbers from 0 to 1,500 in steps of 1"."""
+    """The declaration of a column, as `Column.to_json` writes it: "numbers from 0 to 1,500 in steps of 1"."""
+    if "missing" not in column:
+        return _domain_words(column)
+    codes = [_shown(code) if column["type"] == "number" else f"“{name(code)}”" for code in column["missing"]]
+    return f"{_domain_words(column)}; {list_names(codes)} {'means' if len(codes) == 1 else 'mean'} not known"
+
+
+def _domain_words(column: Mapping[str, Any]) -> str:
     if column["type"] == "category":
         size = len(column["categories"])
-        return f"{number(size)} {'category' if size == 1 else 'categories'}: {_quoted(column['categories'])}"
+        return f"{number(size)} {'category' if size == 1 else 'categories'}: {_quote_values(column['categories'])}"
     if column["type"] == "date":
         return f"dates from {name(column['first'])} to {name(column['last'])}"
     return f"numbers from {_shown(column['lower'])} to {_shown(column['upper'])} in steps of {_shown(column['step'])}"
 
 
-def _quoted(values: Sequence[object]) -> str:
-    return listed([f"“{name(value)}”" for value in values])
+def _quote_values(values: Sequence[object]) -> str:
+    return list_names([f"“{name(value)}”" for value in values])
 
 
 def _shown(written: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.exact.canonical import canonical
 
-__all__ = ["amended", "amendment", "changes", "fixed_part", "short"]
+__all__ = ["amend", "amendment", "changes", "fixed_part", "short"]
 
 _SHOWN = 60
 _COLUMNS = "schema"
@@ -75,7 +75,7 @@ def amendment(before: str, now: str) -> str:
     return canonical(kept) if kept else ""
 
 
-def amended(before: str, details: Mapping[str, Any]) -> str:
+def amend(before: str, details: Mapping[str, Any]) -> str:
     """The declaration after an amendment.
 
     Raises:

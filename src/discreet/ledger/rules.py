@@ -65,7 +65,7 @@ def _differences(stored: Identity, asked: Identity) -> str:
     terms = (("measure", stored.measure, asked.measure), ("budget", shown(stored.budget), shown(asked.budget)))
     if not any(place[:1] == ("budget",) for place, _, _ in found):  # else it is told in its own parameters
         found += [((word,), old, new) for word, old, new in terms if old != new]
-    parts = [f"{_named(place)}: {_valued(old)} in the ledger, {_valued(new)} now" for place, old, new in found]
+    parts = [f"{_name_of(place)}: {_write_value(old)} in the ledger, {_write_value(new)} now" for place, old, new in found]
     more = [f"and {len(parts) - _MOST} more"] if len(parts) > _MOST else []
     return "; ".join([*parts[:_MOST], *more])
 
@@ -87,7 +87,7 @@ def _differing(
             yield from _differing((*place, key), old, new, depth - 1)
 
 
-def _named(place: tuple[str, ...]) -> str:
+def _name_of(place: tuple[str, ...]) -> str:
     """The words of a plan for a part of a declaration: `rows`, `column 'state': categories`."""
     match place:
         case ("schema", name):
@@ -104,7 +104,7 @@ def _named(place: tuple[str, ...]) -> str:
 _WORDS = {"relation": "neighbours", "kind": "measure"}
 
 
-def _valued(value: object) -> str:
+def _write_value(value: object) -> str:
     return "not there" if value is _ABSENT else short(value)
 
 
@@ -129,7 +129,7 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
     for reservation in reservations[1:]:
         requested = plus(requested, reservation.charge)
     if not fits(requested, account.remaining):
-        raise _exceeded(identity, requested, account.remaining)
+        raise _describe_excess(identity, requested, account.remaining)
     if not all(is_short(amount) for amount in plus(account.spent, requested)):
         raise ArgumentError(
             f"charge: its denominator does not combine with what '{identity.dataset}' has spent; "
@@ -175,7 +175,7 @@ def _require_fresh_names(book: Book, account: Account, reservations: Sequence[Re
             )
 
 
-def _exceeded(identity: Identity, requested: Amounts, remaining: Amounts) -> BudgetExceeded:
+def _describe_excess(identity: Identity, requested: Amounts, remaining: Amounts) -> BudgetExceeded:
     refused = BudgetExceeded("", requested, remaining)
     over = f"{shown(refused.difference)} (in the coordinates in which {identity.measure} adds)"
     advice = f"the largest spend that fits is {shown(remaining)}" if any(remaining) else "nothing more can be released"

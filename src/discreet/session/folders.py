@@ -27,7 +27,7 @@ from discreet.releases.document import FORMAT, Release
 from discreet.releases.files import DOCUMENT, DRAFT, TABLE, draft_folder, drafts_in, placed, problem_of
 from discreet.session.orders import Order
 
-__all__ = ["check_folders", "document_in", "drafts_for", "given_back", "put_in_place"]
+__all__ = ["check_folders", "document_in", "drafts_for", "give_back", "put_in_place"]
 
 
 def check_folders(orders: Sequence[Order]) -> None:
@@ -145,7 +145,7 @@ def drafts_for(orders: Sequence[Order], ledger: Entries) -> Iterator[list[Draft 
             folder = _folder_of(order)
             if folder is not None:
                 _clear(folder, ledger)
-            drafts.append(_drafted(folder))
+            drafts.append(_make_draft(folder))
         yield drafts
     except BaseException:
         for draft in drafts:
@@ -157,7 +157,7 @@ def _clear(folder: Path, ledger: Entries) -> None:
     """Deletes the drafts of dead processes that are incomplete, or were not committed and never will be."""
     for draft in abandoned(folder, DRAFT):
         release = document_in(draft.path, "to")
-        committed = False if release is None else _committed(release, ledger)
+        committed = False if release is None else _is_committed(release, ledger)
         if committed and release is not None:
             raise ArgumentError(
                 f"to='{folder}': has the files of '{release.name}'. A process committed it and died before the files "
@@ -167,7 +167,7 @@ def _clear(folder: Path, ledger: Entries) -> None:
             discarded(draft)
 
 
-def _committed(release: Release, ledger: Entries) -> bool | None:
+def _is_committed(release: Release, ledger: Entries) -> bool | None:
     """True if the ledger has committed the release; None if it was reserved in another ledger."""
     entries = ledger.entries()
     if any(entry.payload_digest == hashlib.sha256(release.payload).hexdigest() for entry in entries):
@@ -177,7 +177,7 @@ def _committed(release: Release, ledger: Entries) -> bool | None:
     return False if any(entry.digest == head for entry in entries) else None
 
 
-def _drafted(folder: Path | None) -> Draft | None:
+def _make_draft(folder: Path | None) -> Draft | None:
     try:
         return None if folder is None else draft_folder(folder)
     except OSError as wrong:
@@ -204,7 +204,7 @@ def put_in_place(release: Release, draft: Draft | None, order: Order) -> Release
     return Release(release.payload, folder) if done else ReleaseFailed(ReleaseFailed.UNPLACED)
 
 
-def given_back(release: Release, order: Order) -> Release:
+def give_back(release: Release, order: Order) -> Release:
     """A release of the ledger; if it is large, its files are in the folder of the order, as they were written.
 
     If a crash has left the files in a draft folder, they are moved to their final place.
@@ -223,7 +223,7 @@ def given_back(release: Release, order: Order) -> Release:
     problem = problem_of(parts, folder / TABLE)
     try:
         if problem:
-            _recovered(release, folder, problem, order.name)
+            _recover(release, folder, problem, order.name)
         if there is None or (folder / TABLE / DOCUMENT).exists():
             _write_document(release, folder)
         _clear_after(release, folder)
@@ -234,7 +234,7 @@ def given_back(release: Release, order: Order) -> Release:
     return Release(release.payload, folder)
 
 
-def _recovered(release: Release, folder: Path, problem: str, name: str) -> None:
+def _recover(release: Release, folder: Path, problem: str, name: str) -> None:
     """Moves the draft with the files of the release to its final place."""
     draft = next((one for one in drafts_in(folder) if not problem_of(release.parts, one)), None)
     if draft is None:

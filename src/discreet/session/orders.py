@@ -29,12 +29,12 @@ __all__ = [
     "Order",
     "amount_of",
     "charge_of",
+    "check_name",
     "check_names",
+    "check_order",
     "check_request",
-    "checked_name",
-    "checked_order",
     "declaration_json",
-    "recognised",
+    "recognises",
 ]
 
 
@@ -69,7 +69,7 @@ def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Descrip
     )
 
 
-def checked_name(name: object, what: str) -> str:
+def check_name(name: object, what: str) -> str:
     """The name of a data set or a release, in the form in which names are compared: Unicode's NFC.
 
     Raises:
@@ -83,7 +83,7 @@ def checked_name(name: object, what: str) -> str:
     return kept
 
 
-def checked_order(order: object) -> Order:
+def check_order(order: object) -> Order:
     """The order, with its name in the form in which names are compared.
 
     Raises:
@@ -91,7 +91,7 @@ def checked_order(order: object) -> Order:
     """
     if not isinstance(order, Order):
         raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
-    return replace(order, name=checked_name(order.name, "name"))
+    return replace(order, name=check_name(order.name, "name"))
 
 
 def check_names(orders: Sequence[Order]) -> None:
@@ -101,7 +101,7 @@ def check_names(orders: Sequence[Order]) -> None:
         ArgumentError: a name is not usable.
         LedgerError: two orders have the same name.
     """
-    names = [checked_name(order.name, "name") for order in orders]
+    names = [check_name(order.name, "name") for order in orders]
     for name in names:
         if names.count(name) > 1:
             raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
@@ -120,7 +120,7 @@ def check_request(request: object, schema: Schema, neighbours: Neighbours) -> No
         raise PlanError("request: was made for another schema or neighbouring relation; start from this session's table")
 
 
-def recognised(stored: StoredRelease, request: Plan) -> bool:
+def recognises(stored: StoredRelease, request: Plan) -> bool:
     """Whether the ledger has committed a release of this request: of the same plan, but for columns that it does not use.
 
     An entry of 0.1.0 has no digest of the used part of its plan; the plan in its release has that part.

@@ -14,7 +14,7 @@ from discreet.errors import LedgerError
 from discreet.exact.canonical import canonical
 from discreet.ledger import Identity, Ledger, Reservation, declarations
 from discreet.ledger.book import Book, follow
-from discreet.ledger.declarations import amended, amendment, changes, fixed_part
+from discreet.ledger.declarations import amend, amendment, changes, fixed_part
 from discreet.ledger.records import entry_digest
 
 AGE = {"name": "age", "type": "number", "lower": "0", "upper": "100", "step": "1"}
@@ -92,7 +92,7 @@ def test_an_amendment_leads_from_any_declaration_to_any_other() -> None:
         details = amendment(old, new)
         assert (details == "") == (old == new)
         if details:
-            assert amended(old, json.loads(details)) == new
+            assert amend(old, json.loads(details)) == new
             assert list(changes(old, json.loads(details)))
 
 

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _MOST_RECORDS = 1 << 50  # of one call: more would take days, and every sum below stays far inside int64
-_FEW, _SPARSE = 4096, 4096  # records, or one in so many: drawn one by one
+_FEW, _SPARSE = 4096, 4096  # at most this many records, or one in this many: drawn one by one
 _MANY_ROWS = 1024
 _MOST_WEIGHT = 1 << 62
 

@@ -44,7 +44,7 @@ def render_planner(chosen: Chosen, planned: Sequence[Planned]) -> str:
 
 
 def write_planner(chosen: Chosen, planned: Sequence[Planned], path: str | Path) -> Path:
-    """The page stands at `path`, whole or not at all; in a folder it is called planner.html.
+    """Writes the page to `path`, whole or not at all; in a folder it is called planner.html.
 
     Raises:
         ArgumentError: the file cannot be written.
@@ -65,7 +65,7 @@ def _data(document: dict[str, Any]) -> str:
 
 
 def _shown(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any]) -> dict[str, Any]:
-    """What stands in the page before its script runs."""
+    """The values that the page shows before its script runs."""
     rows, kind = document["rows"], type(chosen.budget)
     fresh = [coordinates(one.quote.spend) for one in planned if not one.stored]
     asked = tuple(sum(part, Fraction(0)) for part in zip(*fresh, strict=True)) or (Fraction(0),) * len(chosen.remaining)
@@ -105,7 +105,7 @@ def _error(error: float | None) -> str:
 
 
 def _epsilon(spend: Budget, chosen: Chosen, start: str = "") -> str:
-    """ε at the reported δ, rounded up, where the measure is another one."""
+    """ε at the reported δ, rounded up, where the measure is not stated in ε and δ."""
     if spend.pair is not None:
         return ""
     return f"{start}ε ≤ {decimal_up(spend.epsilon_at(chosen.report_delta), 4)} at δ = {decimal_up(chosen.report_delta)}"

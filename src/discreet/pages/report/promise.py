@@ -1,4 +1,4 @@
-"""What every person is promised, in words and figures: who is compared with whom, and what an attacker can find out."""
+"""The promise to every person, in words and figures: the compared tables, and the success of an attacker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FALSE_ALARMS = Fraction(1, 20)
 
 
 def comparison_words(guarantee: Guarantee) -> str:
-    """Who is compared with whom."""
+    """The publications that the promise compares."""
     start = "Compare this publication with one in which any one person's data had been"
     compared = relation_named(guarantee.relation).compared
     if guarantee.semi_adjacency is None:
@@ -28,7 +28,7 @@ def comparison_words(guarantee: Guarantee) -> str:
 
 
 def others_words(a: int) -> str:
-    """Whose rows change besides that of one person, so that the exact totals stay as they are; nothing for a = 1."""
+    """The further rows that change with the row of one person, so that the exact totals stay the same; empty for a = 1."""
     if a == 1:
         return ""
     return "together with at most one other row" if a == 2 else f"together with at most {number(a - 1)} other rows"
@@ -47,7 +47,7 @@ def detection_words(guarantee: Guarantee) -> str:
 
 
 def figures_of(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
-    """The guarantee in figures: as it was spent, as (ε, δ), and for whom."""
+    """The guarantee in figures: as it was spent, as (ε, δ), and the tables for which it holds."""
     holds = relation_named(guarantee.relation).holds
     if guarantee.semi_adjacency is not None:
         holds = compared_tables(guarantee.semi_adjacency)
@@ -77,8 +77,8 @@ def _equal(symbol: str, value: Fraction) -> str:
 def _power(guarantee: Guarantee) -> float:
     """An upper bound of the power of any test of level 5 % against one person's data.
 
-    For every (ε, δ) that holds, power ≤ min(e^ε·α + δ, 1 − e^−ε·(1 − δ − α)); the least over a few of them is taken and
-    rounded up by more than the doubles can be off.
+    For every (ε, δ) that holds, power ≤ min(e^ε·α + δ, 1 − e^−ε·(1 − δ − α)); the least over a few of them is rounded up
+    by more than the error of the doubles.
     """
     return min(1.0, min(_power_at(*pair) for pair in _pairs(guarantee.effective)) * (1 + 1e-9))
 

@@ -1,4 +1,4 @@
-"""What is published exactly beside the noisy numbers, and what that does to the guarantee: words, tables and warnings."""
+"""The exact totals and their effect on the guarantee: words, tables and warnings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from discreet.domain.declared_words import listed
+from discreet.domain.declared_words import list_names
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up
@@ -50,14 +50,14 @@ class ExactTable:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """What the page says of the exact totals.
+    """The section of the page on exact totals.
 
     Args:
-        change: what the data of one person can still change.
-        bound: the semi-adjacency a, and where it comes from.
-        cost: what the totals do to the guarantee.
-        comparison: rows of the table of both: what, as advertised, effectively.
-        warnings: what the totals give away about single rows.
+        change: the changes of one person's data that the totals allow.
+        bound: the semi-adjacency a, and the reason for it.
+        cost: the effect of the totals on the guarantee.
+        comparison: the rows of the table of both guarantees: a label, as advertised, effectively.
+        warnings: the facts about single rows that the totals reveal.
         tables: the numbers.
     """
 
@@ -70,10 +70,10 @@ class Exact:
 
 
 def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
-    """What is exact in a release; None where only the number of rows can be.
+    """The section on the exact totals of a release; None where at most the number of rows is exact.
 
     Raises:
-        ValueError: the semi-adjacency of the totals is not that of the guarantee.
+        ValueError: the totals and the guarantee have different semi-adjacencies.
     """
     exact_totals = document["invariants"]
     if not exact_totals:
@@ -93,7 +93,7 @@ def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
 
 
 def unprotected_words(document: Mapping[str, Any]) -> str:
-    """What is published exactly, in a sentence or two."""
+    """The exact numbers, in a sentence or two."""
     exact_totals = document["invariants"]
     if not exact_totals and neighbours_of(document["plan"]["neighbours"]).rows is not None:
         return "Nothing but the number of rows of the data set is published exactly; every other number below carries noise."
@@ -102,9 +102,8 @@ def unprotected_words(document: Mapping[str, Any]) -> str:
     rows = exact_totals["totals"]["rows"]
     exact = [] if rows is None else [f"the number of rows ({number(rows)})"]
     exact += [_part_words(part) for part in exact_totals["totals"]["parts"]]
-    return (
-        f"Exact and unprotected: {listed(exact)}. Every other number below carries noise, unless these numbers determine it."
-    )
+    shown = list_names(exact)
+    return f"Exact and unprotected: {shown}. Every other number below carries noise, unless these numbers determine it."
 
 
 def _part_words(part: Mapping[str, Any]) -> str:
@@ -114,7 +113,7 @@ def _part_words(part: Mapping[str, Any]) -> str:
     if part["part"] == "occupied":
         return f"which {'groups' if part['only'] is None else 'of some groups'} of {ways} have any rows"
     if part["part"] == "linear":
-        return f"the sums {listed([name(one) for one in part['values']])} over {ways}"
+        return f"the sums {list_names([name(one) for one in part['values']])} over {ways}"
     return f"{name(part['part'])} of {ways}"
 
 
@@ -136,7 +135,7 @@ def _change_words(a: int) -> str:
 
 
 def _bound_words(a: int, adjacency: Mapping[str, Any]) -> str:
-    """Where a comes from: never from the table itself, which it would tell about."""
+    """The reason for a: never the table itself, which a would then reveal."""
     known = "is exact" if adjacency["exact"] else "is a proved upper bound"
     reason = name(adjacency["reason"])
     return f"a = {number(a)} {known}. It follows from the declared columns and the totals alone ({reason})."
@@ -186,7 +185,7 @@ def _linear_table(part: Mapping[str, Any]) -> ExactTable:
     """Each name with its sum and its coefficients."""
     coefficients = part["coefficients"]
     rows = (
-        ExactRow((name(one),), (number(value), listed([_term(*cell) for cell in coefficients[one]])))
+        ExactRow((name(one),), (number(value), list_names([_term(*cell) for cell in coefficients[one]])))
         for one, value in part["values"].items()
     )
     remark = "Each row of the data adds the coefficient of its group, 0 where none is given."

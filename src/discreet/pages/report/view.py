@@ -1,4 +1,4 @@
-"""What stands on the page: a `Release` turned into texts, tables and bars. The template only puts them in their places."""
+"""The contents of the page: a `Release` turned into texts, tables and bars. The template only puts them in their places."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Page:
 
 
 def page_of(release: Release, artist: Artist | None = None) -> Page:
-    """The page of a release, its pictures drawn by `artist`, or by a process of their own.
+    """The page of a release. `artist` draws its pictures, or a separate process.
 
     Raises:
         KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError: the document lacks a part, holds
@@ -90,7 +90,7 @@ def page_of(release: Release, artist: Artist | None = None) -> Page:
 
 
 def _columns(plan: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The columns that the numbers come from, with what was declared of them."""
+    """The columns that the numbers come from, with their declared domains."""
     parts = [*plan["group_by"], *plan["statistics"]]
     parts += [group for part in plan["statistics"] for grouping in part.get("tables", ()) for group in grouping]
     used = {part.get("column") for part in parts} | {step["column"] for step in plan["steps"] if step["step"] == "where"}

@@ -1,11 +1,11 @@
-"""What a release document says, in plain sentences. Text only; the template escapes it."""
+"""The facts of a release document in plain sentences. Text only; the template escapes it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from discreet.domain.declared_words import listed
+from discreet.domain.declared_words import list_names
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import exact, text
@@ -28,7 +28,7 @@ def capital(sentence: str) -> str:
 
 
 def covered_words(interval: Mapping[str, Any]) -> str:
-    """What the intervals hold, how certainly, and whether each of them or all together."""
+    """The values that the intervals contain, with which probability, and whether each of them or all together."""
     level = f"{text(100 * exact(interval['level'], 'level'))}\u00a0%"
     covers = name(interval["covers"])
     if interval.get("hold") == "simultaneous":
@@ -37,24 +37,24 @@ def covered_words(interval: Mapping[str, Any]) -> str:
 
 
 def title_words(statistic: Mapping[str, Any], part: str = "") -> str:
-    """What one statistic is: "Mean of income"; with a `part`, which of its numbers: "25 % quantile of income"."""
+    """The title of one statistic, "Mean of income"; with a `part`, of one of its numbers, "25 % quantile of income"."""
     word = str(statistic["statistic"])
     kind = by_word().get(word)
     return title(part or capital(name(word)), statistic) if kind is None else kind.title(statistic, part)
 
 
 def what_words(document: Mapping[str, Any]) -> str:
-    """What was published: the statistics, the groups and the tables besides."""
+    """The published statistics, groups and further tables."""
     titles = [title_words(statistic) for statistic in document["statistics"]]
-    shown = listed([f"the {title[0].lower()}{title[1:]}" for title in titles])
+    shown = list_names([f"the {title[0].lower()}{title[1:]}" for title in titles])
     asked = {statistic["name"] for statistic in document["statistics"]}
     further = [name(frame["name"]) for frame in document.get("frames", ()) if frame["name"] not in asked]
-    besides = f" Further tables: {listed(further)}." if further else ""
+    besides = f" Further tables: {list_names(further)}." if further else ""
     return f"{capital(shown)}{_groups_words(document['plan'])}.{besides}"
 
 
 def _groups_words(plan: Mapping[str, Any]) -> str:
-    """For how many groups of what."""
+    """The number of groups, and their columns."""
     groups = plan["group_by"]
     if not groups:
         return ", of the whole table"
@@ -66,7 +66,7 @@ def _groups_words(plan: Mapping[str, Any]) -> str:
 
 
 def kept_words(statistic: Mapping[str, Any]) -> str:
-    """Whether the counts of a statistic add up to the exact totals; nothing for other statistics, or without totals."""
+    """A sentence on whether counts add up to the exact totals; empty for other statistics, or without totals."""
     told = statistic.get("totals")
     sentences = {
         "add up to the published ones": "These counts add up to the exact totals: the noise leaves every total as it is.",
@@ -77,7 +77,7 @@ def kept_words(statistic: Mapping[str, Any]) -> str:
 
 
 def people_words(document: Mapping[str, Any]) -> str:
-    """About whom, and whether their number is public."""
+    """The persons in the data set, and whether their number is public."""
     neighbours = neighbours_of(document["plan"]["neighbours"])
     most = neighbours.rows_per_person
     rows = "one row" if most == 1 else f"up to {number(most)} rows"
