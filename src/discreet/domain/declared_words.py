@@ -71,7 +71,14 @@ def _resize_words(step: Mapping[str, Any]) -> str:
 
 
 def column_words(column: Mapping[str, Any]) -> str:
-    """The declared domain of a column, as `Column.to_json` writes it: "numbers from 0 to 1,500 in steps of 1"."""
+    """The declaration of a column, as `Column.to_json` writes it: "numbers from 0 to 1,500 in steps of 1"."""
+    if "missing" not in column:
+        return _domain_words(column)
+    codes = [_shown(code) if column["type"] == "number" else f"“{name(code)}”" for code in column["missing"]]
+    return f"{_domain_words(column)}; {list_names(codes)} {'means' if len(codes) == 1 else 'mean'} not known"
+
+
+def _domain_words(column: Mapping[str, Any]) -> str:
     if column["type"] == "category":
         size = len(column["categories"])
         return f"{number(size)} {'category' if size == 1 else 'categories'}: {_quote_values(column['categories'])}"

@@ -9,6 +9,8 @@ machines, `conformance` the suite that compares an engine with the reference. An
   moved to them
 * `dialect`: The expressions in which SQL engines differ, which `sql` leaves to the engine that will run the statement
 * `keys`: The keys of a cube as columns of 64-bit integers, the way an engine groups by them
+* `missing`: Missing codes of numbers and dates: which cells are null because the declaration says so, in Python and in
+  SQL
 * `progress`: An engine that reports which stage of its work begins, in constant words. Nothing of the rows shows but
   the time they take
 * `resources`: The resources that the driver may use: memory, threads, and a folder for spilled data
@@ -78,9 +80,11 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
 
 
 def _check(engine: Engine, schema: Schema, shown: str) -> None:
+    from discreet.engines.missing import check_missing
     from discreet.engines.sql import check_grids
 
     check_header(engine.header, schema, shown)
+    check_missing(engine.header, schema)
     check_grids(engine.header, schema)
     spark = sys.modules.get("discreet.engines.spark.driver")  # no engine is Spark's where this is not loaded
     if spark is not None and isinstance(engine, spark.SparkEngine):
