@@ -249,7 +249,7 @@ def test_a_killed_release_is_charged_and_never_half_published(folder: Path, tall
         assert states(folder) == ["reserve", "commit"]
         assert (folder / "out" / "table").exists() == (moment == MOMENTS[4])
         if moment == MOMENTS[3]:
-            with pytest.raises(dp.ArgumentError, match="has the files of 'r', which was committed by a process that died"):
+            with pytest.raises(dp.ArgumentError, match=r"has the files of 'r'\. A process committed it and died"):
                 released(folder, "another name")
             assert states(folder) == ["reserve", "commit"]
         assert recovered(folder) == dp.Release.load(folder / "out")

@@ -14,7 +14,7 @@ STANDARD = ["asyncio", "multiprocessing", "unittest", "http", "ssl"]
 ENGINES = [
     *(f"discreet.engines.duckdb.{name}" for name in ("csv_files", "csv_lines", "database_files", "relations", "streams")),
     "discreet.engines.spark.driver",
-    "discreet.engines.sqlite",
+    "discreet.engines.sqlite.driver",
 ]
 PAGES = ["discreet.pages.explain", "discreet.pages.planner"]
 NEVER = ["scipy", "pandas", "pyarrow", "pyspark", "altair", "vl_convert", "discreet.audit", *STANDARD]

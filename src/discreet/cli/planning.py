@@ -1,4 +1,4 @@
-"""`discreet check` and `discreet quote`: everything that can be said of a plan without spending."""
+"""`discreet check` and `discreet quote`: everything that is known of a plan before anything is spent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Amounts = tuple[Fraction, ...]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a ledger stands with the data set of a plan.
+    """The state of the data set of a plan in its ledger.
 
     Attributes:
         head: the number of the last entry, 0 for an empty or missing ledger.
@@ -47,12 +47,12 @@ class Standing:
     declared: bool
 
     def gives_back(self, name: str, plan_digest: str) -> bool:
-        """Whether the ledger has a release of this name and plan (for which source, only a release can tell)."""
+        """True if the ledger has a release of this name and plan (only a release can determine for which source)."""
         entry = self.reserved.get(name)
         return entry is not None and entry.plan_digest == plan_digest and entry.sequence in self.committed
 
     def paid_otherwise(self, plan: PlanFile, name: str, quote: Quote) -> bool:
-        """Whether the ledger has a release of this name for another spend than the one that the plan asks for now."""
+        """True if the ledger has a release of this name for another spend than the one in the plan now."""
         open_spend = any(order.name == name and order.spend is None and order.error is None for order in plan.orders)
         return (
             name in self.reserved and not open_spend and budget_down(plan.budget, self.reserved[name].charge) != quote.spend
@@ -60,7 +60,7 @@ class Standing:
 
 
 def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
-    """The session of a plan: the header of its source fits, and its ledger knows the data set as it is declared.
+    """The session of a plan, whose source has a fitting header and whose ledger agrees with the declared data set.
 
     Raises:
         As `Session`.
@@ -80,7 +80,7 @@ def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None
 
 
 def standing(plan: PlanFile) -> Standing:
-    """Where the plan's ledger stands now. Creates no ledger.
+    """The state of the plan's ledger now. Creates no ledger.
 
     Raises:
         LedgerError: the ledger cannot be used.
@@ -97,7 +97,7 @@ def standing(plan: PlanFile) -> Standing:
 
 
 def checked_plan(path: Path) -> Answer:
-    """What a plan means, when everything that can be wrong with it was found to be right.
+    """The meaning of a plan, after every check has passed.
 
     Raises:
         DiscreetError: whatever `discreet release` would refuse before it spends.
@@ -129,7 +129,7 @@ def checked_plan(path: Path) -> Answer:
 
 
 def quoted_plan(path: Path) -> Answer:
-    """What the releases of a plan cost and how exact they will be.
+    """The costs of the releases of a plan, and their expected errors.
 
     Raises:
         DiscreetError: as `checked_plan`.
@@ -157,7 +157,7 @@ def quoted_plan(path: Path) -> Answer:
 
 
 def planner_page(path: Path, out: Path) -> Answer:
-    """The planner of a plan stands at `out`: its quotes, with sliders.
+    """Writes the planner of a plan to `out`: its quotes, with sliders.
 
     Raises:
         DiscreetError: as `quoted_plan`, but for releases that do not fit; or the page cannot be written.
@@ -190,7 +190,7 @@ def _quotes(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
         for order in plan.orders:
             spend = order.spend
             if spend is None and order.error is None and now.gives_back(order.name, order.request.digest):
-                # It was given all that remained then, and is given back for that.
+                # It was charged everything that remained then, and is returned for that charge.
                 spend = budget_down(plan.budget, now.reserved[order.name].charge)
             quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
     return quotes, now
@@ -206,7 +206,7 @@ def _charge(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Amoun
 
 
 def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
-    """The charge fits, coordinate by coordinate, as the ledger will compare it: equal is accepted."""
+    """Checks that the charge fits, coordinate by coordinate, as the ledger will compare it: equal is accepted."""
     if any(wanted > left for wanted, left in zip(charge, now.remaining, strict=True)):
         raise in_words(plan.dataset, plan.budget, BudgetExceeded("", charge, now.remaining))
 

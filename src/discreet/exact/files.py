@@ -1,9 +1,9 @@
-"""Files and folders that stand whole or not at all, durably, and the drafts in which they are made.
+"""Files and folders that are complete or do not exist, durably, and the drafts in which they are made.
 
-Whatever is made stands in a draft first: a hidden folder beside its place, which the process that made it keeps locked. The
-lock is one of the system on the folder itself. It ends with its process, however that ends, and no later process that is
-given the same number holds it. So a draft that nobody has locked is one of the dead, and the next who writes there removes
-it. Where folders cannot be locked, nothing is known to be dead, and nothing is removed.
+Everything is first made in a draft: a hidden folder next to its final place, which the process that made it keeps locked.
+The lock is a system lock on the folder itself. It ends with its process, however the process ends, and a later process with
+the same number does not hold it. So a draft without a lock belongs to a dead process, and the next process that writes there
+removes it. If folders cannot be locked, no draft is known to be dead, and none is removed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 PREFIX = ".discreet-"
-"""How the names of drafts begin."""
+"""The beginning of the names of drafts."""
 
 _SUFFIX = ".draft"  # those that discreet 0.1.0 left have none, and no lock that would tell whether they are needed
 _TRIED = "x" * 80 + ".parquet"  # in its draft as long a path as any that will be written
@@ -47,7 +47,7 @@ _UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS}
 
 
 class _Held:
-    """Whoever has it keeps a draft locked."""
+    """A lock on a draft: the draft stays locked while this object is held."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,7 +166,7 @@ def swept(folder: Path, prefix: str = PREFIX) -> None:
 
 
 def replaced(path: Path, write: Callable[[Path], object]) -> None:
-    """What `write` puts into a file stands at `path`, durably, in one step. A link at `path` is replaced, never followed.
+    """The file that `write` makes is at `path`, durably, in one step. A link at `path` is replaced, never followed.
 
     Raises:
         OSError: the folder cannot be written, or a folder or a device stands at `path`.

@@ -1,6 +1,6 @@
 """A plan: schema, neighbours, steps and one request. Data without behaviour, with one canonical JSON form and digest.
 
-A plan knows what the engine has to bring for it, its `layout`. Everything that is wrong with a request is found here, before
+A plan has a `layout`, the scans that the engine runs for it. Everything that is wrong with a request is found here, before
 any budget is spent and any data are opened.
 """
 
@@ -31,18 +31,18 @@ __all__ = [
 ]
 
 Intervals = Literal["each", "simultaneous"]
-"""What holds with probability 95 %: each interval by itself, or all intervals of a release together."""
+"""The event that has probability at least 95 %: each interval by itself, or all intervals of a release together."""
 
 INTERVALS: tuple[str, ...] = get_args(Intervals)
-"""The words for it."""
+"""The two words, in the order in which messages list them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is released about whom: one request on one table. Made by `Table.group_by(…).agg(…)`.
+    """One request on one table. `Table.group_by(…).agg(…)` makes it.
 
-    `intervals` says what holds with probability 95 %: "each" interval by itself, or all of them, "simultaneous". `facts`,
-    what is known of the table after its steps, and `layout`, what the engine brings, follow from the rest.
+    `intervals` determines what holds with probability 95 %: "each" interval by itself, or all of them together
+    ("simultaneous"). The rest determines `facts`, the facts of the table after its steps, and `layout`, its scans.
 
     Raises:
         PlanError: no statistic, names that collide, a statistic that its column does not allow, too many cells.
@@ -63,7 +63,7 @@ class Plan:
         facts = table_facts(self.schema, self.neighbours, self.steps)
         object.__setattr__(self, "facts", facts)
         if not self.statistics:
-            raise PlanError("agg(): asks for no statistic; name at least one, such as count()")
+            raise PlanError("agg(): has no statistic; name at least one, such as count()")
         for statistic in self.statistics:
             statistic.kind.reads.check(statistic, facts)
         _check_names(self)
@@ -74,7 +74,7 @@ class Plan:
             _check_resize(self, facts)
 
     def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
-        # A pickle has what was asked, and is checked when it is read; the rest follows.
+        # A pickle holds the request, which is checked when it is read; the rest is computed from it.
         return Plan, (self.schema, self.neighbours, self.steps, self.group_by, self.statistics, self.intervals)
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ def plan_json(plan: Plan) -> dict[str, object]:
         "group_by": [group_json(group, plan.facts) for group in plan.group_by],
         "statistics": [statistic_json(statistic) for statistic in plan.statistics],
     }
-    # Left out where it says nothing, so that a plan keeps the digest that ledgers know it by.
+    # The default is left out, so that a plan keeps the digest that ledgers hold.
     return shown if plan.intervals == "each" else {**shown, "intervals": plan.intervals}
 
 
@@ -112,7 +112,7 @@ def _check_names(plan: Plan) -> None:
     taken: dict[str, str] = {}
     for group in plan.group_by:
         if group.column in taken:
-            raise PlanError(f"group_by('{group.column}'): named twice")
+            raise PlanError(f"group_by('{group.column}'): the column is named twice")
         taken[group.column] = "a group column"
     for statistic in plan.statistics:
         if groupings_of(statistic):

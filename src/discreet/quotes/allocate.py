@@ -80,11 +80,11 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None) ->
 def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = None) -> Quote:
     """The noise that guarantees `target` for one row of the prepared table, whatever that costs one person.
 
-    Its spend is that of a row. Rows per person and a resize only choose the target, so one table of these quotes serves
-    every proportion, and every spend.
+    Its spend is the cost of one row. Rows per person and a resize only choose the target, so one table of these quotes
+    serves every proportion and every spend.
 
     Raises:
-        PlanError: as `quote`.
+        PlanError: the cases of `quote`.
     """
     asked = _asked(plan, exact_totals)
     recipes = recipes_of(asked)
@@ -105,7 +105,7 @@ def _lines(asked: Asked, recipes: Sequence[Recipe], measured: Sequence[Measured]
 def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> tuple[Target, ...]:
     """Guarantees of the noise that give `spend` to one person of the original data.
 
-    With exact totals and without a resize, that is `spend` itself: the sensitivities are those of semi-adjacent tables.
+    With exact totals and without a resize, this is `spend` itself: the sensitivities already compare semi-adjacent tables.
     After a resize they are the functional parameters of the whole release (Theorems R1 to R3): everything that reads the
     sample is composed inside and converted once; the a rows of semi-adjacent tables enter through the law of the copies
     (soundness 12). Otherwise group privacy over the rows of a person, inverted exactly. Under ApproxDP there are several,
@@ -148,7 +148,7 @@ def _measured(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[
     """The queries with the noise of a target, and their joint factor.
 
     Raises:
-        PlanError: nothing is asked that is not public already, or the target is too little for any noise.
+        PlanError: all answers are public already, or the target is too small for any noise.
     """
     weights = weights_of(asked, recipes)
     if not weights:
@@ -200,7 +200,7 @@ def _one(asked: Asked, named: Query, query: Query, share: Fraction, part: Target
 
 
 def _refuse_known(asked: Asked, query: Query) -> None:
-    """Whatever nobody's data can change is no statistic that needs noise.
+    """Checks that the data can change the answer: an answer that they cannot change needs no noise.
 
     Raises:
         PlanError: the answer is the same for all tables, or follows from the published totals.
@@ -228,7 +228,7 @@ def _part(target: Target, share: Fraction) -> Target:
 
 
 def _answer(asked: Asked, query: Query) -> Answer:
-    """What a mechanism has to know of the answer: that codes are chosen, or its size and what exact totals leave free."""
+    """The facts about the answer that mechanisms use: codes are chosen, or its size and what exact totals leave free."""
     return query.change(_Answered(asked, query), asked.facts)
 
 
@@ -275,7 +275,7 @@ def changes_of(quoted: Quote) -> tuple[Change, ...]:
 
 
 def _change(asked: Asked, query: Query) -> Change:
-    """What one replaced (or added) row can do; after a resize n is fixed, so there it is the change under replace-one."""
+    """The change by one replaced (or added) row; after a resize n is fixed, so it is the change under replace-one."""
     plan, rows = asked.plan, asked.facts.rows
     neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
     row = _OneRow(cells=plan.layout.cells, skipped=not counts_every_row(plan), neighbours=neighbours)

@@ -1,4 +1,4 @@
-"""How certain each noisy part has to be, so that an interval, or all intervals of a release, hold with probability `LEVEL`.
+"""The certainty of each noisy part with which an interval, or all intervals of a release, hold with probability `LEVEL`.
 
 An interval holds where a few statements about noise do: that a noise lies within its half-width, or a sum of noises; or that
 the tests of a quantile do not fail. If each of m statements fails with probability at most (1 - LEVEL)/m, then with

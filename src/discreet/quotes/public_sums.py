@@ -70,11 +70,11 @@ def sums_of_frame(plan: Plan, exact_totals: ExactTotals | None, groups: tuple[Gr
     outer = sums_of_counts(plan, exact_totals)
     width = prod(len(group_labels(group, facts)) for group in groups)
     exact, most = _repeated(outer.exact, width), _repeated(outer.most, width)
-    # The cells of the request are the sums of those of the frame where every row of theirs is in one of its groups.
+    # A cell of the request is the sum of its cells in the frame if every row is in one of the groups of the frame.
     if not all(is_complete(group, facts) for group in groups):
         exact, most = (), _merged(exact, most)
     inner = PublicSums((), ())
-    with suppress(PlanError):  # these cells may be those of no request: a column may be grouped and cut into bins at once
+    with suppress(PlanError):  # there may be no request with these cells: a column may be grouped and cut into bins at once
         longest = max(len(group.column) for group in (*plan.group_by, *groups))
         counted = Statistic(Count(), None, "n" * (longest + 1))  # no column is called like that
         whole = replace(plan, group_by=(*plan.group_by, *groups), statistics=(counted,))

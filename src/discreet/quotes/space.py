@@ -1,6 +1,6 @@
 """The sensitivity space of a request with exact totals: how far its answers move between semi-adjacent tables.
 
-S = {θ(X) - θ(X') : equal totals, at most a(t) rows differ}. Where the totals are those of a partition into classes, the
+S = {θ(X) - θ(X') : equal totals, at most a(t) rows differ}. If the totals are the sizes of the classes of a partition, the
 changed rows can be matched class by class, so a member of S is a sum of a(t) moves of one row *within its class*; for tables
 with one-way margins an entry of a count table is at most a(k-1)/k. Proofs: docs/proofs/semi-dp.md.
 """
@@ -44,11 +44,11 @@ class Space:
 
     Args:
         beside: the totals and a(t).
-        structure: the lattice of the row counts, None where plain noise has to serve.
-        across: whether a row can move to another cell of the request while its class of the totals stays the same.
-        tables: the columns of each table of totals that is published whole.
+        structure: the lattice of the row counts; None if plain noise must be used.
+        across: True if a row can move to another cell of the request while its class of the totals stays the same.
+        tables: the columns of each table of totals that is published as a whole.
         held: int64, the cells of the request that can hold a record; in all others every answer is 0, whatever the table.
-        cells: how many cells the request has.
+        cells: the number of cells of the request.
     """
 
     beside: ExactTotals
@@ -90,7 +90,7 @@ class Space:
         return self.of_counts(may_skip=self.structure is None)
 
     def of_counts(self, *, may_skip: bool) -> Sensitivity:
-        """The bounds for the row counts: as for the value 1, and less where the lattice is that of tables with margins."""
+        """The bounds for the row counts: the bounds for the value 1, or less if the totals are margins of tables."""
         general = self.of_values(1, 1, may_skip=may_skip)
         a = self.beside.adjacency.a
         if isinstance(self.structure, MarginTables) and all(table.depth == 1 for table in self.structure.tables):

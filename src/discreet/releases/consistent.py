@@ -41,10 +41,10 @@ def consistent_counts(
 ) -> ConsistentTable:
     """Non-negative integers near `noisy` whose sums over the groups of every constraint equal its totals exactly.
 
-    Cells of no constraint become max(noisy, 0). Where of any two constraints that share cells the groups of one lie within
-    those of the other, the result has the least sum of squared changes of all such tables. Else it is a controlled rounding
-    of the least-squares solution over the non-negative reals: each cell its floor or ceiling, or if no such table is found,
-    a little further off. A table that fits already comes back unchanged.
+    Cells without a constraint become max(noisy, 0). If for any two constraints that share cells the groups of one are within
+    the groups of the other, the result has the least sum of squared changes of all such tables. Otherwise it is a controlled
+    rounding of the least-squares solution over the non-negative reals: each cell is rounded down or up or, if no such table
+    is found, moved a little further. A table that meets the constraints already is returned unchanged.
 
     Args:
         noisy: int64, shape (cells,), at most 2**62 in size.
@@ -57,8 +57,8 @@ def consistent_counts(
             table, which can happen with many overlapping totals.
         InternalError: the result does not have the totals (never returned).
 
-    Source: the projection onto a simplex is that of Held, Wolfe and Crowder (Math. Program. 6, 1974, 62-88); for the
-    others see `_solvers`.
+    Source: the projection onto a simplex follows Held, Wolfe and Crowder (Math. Program. 6, 1974, 62-88); for the others
+    see `_solvers`.
     """
     _check_integers("noisy", noisy, -_MOST_NOISY, _MOST_NOISY)
     for place, (labels, totals) in enumerate(constraints):

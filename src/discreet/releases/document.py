@@ -242,13 +242,13 @@ class Release:
         return pd.DataFrame({name: table[name].to_list() for name in table.columns})
 
     def save(self, folder: str | Path, *, formulas: str = "escape") -> Path:
-        """release.json and a CSV and a Parquet file of each frame of `tables` stand in `folder`, each whole or not at all.
+        """`folder` has release.json, and a CSV and a Parquet file of each frame of `tables`, each complete or not at all.
 
-        Of a large release, its files in place of those of the table. In CSV files alone, a single quote stands before labels
-        that spreadsheets take for formulas, unless `formulas` is "keep".
+        A large release has its Parquet files instead of the two files of its table. In CSV files only, labels that
+        spreadsheets take for formulas get a single quote in front, unless `formulas` is "keep".
 
         Raises:
-            ArgumentError: the folder cannot be made or written, or holds another table; or files that are not as written.
+            ArgumentError: the folder cannot be made or written, or holds another table; or a release file was changed.
         """
         place, parts, _ = given_path(folder, "save()"), self.parts, checked_formulas(formulas)
         frames = all_frames(self.document, collected(self.scan().head(0))) if parts else self.tables

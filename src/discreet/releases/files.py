@@ -204,11 +204,11 @@ def _sha256(path: Path) -> str:
 
 
 def copied(parts: Sequence[TableFile], table: Path, folder: Path) -> None:
-    """The table stands in `folder` too, as it was written.
+    """`folder` has the table too, as it was written.
 
     Raises:
         OSError: it cannot be read or written.
-        ValueError: a file is not as it was written; there is no table in `folder` then.
+        ValueError: a file was changed since it was written; `folder` then has no table.
     """
     draft = draft_folder(folder)
     try:

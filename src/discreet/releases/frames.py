@@ -17,7 +17,7 @@ __all__ = ["ESCAPE", "FORMULAS", "all_frames", "checked_formulas", "for_csv", "f
 
 ESCAPE = "escape"
 FORMULAS = (ESCAPE, "keep")
-"""What becomes of labels in CSV files that spreadsheets take for formulas: a single quote before them, or nothing."""
+"""The ways to treat labels in CSV files that spreadsheets take for formulas: a single quote in front, or no change."""
 
 # How a formula begins for some spreadsheet, also in the wide forms of East Asia, but not where the whole is a number. A
 # quote that is there already is looked through, so that taking one away gives every label back.

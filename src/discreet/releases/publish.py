@@ -34,7 +34,6 @@ from discreet.releases.files import completed, table_json, write_part
 from discreet.releases.frames import frame_of
 from discreet.releases.labels import LabelColumn, all_rows
 from discreet.statistics.base import groupings_of, statistic_json
-from discreet.totals.adjacency import disclosures
 
 if TYPE_CHECKING:
     import polars as pl
@@ -163,7 +162,7 @@ def _in_files(draft: Path, chunks: Iterable[_Chunk]) -> dict[str, Any]:
 
 
 def _kind(values: NDArray[Any]) -> str:
-    """How the document calls the numbers of a column; `check_large` has seen to it that all parts have the same."""
+    """The document's name for the type of a column. All parts have the same type, as `check_large` has checked."""
     if values.dtype.kind not in "if":
         raise InternalError("a column of a large release has numbers of another type")
     return "integer" if values.dtype.kind == "i" else "real"
@@ -251,6 +250,8 @@ def _totals_json(quote: Quote) -> dict[str, Any] | None:
     exact_totals = quote.beside
     if exact_totals is None:
         return None
+    from discreet.totals.adjacency import disclosures  # releases without exact totals begin without it
+
     if exact_totals.totals is None:
         raise InternalError("the totals are not published")
     schema, adjacency = quote.plan.schema, exact_totals.adjacency
@@ -274,6 +275,6 @@ def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
 
 
 def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
-    """The statistic with what kind of number it is; for counts beside totals, whether they add up to them."""
+    """The statistic and the kind of its numbers; with exact totals, also whether its counts add up to them."""
     told = line.recipe.told(quote.noises(line), totals=quote.beside is not None)
     return {**statistic_json(line.statistic), "view": line.statistic.kind.view, **told}

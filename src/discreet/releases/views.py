@@ -34,12 +34,12 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
 
     The group columns, the numbers as they were published, and the view:
 
-    * counts, and the bins of a histogram: `<name>_consistent`, non-negative integers that have the exact totals and the
-      public number of rows, or are together no more than those, near the published counts in least squares;
-    * shares: `share_consistent`, which add up to 1; those of the consistent counts where the release has counts of rows;
+    * counts, and the bins of a histogram: `<name>_consistent`, non-negative integers near the published counts in least
+      squares, whose sums are the exact totals and the public number of rows, or at most these;
+    * shares: `share_consistent`, which add up to 1; if the release has counts of rows, the shares of the consistent counts;
     * one of several tables of `tables`: `count_whole`, non-negative integers near `count_consistent`, the least-squares
-      estimate in which the tables agree. They agree here too in the numbers of rows of every group that they share, and in
-      those of combinations of groups where such integers are found.
+      estimate in which the tables agree. The integers also agree in the number of rows of every group that two tables share,
+      and of combinations of groups if such integers are found.
 
     Args:
         release: with at least one count, share, histogram or table of counts.
@@ -125,9 +125,9 @@ def _shown(release: Release, view: _View, values: NDArray[Any]) -> pl.DataFrame:
 
     frame = release.tables[view.name] if view.tables else release.table
     labels = len(release.document["plan"]["group_by"]) if not view.tables else frame.columns.index("count")
-    beside = ["count_consistent"] if view.tables and "count_consistent" in frame.columns else []
-    shown = frame.select(*frame.columns[:labels], view.column, *beside)
-    name = "count_whole" if beside else f"{view.column}_consistent"
+    agreeing = ["count_consistent"] if view.tables and "count_consistent" in frame.columns else []
+    shown = frame.select(*frame.columns[:labels], view.column, *agreeing)
+    name = "count_whole" if agreeing else f"{view.column}_consistent"
     while name in shown.columns:
         name += "_view"
     return shown.with_columns(pl.Series(name, values.tolist(), dtype=pl.Float64 if values.dtype.kind == "f" else pl.Int64))
@@ -181,10 +181,10 @@ def _shares(document: Mapping[str, Any], view: _View, views: Sequence[_View]) ->
 
 
 def _agreed(views: Sequence[_View]) -> dict[str, NDArray[np.int64]]:
-    """The tables of a statistic as integers, the smallest first: each has the sums of those before it where they overlap.
+    """The tables of a statistic as integers, the smallest first: each has the sums of the previous tables on their overlap.
 
-    Where there are no such integers, for the overlaps of several groups may contradict each other, it has those of every
-    single group. Tables that were not made to agree, because rows may be in some and not in others, are seen by themselves.
+    The overlaps of several groups may contradict each other, and then no such integers exist: the table has only the sums of
+    every single group. Tables that were not made to agree, because rows may be in some and not in others, are independent.
     """
     found: dict[str, NDArray[np.int64]] = {}
     done: list[_View] = []

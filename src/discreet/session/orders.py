@@ -1,4 +1,4 @@
-"""What a spend means: an amount of the budget's measure, always for the original data; and an order that names one."""
+"""An order of one release, and its charge. A spend is an amount of the budget's measure, always for the original data."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ __all__ = [
     "Errors",
     "Order",
     "charge_of",
+    "check_name",
     "check_names",
-    "checked_name",
-    "checked_order",
+    "check_order",
     "declaration_json",
 ]
 
 
 Errors = Mapping[str, Amount] | None
-"""In place of a spend: the largest errors of some statistics by name."""
+"""The largest errors of some statistics, by name, instead of a spend."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One release that is asked for: what, for how much, under which name.
+    """A request for one release, with its spend and its name.
 
-    With `error`, the largest errors of some statistics by name, the spend is the smallest that meets them. A large release
-    is written to the folder `to`.
+    With `error`, the largest errors of some statistics by name, the spend is the smallest one that meets these errors. A
+    large release is written to the folder `to`.
     """
 
     request: Plan
@@ -49,7 +49,7 @@ class Order:
 
 
 def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:
-    """What a ledger freezes of a data set, as canonical JSON."""
+    """The declaration of a data set that a ledger freezes, as canonical JSON."""
     return canonical(
         {
             "schema": schema.to_json(),
@@ -60,11 +60,12 @@ def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Descrip
     )
 
 
-def checked_name(name: object, what: str) -> str:
+def check_name(name: object, what: str) -> str:
     """The name of a data set or a release, in the form in which names are compared: Unicode's NFC.
 
     Raises:
-        ArgumentError: no text, empty, longer than 200 characters, unprintable, or with blanks at its ends.
+        ArgumentError: the name is not a text, or is empty, longer than 200 characters, unprintable, or with blanks at its
+            ends.
     """
     kept = one_form(name) if isinstance(name, str) else ""
     if not kept or kept != kept.strip() or not kept.isprintable() or len(kept) > 200:
@@ -73,34 +74,34 @@ def checked_name(name: object, what: str) -> str:
     return kept
 
 
-def checked_order(order: object) -> Order:
+def check_order(order: object) -> Order:
     """The order, with its name in the form in which names are compared.
 
     Raises:
-        ArgumentError: no order, or no usable name.
+        ArgumentError: it is not an order, or its name is not usable.
     """
     if not isinstance(order, Order):
         raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
-    return replace(order, name=checked_name(order.name, "name"))
+    return replace(order, name=check_name(order.name, "name"))
 
 
 def check_names(orders: Sequence[Order]) -> None:
-    """Every order has a name, and no two have the same.
+    """Checks that every order has a name, and no two orders have the same name.
 
     Raises:
-        ArgumentError: no usable name.
-        LedgerError: one stands twice.
+        ArgumentError: a name is not usable.
+        LedgerError: two orders have the same name.
     """
-    names = [checked_name(order.name, "name") for order in orders]
+    names = [check_name(order.name, "name") for order in orders]
     for name in names:
         if names.count(name) > 1:
             raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
 
 
 def charge_of(spend: Budget, left: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """What the ledger is charged for a spend: its coordinates, or all that is left where that rounds down to the spend.
+    """The charge for a spend: its coordinates, or all that is left if this amount rounds down to the spend.
 
-    A root that was rounded down would leave a remainder that buys nothing: whoever spends all that remains leaves 0. The
+    Otherwise a root that was rounded down would leave a useless remainder: after a spend of all that remains, 0 is left. The
     charge is never below the coordinates of the spend, because its root was rounded down.
     """
     return left if budget_down(spend, left) == spend else coordinates(spend)

@@ -30,7 +30,7 @@ __all__ = ["SemiAdjacency", "disclosures", "is_vacuous", "semi_adjacency"]
 
 @dataclass(frozen=True, slots=True)
 class SemiAdjacency:
-    """How many rows the neighbours of semi-differential privacy differ in.
+    """The number of rows in which the neighbours of semi-differential privacy differ.
 
     Args:
         a: the parameter, or a proved upper bound of it.
@@ -108,7 +108,7 @@ def _disjoint_margins(least: Sequence[int], rows: int | None) -> SemiAdjacency:
 
 
 def _together(pieces: Sequence[_Piece], rows: int | None) -> SemiAdjacency:
-    """Independent components: each needs its own further rows, besides the one that all share (A3)."""
+    """The semi-adjacency of independent components: each needs further rows in addition to the one that all share (A3)."""
     apart = [piece for piece in pieces if piece.a > 1]
     if len(apart) <= 1:
         only = apart[0] if apart else pieces[0]

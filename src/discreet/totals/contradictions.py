@@ -70,7 +70,7 @@ def _complete(part: TotalsStatement, columns: tuple[str, ...], schema: Schema) -
 
 
 def _compare(first: TotalsStatement, second: TotalsStatement, totals: PublishedTotals, schema: Schema) -> None:
-    """Where both say all rows of a cell the numbers are equal, where one does it is not below the other."""
+    """Checks that two numbers of all rows of a cell are equal, and that such a number is not below a partial one."""
     columns = tuple(name for name in first.columns if name in second.columns)
     left, right = (_shared_margin(part, columns, totals, schema) for part in (first, second))
     left_all, right_all = (_complete(part, columns, schema) for part in (first, second))

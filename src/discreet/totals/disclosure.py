@@ -1,4 +1,4 @@
-"""What the published totals say about single rows, and whether they leave anything to protect."""
+"""The facts that published totals reveal about single rows, and the check that they leave something to protect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["disclosures", "is_vacuous"]
 
 
 def disclosures(invariants: Description, schema: Schema, totals: PublishedTotals | None) -> tuple[str, ...]:
-    """What the totals, which no noise covers, reveal about single rows, in words; empty before they are published.
+    """The facts that the totals, which no noise covers, reveal about single rows, in words; empty before they are published.
 
     A row is *determined* where every table with these totals gives it the same value: no guarantee protects that value.
     The words name columns and how many cells, never which.

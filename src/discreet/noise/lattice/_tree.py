@@ -152,7 +152,7 @@ def _octaves(over: NDArray[np.int64], under: NDArray[np.int64]) -> NDArray[np.in
 
 
 def integers(roots: Integers, sizes: NDArray[np.int64], blocks: NDArray[np.int64], proposal: Proposal) -> Integers:
-    """Splits every root into so many integers, laid end to end; a root's nodes belong to the vector `blocks` says."""
+    """Splits every root into as many integers as `sizes` has for it, end to end; `blocks` names the vector of each root."""
     out = np.zeros(int(sizes.sum()), dtype=roots.dtype)
     out[np.cumsum(sizes) - sizes] = roots
     owner = np.repeat(blocks, sizes)

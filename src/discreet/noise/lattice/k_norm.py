@@ -41,7 +41,7 @@ _ERROR = 2.0**-28  # that mass, and what the arithmetic of the transform adds
 def k_norm_noise(points: Points, epsilon: Amount, size: SupportsIndex, bits: Bits) -> NDArray[np.int64]:
     """`size` independent integer vectors v in the span of S with P(v) exactly proportional to exp(-epsilon ‖v‖_K).
 
-    A statistic all of whose changes beside the exact totals lie in S is ε-semi-DP once such a v is added.
+    If all changes of a statistic between tables with the same exact totals are in S, the statistic plus v is ε-semi-DP.
 
     Args:
         points: S, integer vectors, each with its negative; see `discreet.noise.lattice.cones.k_norm`.
@@ -76,7 +76,7 @@ def _largest(array: NDArray[Any]) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Choice:
-    """How an offset of norm h is drawn in proportion to exp(-epsilon h).
+    """The way to draw an offset of norm h with probability proportional to exp(-epsilon h).
 
     Attributes:
         upto: cumulative integer weights of the offsets, each at least 2^40 exp(-epsilon h).

@@ -50,7 +50,7 @@ _TABLE_BITS = 2048  # of a variance that the fast sampler takes
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The draw of one coefficient z_i, given those of the later basis vectors.
+    """The draw of one coefficient z_i, given the coefficients of the later basis vectors.
 
     Attributes:
         norm2: |b*_i|², b*_i the part of the basis vector that is orthogonal to the earlier ones. z_i has variance
@@ -171,7 +171,7 @@ def lattice_gaussian(lattice: Lattice, sigma2: Amount, size: SupportsIndex, bits
         Integers of shape (size, dimension); Python integers where a coefficient or cell might not fit into int64.
 
     Raises:
-        ArgumentError: if sigma2 is so small beside the basis that most proposals might be rejected.
+        ArgumentError: sigma2 is so small relative to the basis that most proposals might be rejected.
     """
     plan = _plan(lattice, positive(sigma2, "sigma2", most=MOST_SIGMA2))
     missing = checked_size(size)
@@ -185,7 +185,7 @@ def lattice_gaussian(lattice: Lattice, sigma2: Amount, size: SupportsIndex, bits
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a lattice and sigma2 determine: the variance of every step, and a number of 64 bits below which V accepts."""
+    """The constants of a lattice and sigma2: the variance of every step, and a number of 64 bits below which V accepts."""
 
     variances: tuple[Fraction, ...]
     surely: int

@@ -1,7 +1,7 @@
 """The Gaussian of integer vectors and tables whose sums are 0: noise that leaves exact totals exact.
 
 P(v) is exactly proportional to exp(-|v|²/(2 sigma2)) on the lattice of all integer vectors with the given sums 0. Added to a
-statistic that moves by at most Δ₂, inside the lattice, it gives ρ-zCDP beside the published sums, with ρ = Δ₂²/(2 sigma2)
+statistic that moves by at most Δ₂, inside the lattice, it gives ρ-zCDP with the published sums, where ρ = Δ₂²/(2 sigma2)
 (Theorem L1). Vectors are drawn by trees (Theorem L3): docs/proofs/lattice-gaussian.md.
 """
 

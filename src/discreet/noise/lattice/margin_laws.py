@@ -1,4 +1,4 @@
-"""What is certain about one cell of a lattice Gaussian: bounds of its tails and its variance, and intervals that cover.
+"""Certain facts about one cell of a lattice Gaussian: bounds of its tails and its variance, and intervals that cover.
 
 For P(v) ∝ exp(-|v|²/(2 sigma2)) on a lattice L let p be the squared length of the projection of a cell's unit vector onto
 the span of L. Then P(v_i = k) = C·r_k·exp(-k²/(2 sigma2 p)) with 1 - η ≤ r_k ≤ 1, the discrete Gaussian of variance sigma2·p

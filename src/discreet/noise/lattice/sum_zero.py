@@ -2,9 +2,9 @@
 
 With q = exp(-1/scale), v = G - G' for independent uniform weak compositions G, G' of r in d parts, where r has a mass
 proportional to (C(r + d - 1, d - 1) q^r)² (docs/proofs/lattice-knorm.md, Theorem L2). Neither r nor a composition is ever
-drawn. The d - 1 bars that separate the parts of G and those of G' lie among 0, …, r; merged, they are a word of bars of
-either kind, with gaps in between. The gaps are independent geometrics of ratio q². The word has a probability proportional
-to q^(2j), where j counts its rises, the places where a bar of G follows directly on one of G' (Theorem L2.1).
+drawn. The d - 1 bars that separate the parts of G, and the d - 1 bars of G', are among 0, …, r; merged, they are a word of
+bars of either kind, with gaps in between. The gaps are independent geometrics of ratio q². The word has a probability
+proportional to q^(2j), where j counts its rises, the places where a bar of G follows directly on one of G' (Theorem L2.1).
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ def _words(scale: Fraction, bars: NDArray[np.int64], bits: Bits) -> NDArray[np.b
 
 
 def _joined(bars: NDArray[np.int64], upper: NDArray[np.bool_], lower: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The word whose rises go from the bars of G' in `lower` up to those of G in `upper`, as many in either per block.
+    """The word whose rises go from the bars of G' in `lower` to the bars of G in `upper`, equally many in each block.
 
-    Any two such subsets belong to exactly one word: a bar of G comes after those bars of G' that are not after the lower
-    end of the last rise up to it, and after no other.
+    Any two such subsets belong to exactly one word: a bar of G comes after exactly the bars of G' that are not after the
+    lower end of the last rise up to it.
     """
     starts = np.repeat(np.cumsum(bars) - bars, bars)
     ends_of_lower = np.append(0, np.flatnonzero(lower) + 1)  # over all blocks, as the count of rises is
@@ -112,8 +112,9 @@ def _joined(bars: NDArray[np.int64], upper: NDArray[np.bool_], lower: NDArray[np
 def _upper_ends(scale: Fraction, bars: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]:
     """Per block a subset X of its p bars with P(X) proportional to C(p, |X|) q^(2|X|).
 
-    Bars that are chosen independently with probability q/(1 + q), that of an odd geometric, are a subset X with a
-    probability proportional to q^|X|. It is kept with a probability proportional to C(p, |X|) q^|X|, and else drawn again.
+    Bars that are chosen independently with probability q/(1 + q), the probability that a geometric is odd, are a subset X
+    with a probability proportional to q^|X|. It is kept with a probability proportional to C(p, |X|) q^|X|; otherwise it is
+    drawn again.
     """
     chosen = (scalar.geometric(scale, int(bars.sum()), bits) & 1).astype(bool)
     rejected = ~_kept(scale, bars, _per_block(chosen, bars), bits)
@@ -151,7 +152,7 @@ def _keeping(scale: Fraction, p: int, j: int) -> Ball:
 
 @lru_cache(maxsize=1 << 12)
 def _mode(scale: Fraction, p: int) -> int:
-    """Where f(j) = C(p, j) q^j is largest: the first j with f(j + 1) < f(j), that is (p - j) q < j + 1."""
+    """The j with the largest f(j) = C(p, j) q^j: the first j with f(j + 1) < f(j), that is (p - j) q < j + 1."""
 
     def falls(j: int) -> bool:
         return sign(lambda: j + 1 - (p - j) * (-1 / ball(scale)).exp()) > 0

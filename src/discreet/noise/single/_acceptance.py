@@ -79,7 +79,7 @@ def _losses(variance: Reals, centre: Reals) -> Reals:
 
 
 def below(v: NDArray[np.uint64], rough: Reals, exact: Callable[[int], Ball], bits: Bits) -> NDArray[np.bool_]:
-    """Whether V < A for every place, V being uniform with first 64 bits `v`, and `rough` A within the margin.
+    """True where V < A, for every place: V is uniform with first 64 bits `v`, and `rough` is A within the margin.
 
     `exact(i)` encloses the A of place i; it decides, with more bits of the same V, where 64 bits and doubles do not.
     """

@@ -30,7 +30,7 @@ __all__ = ["Weights", "centred", "gaussian", "geometric", "laplace", "rounded"]
 Reals = NDArray[np.float64]
 
 _GAUSSIAN_REACH = Fraction(6)  # in σ: the tail cells beyond hold 2e-9 of the mass
-_GAUSSIAN_BLOCKS = 48  # at least so many blocks per σ, once σ is that large
+_GAUSSIAN_BLOCKS = 48  # at least this many blocks per σ, once σ is this large
 _LAPLACE_REACH = 15  # in scales: the tail cells beyond hold 3e-7 of the mass
 _LAPLACE_BLOCKS = 32
 _SERIES_FROM = 64  # σ² from which the midpoint series stands for the rounded Gaussian
@@ -150,7 +150,7 @@ def rounded(sigma2: Fraction) -> Weights:
 
 
 def _listed(exact: Callable[[int | Fraction], Ball], reach: int) -> Callable[[Reals], Reals]:
-    """Where blocks are single integers and few, every weight is computed once from its enclosure."""
+    """If blocks are single integers and few, every weight is computed once from its enclosure."""
     values = np.array([enclosure(lambda x=x: exact(x))[1] for x in range(reach + 1)])  # type: ignore[misc]
     return lambda x: values[np.abs(x).astype(np.intp)]
 

@@ -34,12 +34,12 @@ _SUM_ERROR = 2.0**-51
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """The candidates of several choices, one choice after the other, those of equal loss side by side.
+    """The candidates of several choices, one choice after the other; candidates of equal loss form a run.
 
     Args:
         loss: integers, shape (runs,): int64, or Python integers where they may be larger.
-        many: int64, shape (runs,): how many candidates there are in the run, at least 1.
-        ends: int64, shape (choices,): where the runs of a choice end; every choice has at least one.
+        many: int64, shape (runs,): the number of candidates in the run, at least 1.
+        ends: int64, shape (choices,): the end of the runs of a choice; every choice has at least one run.
     """
 
     loss: NDArray[Any]

@@ -111,7 +111,7 @@ def _cdf_ball(law: Tailed, k: int) -> Ball:
 
 
 def _quantile(law: Symmetric, p: Fraction) -> int:
-    """By symmetry from the tails: to the left of 0 the first k that is no longer enough, else the first that is."""
+    """The p-quantile, from the tails by symmetry: left of 0 the first k no longer enough, otherwise the first k enough."""
 
     def enough(k: int) -> bool:
         return sign(lambda: _cdf_ball(law, k) - ball(p)) > 0

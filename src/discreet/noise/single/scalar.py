@@ -67,7 +67,7 @@ def discrete_gaussian_around(
 
 @lru_cache(maxsize=_KEPT)
 def _centred(sigma2: Fraction) -> Envelope:
-    """The family of centres in [-1/2, 1/2], in so many parts that a part's weights differ by little."""
+    """The family of centres in [-1/2, 1/2], with enough parts that the weights within a part differ by little."""
     count = 1
     while count < 16 and count * count * sigma2 < _PART_PRECISION:
         count *= 2

@@ -80,7 +80,7 @@ def _half_width(terms: tuple[tuple[int, Law], ...], coverage: Fraction) -> int:
 
 
 def _slack(terms: tuple[tuple[int, Law], ...], step: int) -> int:
-    """How far S may lie from its place on the grid."""
+    """An upper bound of the distance between S and its place on the grid."""
     return len(terms) * step // 2 if step > 1 else 0
 
 

@@ -1,4 +1,4 @@
-"""Templates and files of HTML pages. The only file that imports jinja2; `style.css` beside it is in every page."""
+"""Templates and files of HTML pages. The only file that imports jinja2; Every page includes `style.css` from this folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["template", "write_page"]
 
 @cache
 def template(path: Path) -> Template:
-    """The template at `path`: what is put into it is escaped, and `style.css` can be included."""
+    """The template at `path`: it escapes every value, and can include `style.css`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     folders = FileSystemLoader([path.parent, Path(__file__).parent])
@@ -28,7 +28,7 @@ def template(path: Path) -> Template:
 
 
 def write_page(page: str, path: str | Path, *, named: str) -> Path:
-    """The page stands at `path`, whole or not at all, as UTF-8; in a folder it is called `named`.
+    """Writes the page to `path`, whole or not at all, as UTF-8; in a folder it is called `named`.
 
     Returns:
         The path of the page.
