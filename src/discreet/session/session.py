@@ -18,7 +18,7 @@ from discreet.domain.words import one_line
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.engines.base import snapshot_before
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
-from discreet.exact.files import Draft, discarded
+from discreet.exact.files import Draft, discard
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
@@ -367,17 +367,17 @@ class Session:
                 # The charge stands in any case, and an error raised here would differ from the constant answer.
                 with suppress(Exception):
                     self._ledger.fail(sequence)
-                    discarded(draft)  # not if `fail` raises: the ledger may have committed the release
+                    discard(draft)  # not if `fail` raises: the ledger may have committed the release
         # Outside the except block the failure has no traceback into frames that hold private numbers.
         return ReleaseFailed() if release is None else put_in_place(release, draft, order)
 
     def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Draft | None) -> Release:
-        from discreet.releases.evaluate import scanned
+        from discreet.releases.evaluate import run_scans
         from discreet.releases.publish import publish
         from discreet.session.totals import require_totals, totals_scan
 
         exactly = [] if self._invariants is None else [self._exact_request(self._invariants)]
-        cubes = scanned(self._engine, order.request.layout, *map(totals_scan, exactly))
+        cubes = run_scans(self._engine, order.request.layout, *map(totals_scan, exactly))
         for request in exactly:
             require_totals(next(cubes), request, self.totals)
         head, left = self._ledger.left(self._identity)
