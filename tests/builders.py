@@ -9,6 +9,8 @@ import discreet as dp
 from discreet.ledger import Ledger
 
 PLANS = Path(__file__).parent / "plans"
+PATIENCE = 600
+"""Seconds until something that hangs is ended: far more than a loaded machine needs, as nothing is measured with it."""
 
 
 def plan_text(name: str) -> str:

@@ -136,11 +136,11 @@ def test_what_is_no_cell_is_refused(cell, tmp_path):
 @pytest.mark.parametrize(
     ("invariants", "words"),
     [
-        (lambda: dp.Totals("stat"), "'stat': not declared in the schema; did you mean 'state'"),
-        (lambda: dp.Totals("state", only=["C"]), "state='C': not a category of this column; known: A, B"),
+        (lambda: dp.Totals("stat"), "'stat': is not declared in the schema; did you mean 'state'"),
+        (lambda: dp.Totals("state", only=["C"]), "state='C': is not a category of this column; known: A, B"),
         (lambda: dp.Totals("state", only=["a"]), "did you mean|known: A, B"),
-        (lambda: dp.Totals("state", only=[True]), "state=True: not a category"),
-        (lambda: dp.Totals("veteran", only=[1]), "veteran=1: not a category"),
+        (lambda: dp.Totals("state", only=[True]), "state=True: is not a category"),
+        (lambda: dp.Totals("veteran", only=[1]), "veteran=1: is not a category"),
         (
             lambda: dp.Totals("age", only=[0.5]),
             "age=0.5: must lie on the grid of step 1; the nearest grid values are 0 and 1",
@@ -245,7 +245,7 @@ SEX = {"sex": {"f": 1, "m": 2, None: 1}}
         (dp.Totals("state"), {"state": {"A": True}}, "True"),
         (dp.Totals("state"), {"state": {"A": "1"}}, "'1'"),
         (dp.Totals("state"), {"state": {"A": 10**400}}, "number of more than|digits|10"),
-        (dp.Totals("state"), {"state": {"C": 1}}, "state='C': not a category"),
+        (dp.Totals("state"), {"state": {"C": 1}}, "state='C': is not a category"),
         (dp.Totals("state"), {"state": {("A", "B"): 1}}, "must have 1 values, not 2"),
         (dp.Totals("state"), {}, "missing"),
         (dp.Totals("state"), {"stat": {"A": 1}}, "'stat' .* is not among the invariants; did you mean 'state'"),

@@ -55,7 +55,7 @@ def test_no_two_measures_have_the_same_words() -> None:
 def test_an_unknown_word_is_never_another_measure() -> None:
     with pytest.raises(InternalError, match="no budget"):
         budget_named("rdp")
-    with pytest.raises(InternalError, match="no noise"):
+    with pytest.raises(ArgumentError, match="not a measure of noise"):
         noise_measure_named("approx-dp")
     with pytest.raises(ArgumentError, match="unknown"):
         measure_named("zcpd")

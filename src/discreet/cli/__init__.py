@@ -6,15 +6,14 @@ what it means for the budget (`exits`).
 * `auditing`: `discreet audit`: the releases of a plan, attacked by running their noise on data sets that the audit
   makes itself
 * `converting`: `discreet convert`: one guarantee in the words of another
-* `describing`: A plan in plain words: what was understood, so that a wrong bound or a wrong number of rows can be
-  seen
+* `describing`: A plan in plain words, so that its author notices a wrong bound or a wrong number of rows
 * `drafting`: A plan file as text: entries with their comments, and those that the custodian still has to fill in
-* `effective`: `discreet effective`: what an advertised guarantee means beside exact totals
+* `effective`: `discreet effective`: the effective guarantee that an advertised one has alongside exact totals
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
 * `ledgers`: `discreet ledger show`, `discreet ledger verify` and `discreet ledger export`
 * `numbers`: The first rows of a release as a table for people: one cell for a number and its interval
-* `output`: What the commands print: text for people, or one JSON object with the same facts
-* `planning`: `discreet check` and `discreet quote`: everything that can be said of a plan without spending
+* `output`: The output of the commands: text for people, or one JSON object with the same facts
+* `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
 """
@@ -46,7 +45,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # it would print local variables
 )
-_ledger = typer.Typer(help="Show, verify and export the record of what was spent.", no_args_is_help=True)
+_ledger = typer.Typer(help="Show, verify and export the record of all charges.", no_args_is_help=True)
 app.add_typer(_ledger, name="ledger")
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan file (TOML).")]
@@ -59,11 +58,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 _RARELY = 200_000
-"""New objects between two searches for garbage. Modules and plans are none, and a short command spent a tenth on looking."""
+"""New objects between two searches for garbage. Modules and plans are never garbage; searching took a tenth of a run."""
 
 
 def main() -> None:
-    """The command line has run; the process has its exit code."""
+    """Runs the command line and ends the process with its exit code."""
     gc.set_threshold(_RARELY)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -99,7 +98,7 @@ def init(
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: write a template to fill in.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a plan file: asks for what must be declared. Reads names and types of the columns, no values; spends nothing.
+    """Write a plan file from your answers. Reads the names and types of the columns, no values; spends nothing.
 
     Without a terminal to answer, it writes a template, in which you fill in the bounds and the categories.
     """
@@ -112,7 +111,7 @@ def init(
 
 @app.command(epilog="Example: discreet check plan.toml")
 def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
-    """Find whatever is wrong with a plan. Reads the header of the source, no rows; spends nothing, writes nothing."""
+    """Check a plan and report what is wrong. Reads the header of the source, no rows; spends nothing, writes nothing."""
     from discreet.cli.planning import checked_plan
 
     with exits():
@@ -146,7 +145,7 @@ def explain(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Explain the noise of each release: the tables that are compared, the effect of each step, and what one row can change.
+    """Explain the noise of each release: the compared tables, the effect of each step, and what one row can change.
 
     Reads no rows, spends nothing.
     """
@@ -186,15 +185,15 @@ def release(
         str | None, typer.Option(metavar="SIZE", help="The memory that the driver may use, such as 500MB.")
     ] = None,
     threads: Annotated[int | None, typer.Option(metavar="N", help="The number of threads that may count.")] = None,
-    spill: Annotated[str | None, typer.Option(metavar="DIR", help="The folder for what does not fit into memory.")] = None,
+    spill: Annotated[str | None, typer.Option(metavar="DIR", help="The folder for data that exceed the memory.")] = None,
     formulas: Formulas = "escape",
     as_json: AsJson = False,
 ) -> None:
     """Charge the releases of a plan, all or none, and write them to DIR: JSON, CSV, Parquet and an HTML report.
 
-    One release is written to DIR itself, several to a folder each inside DIR. A release that the ledger already
-    has for the same plan is written again at no charge, and one that was interrupted before any noise was drawn is finished
-    at no further charge.
+    One release is written to DIR itself; each of several gets a folder inside DIR. A release that the ledger already
+    has for the same plan is written again at no charge. A release that was interrupted before any noise was drawn is
+    finished at no further charge.
     """
     from discreet.pages.report.drawing import begin_drawing
 
@@ -257,7 +256,7 @@ def effective(  # noqa: PLR0917 (options have names)
     mu: Annotated[str | None, typer.Option(help="The advertised μ.")] = None,
     delta: Annotated[str | None, typer.Option(help="The δ of the advertised ε, or the δ at which to state ε.")] = None,
     invariant: Annotated[
-        str | None, typer.Option(help="What is exact: rows, totals, occupied, margins, or margins:K.")
+        str | None, typer.Option(help="The exact totals: rows, totals, occupied, margins, or margins:K.")
     ] = None,
     plan: Annotated[Path | None, typer.Option(help="A plan file: the totals in its [invariants] are exact.")] = None,
     *,
@@ -280,7 +279,7 @@ def ledger_show(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show budgets, what was spent and on what, and what remains."""
+    """Show the budgets, the charges and what remains."""
     from discreet.cli.ledgers import shown_ledger
 
     with exits():

@@ -24,7 +24,7 @@ REFUTED = 5
 
 
 def audit_plan(path: Path, runs: int, *, as_json: bool) -> None:
-    """The audit of every release of a plan is on stdout; the command leaves with `REFUTED` if a claim is false.
+    """Prints the audit of every release of a plan; the command leaves with `REFUTED` if a claim is false.
 
     Raises:
         DiscreetError: the plan is wrong, or none of it can be audited.
@@ -111,7 +111,7 @@ def _lines(one: Audit) -> list[str]:
 
 
 def _laws(one: Audit) -> list[str]:
-    """What was drawn, held against the declared laws."""
+    """The comparison of the drawn noise with the declared laws."""
     if not one.unlike:
         return [f"  laws: {len(one.checks)} probabilities of what is drawn are not refuted"] if one.checks else []
     wrong = [

@@ -12,10 +12,10 @@ __all__ = ["conversions"]
 
 
 def conversions(*, rho: str | None, mu: str | None, epsilon: str | None, delta: str | None) -> Answer:
-    """What the given parameters mean in other measures; every answer is rounded to the safe side.
+    """The given parameters in other measures; every answer is rounded to the safe side.
 
     Raises:
-        ArgumentError: a combination that says nothing, or parameters outside their domain.
+        ArgumentError: a combination from which nothing follows, or parameters outside their domain.
     """
     if rho is not None and mu is not None:
         raise ArgumentError("--rho and --mu: give one of them")

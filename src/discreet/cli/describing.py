@@ -1,17 +1,20 @@
-"""A plan in plain words: what was understood, so that a wrong bound or a wrong number of rows can be seen."""
+"""A plan in plain words, so that its author notices a wrong bound or a wrong number of rows."""
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from discreet.cli.output import aligned
 from discreet.domain.groups import BinGroup
-from discreet.domain.schema import Category
-from discreet.domain.steps import NumberFacts, step_json
-from discreet.domain.words import column_text, neighbours_text, step_text
+from discreet.domain.schema import Category, Column, Date, Number
+from discreet.domain.steps import NumberFacts
+from discreet.domain.words import column_facts, neighbours_text, step_facts
 from discreet.exact.figures import plural
+from discreet.exact.numbers import text
 from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, plan_json
 from discreet.plan.sizes import is_large
@@ -26,7 +29,7 @@ __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
 
 
 def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
-    """Data set, source, neighbours, budget, ledger and columns, as they were understood."""
+    """The data set, source, neighbouring relation, budget, ledger and columns, as the plan declares them."""
     state = "" if plan.ledger.exists() else " (not there yet; the first release creates it)"
     reported = plan.budget.pair is None
     delta = f"; ε is reported at δ = {number_text(plan.report_delta)}" if reported else ""
@@ -38,19 +41,19 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
         ("ledger", f"{plan.ledger}{state}"),
     ]
-    columns = [(name, column_text(column)) for name, column in plan.schema.columns.items()]
-    return [*aligned(facts), "columns", *aligned(columns)]
+    return [*aligned(facts), "columns", *aligned(column_facts(plan.schema))]
 
 
 def _totals(plan: PlanFile) -> list[tuple[str, str]]:
-    """What is published exactly, and what that means for everybody."""
+    """The totals that are published exactly, and the tables that the guarantee then compares."""
     if plan.invariants is None or plan.neighbours.rows is None:
         return []
     from discreet.totals.adjacency import semi_adjacency
+    from discreet.totals.words import comparison_words
 
     found = semi_adjacency(plan.invariants, plan.schema, None, plan.neighbours.rows)
     parts = [f"{statement_json(part)['part']} of {', '.join(part.columns)}" for part in plan.invariants.parts]
-    compared = f"the guarantee compares tables with the same totals that differ in up to {found.a} rows ({found.reason})"
+    compared = comparison_words(found, published=False)
     return [("exact", f"{'; '.join(parts)}: published without noise and not protected; {compared}")]
 
 
@@ -62,13 +65,13 @@ def release_lines(name: str, quote: Quote) -> list[str]:
     facts = [
         ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} {plural('row', cells)}"),
         ("reading", str(plan.layout)),
-        *((str(step["step"]), step_text(step)) for step in (step_json(step, plan.schema) for step in plan.steps)),
+        *step_facts(plan.schema, plan.steps),
     ]
     return [f"{name} ({amount_text(quote.spend)})", *aligned([*facts, ("digest", plan.digest)])]
 
 
 def release_facts(name: str, quote: Quote) -> dict[str, Any]:
-    """What `release_lines` says, for programs; `plan_digest` is what the ledger will hold."""
+    """The facts of `release_lines` for programs; the ledger will hold `plan_digest`."""
     return {
         "name": name,
         "plan_digest": quote.plan.digest,
@@ -85,7 +88,7 @@ def reading_facts(layout: Layout) -> dict[str, Any]:
 
 
 def left_out(plan: Plan) -> Iterator[str]:
-    """For each column with bins: which values are in none of them. A column that `where` limits is limited on purpose."""
+    """For each column with bins, the values that are in no bin. A column that `where` limits is limited on purpose."""
     facts = plan.facts
     groups = [*plan.group_by]
     for statistic in plan.statistics:
@@ -104,12 +107,30 @@ def left_out(plan: Plan) -> Iterator[str]:
             yield f"rows with {group.column} {' or '.join(outside)} are in no bin and do not count at all, not even as null"
 
 
+def _perhaps_codes(name: str, column: Column) -> Iterator[str]:
+    """Whether bounds look as if they made room for codes that stand for "not known", where no codes are declared."""
+    match column:
+        case Number() if not column.missing and column.lower < 0:
+            bound, code = f"lower bound is {text(column.lower)}", "-8"
+        case Number() if not column.missing and re.fullmatch("99+", text(column.upper)):
+            bound, code = f"upper bound is {text(column.upper)}", text(column.upper)
+        case Date() if not column.missing and column.last.year == dt.MAXYEAR:
+            bound, code = f"last day is {column.last}", str(column.last)
+        case _:
+            return
+    yield (
+        f"note: column '{name}': its {bound}, and no codes are declared missing; if the source has a code for "
+        f'"not known", such as {code}, write missing = [{code}]'
+    )
+
+
 def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
-    """What is allowed and yet seldom meant."""
+    """A note for everything that is allowed but seldom intended."""
     notes = []
     for name, column in plan.schema.columns.items():
         if not isinstance(column, Category) and column.size == 1:
             notes.append(f"note: column '{name}' can have only one value, because its bounds are equal")
+        notes += _perhaps_codes(name, column)
     for name, quote in quotes.items():
         notes += [f"note: '{name}': {words}" for words in left_out(quote.plan)]
         if is_large(quote.plan.layout):

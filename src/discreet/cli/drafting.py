@@ -14,7 +14,7 @@ _FILL_IN = "FILL IN"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A key with its value as TOML, or without one: then it stands there as a comment, which `discreet check` misses.
+    """A key with its value as TOML; without a value it is written as a comment, and `discreet check` reports it as missing.
 
     `comment` holds words of this program only, never names or types of the source.
     """
@@ -26,7 +26,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, such as "[data]", with its entries; `notes` stand above it."""
+    """A heading, such as "[data]", with its entries; `notes` are comments above it."""
 
     heading: str
     entries: tuple[Entry, ...]

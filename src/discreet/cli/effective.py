@@ -1,4 +1,4 @@
-"""`discreet effective`: what an advertised guarantee means beside exact totals."""
+"""`discreet effective`: the effective guarantee that an advertised one has alongside exact totals."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from discreet.planfile.read import load_plan
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget, amount_of
+from discreet.totals.words import compared_tables
 
 __all__ = ["effective_guarantee"]
 
@@ -48,7 +49,7 @@ def effective_guarantee(
     a, meaning = _semi_adjacency(invariant, plan)
     effective = advertised.group(a)
     lines = [
-        f"alongside {meaning}, the guarantee compares tables with the same totals that differ in up to a = {a} rows",
+        f"alongside {meaning}, the guarantee compares {compared_tables(a)}",
         f"advertised: {amount_text(advertised)}",
         f"effective:  {amount_text(effective)}",
     ]
@@ -70,7 +71,7 @@ def _four(epsilon: float) -> str:
 
 
 def _semi_adjacency(invariant: str | None, plan: Path | None) -> tuple[int, str]:
-    """The semi-adjacency a of a named kind of totals, or of a plan; and what it is, in words."""
+    """The semi-adjacency a of a named kind of totals, or of a plan, and these totals in words."""
     if (invariant is None) == (plan is None):
         raise ArgumentError("effective: give either --invariant or --plan")
     if plan is not None:

@@ -19,19 +19,19 @@ WRONG = 2
 OVER_BUDGET = 3
 FAILED = 4
 INTERRUPTED = 130
-"""What shells expect of a command that Ctrl-C has ended; nothing was spent."""
+"""The exit code that shells expect of a command that Ctrl-C has ended; nothing was spent."""
 
 
 @contextmanager
 def exits() -> Iterator[None]:
-    """An error of discreet made inside ends the command: its message on stderr, no traceback, its exit code."""
+    """Ends the command when discreet raises an error inside: the message on stderr, no traceback, the exit code."""
     try:
         yield
     except DiscreetError as error:
         leave(str(error), _code(error))
     except OSError as error:
         if error.errno == errno.EPIPE:
-            raise  # nobody reads any more; the command line knows what to do
+            raise  # nobody reads the output any more; the command line ends the process
         where = f"{shown_path(error.filename)}: " if isinstance(error.filename, str) else ""
         leave(f"{where}{reason(error)}; nothing was spent", WRONG)
     except KeyboardInterrupt:
@@ -39,7 +39,7 @@ def exits() -> Iterator[None]:
 
 
 def leave(message: str, code: int) -> NoReturn:
-    """The command ends with a message on stderr and an exit code.
+    """Ends the command with a message on stderr and an exit code.
 
     Raises:
         typer.Exit: always.

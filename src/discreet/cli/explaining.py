@@ -18,7 +18,7 @@ def explained_plan(path: Path, release: str | None) -> Answer:
     """The releases of a plan, or the one that is named, explained.
 
     Raises:
-        ArgumentError: no release has that name.
+        ArgumentError: `release` is not the name of a release of the plan.
         DiscreetError: as `discreet quote`.
     """
     plan = load_plan(path)

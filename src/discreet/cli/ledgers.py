@@ -32,7 +32,7 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
     """Budget, charges and remainder of every data set of a ledger, or of one.
 
     Raises:
-        LedgerError: no ledger there, damaged, or without that data set.
+        LedgerError: the file does not exist, is damaged, or does not have that data set.
     """
     lines: list[str | Grid] = []
     facts = []
@@ -51,10 +51,10 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
 
 
 def exported_ledger(file: Path) -> Answer:
-    """All entries of a ledger, one JSON object a line: the body that its digest is of, and the digest.
+    """All entries of a ledger, one JSON object per line: the body from which the digest was computed, and the digest.
 
     Raises:
-        LedgerError: no ledger there, or damaged.
+        LedgerError: the file does not exist or is damaged.
     """
     with _existing(file) as ledger:
         entries = [{**json.loads(entry_body(entry)), "digest": entry.digest} for entry in ledger.entries()]
@@ -62,12 +62,12 @@ def exported_ledger(file: Path) -> Answer:
 
 
 def verified_ledger(file: Path, releases: Path | None) -> Answer:
-    """The ledger is sound from its first entry to its last, and has every release in the folder `releases`.
+    """Checks that the ledger is sound from its first entry to its last, and has every release in the folder `releases`.
 
     Raises:
         LedgerError: it is not, and the message names the first broken entry; or it has not, and the message names the
             releases: the ledger is an older copy, or another.
-        ArgumentError: no release in the folder, or a file that was changed.
+        ArgumentError: the folder has no release, or a file was changed.
     """
     with _existing(file) as ledger:
         found = ledger.verify()
@@ -88,7 +88,7 @@ def verified_ledger(file: Path, releases: Path | None) -> Answer:
 
 
 def _contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
-    """How many releases are in `folder`; each was charged to the ledger with these entries, and is what it committed."""
+    """The number of releases in `folder`. The ledger with these entries charged and committed each of them."""
     stands(given_path(folder, "--releases"), "--releases")
     paths = sorted(folder.rglob("release.json"))
     if not paths:
@@ -113,7 +113,7 @@ def _loaded(path: Path) -> Release:
 
 
 def _is_in(release: Release, heads: dict[str, int], committed: dict[int, str]) -> bool:
-    """Whether the entry that the release shows was there when its head was written, and committed these very bytes."""
+    """True if the ledger had the entry that the release names when its head was written, and committed these very bytes."""
     shown = release.document.get("ledger")
     if not isinstance(shown, dict):
         return False

@@ -19,7 +19,7 @@ MOST_ROWS = 12
 def number_grid(table: pl.DataFrame, *, height: int | None = None) -> list[str | Grid]:
     """The first rows of the table of a release, rounded as in the report; below them how many more there are.
 
-    `height` says how many rows there are where the table is only the beginning of one.
+    `height` is the number of all rows, where the table is only the beginning of a longer one.
     """
     shown = table.head(MOST_ROWS)
     numbers = [title for title in table.columns if f"{title}_low" in table.columns and f"{title}_high" in table.columns]

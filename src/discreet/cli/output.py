@@ -1,4 +1,4 @@
-"""What the commands print: text for people, or one JSON object with the same facts."""
+"""The output of the commands: text for people, or one JSON object with the same facts."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command has found out: lines and tables for people, and facts for programs."""
+    """The result of a command: lines and tables for people, and facts for programs."""
 
     lines: Sequence[str | Grid]
     facts: Mapping[str, Any]
 
 
 def write(answer: Answer, *, as_json: bool) -> None:
-    """The answer is on stdout."""
+    """Prints the answer on stdout."""
     if as_json:
         typer.echo(json.dumps(answer.facts, indent=2, ensure_ascii=False))
         return
@@ -74,7 +74,7 @@ def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
 
 
 class Spinner:
-    """Turns with `what` while the work inside goes on, if stdout is a terminal; `tell` adds what is being done just now."""
+    """Turns next to `what` while the work inside goes on, if stdout is a terminal; `tell` adds the current stage."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -95,7 +95,7 @@ class Spinner:
             self._status = None
 
     def tell(self, stage: str) -> None:
-        """The stage is shown beside `what`, if the spinner turns."""
+        """The stage is shown after `what`, if the spinner turns."""
         if self._status is not None:
             from rich.text import Text
 

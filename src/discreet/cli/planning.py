@@ -1,4 +1,4 @@
-"""`discreet check` and `discreet quote`: everything that can be said of a plan without spending."""
+"""`discreet check` and `discreet quote`: everything that is known of a plan before anything is spent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import coordinates, from_coordinates, to_json
 from discreet.privacy.amounts import amount_text, budget_down, in_words
 from discreet.quotes.quote import Quote
-from discreet.session.orders import charge_of
+from discreet.session.orders import can_finish, charge_of, recognises
 from discreet.session.session import Session
 
 __all__ = ["Standing", "checked_plan", "opened", "planner_page", "quoted", "quoted_plan", "standing"]
@@ -31,13 +31,15 @@ Amounts = tuple[Fraction, ...]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a ledger stands with the data set of a plan.
+    """The state of the data set of a plan in its ledger.
 
     Attributes:
         head: the number of the last entry, 0 for an empty or missing ledger.
         remaining: what is left of the budget, in the coordinates in which the ledger adds.
         reserved: the last reservation of each name of the data set.
-        became: what became of the reservations, by their number.
+        became: the outcome of each reservation, by its number.
+        given_back: the names of the releases of the plan that the ledger has already.
+        goes_on: the names of those whose reservation is finished at no further charge.
         declared: whether the ledger holds the data set, whose declaration is fixed from then on.
     """
 
@@ -45,26 +47,17 @@ class Standing:
     remaining: Amounts
     reserved: Mapping[str, Entry]
     became: Mapping[int, ReleaseStanding]
+    given_back: frozenset[str]
+    goes_on: frozenset[str]
     declared: bool
 
-    def gives_back(self, name: str, plan_digest: str) -> bool:
-        """Whether the ledger has a release of this name and plan (for which source, only a release can tell)."""
-        return self._has(name, plan_digest) and self.became[self.reserved[name].sequence].state == "committed"
-
-    def goes_on(self, name: str, plan_digest: str) -> bool:
-        """Whether the ledger has a reservation of this name and plan that is finished at no further charge."""
-        return self._has(name, plan_digest) and self.became[self.reserved[name].sequence].resumable
-
-    def is_paid(self, name: str, plan_digest: str) -> bool:
-        """Whether this release costs no further charge, if it is asked for with the spend that it had."""
-        return self.gives_back(name, plan_digest) or self.goes_on(name, plan_digest)
-
-    def _has(self, name: str, plan_digest: str) -> bool:
-        entry = self.reserved.get(name)
-        return entry is not None and entry.plan_digest == plan_digest
+    @property
+    def paid(self) -> frozenset[str]:
+        """The names of the releases of the plan that cost no further charge, for the spend that they had."""
+        return self.given_back | self.goes_on
 
     def paid_otherwise(self, plan: PlanFile, name: str, quote: Quote) -> bool:
-        """Whether the ledger has a release of this name for another spend than the one that the plan asks for now."""
+        """True if the ledger has a release of this name for another spend than the one in the plan now."""
         open_spend = any(order.name == name and order.spend is None and order.error is None for order in plan.orders)
         return (
             name in self.reserved and not open_spend and budget_down(plan.budget, self.reserved[name].charge) != quote.spend
@@ -72,7 +65,7 @@ class Standing:
 
 
 def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
-    """The session of a plan: the header of its source fits, and its ledger knows the data set as it is declared.
+    """The session of a plan, whose source has a fitting header and whose ledger agrees with the declared data set.
 
     Raises:
         As `Session`.
@@ -92,7 +85,7 @@ def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None
 
 
 def standing(plan: PlanFile) -> Standing:
-    """Where the plan's ledger stands now. Creates no ledger.
+    """The state of the plan's ledger now. Creates no ledger.
 
     Raises:
         LedgerError: the ledger cannot be used.
@@ -100,16 +93,21 @@ def standing(plan: PlanFile) -> Standing:
     with Ledger.open(plan.ledger) as ledger:
         head = ledger.head_sequence()
         if not spellings(plan.dataset, ledger.datasets()):
-            return Standing(head, coordinates(plan.budget), {}, {}, declared=False)
+            return Standing(head, coordinates(plan.budget), {}, {}, frozenset(), frozenset(), declared=False)
         entries = ledger.entries(plan.dataset)
         begun = [entry for entry in entries if entry.kind == "reserve"]
         reserved = {one_form(entry.name): entry for entry in begun} | {entry.name: entry for entry in begun}
         became = {found.sequence: found for found in ledger.standings(plan.dataset)}
-        return Standing(head, ledger.remaining(plan.dataset), reserved, became, declared=True)
+        identity = ledger.identity(plan.dataset)
+        found = [(order, ledger.stored(identity, order.name)) for order in plan.orders]
+        given_back = frozenset(order.name for order, stored in found if stored and recognises(stored, order.request))
+        goes_on = frozenset(order.name for order, stored in found if stored and can_finish(stored, order.request))
+        remaining = ledger.remaining(plan.dataset)
+        return Standing(head, remaining, reserved, became, given_back, goes_on, declared=True)
 
 
 def checked_plan(path: Path) -> Answer:
-    """What a plan means, when everything that can be wrong with it was found to be right.
+    """The meaning of a plan, after every check has passed.
 
     Raises:
         DiscreetError: whatever `discreet release` would refuse before it spends.
@@ -141,7 +139,7 @@ def checked_plan(path: Path) -> Answer:
 
 
 def quoted_plan(path: Path) -> Answer:
-    """What the releases of a plan cost and how exact they will be.
+    """The costs of the releases of a plan, and their expected errors.
 
     Raises:
         DiscreetError: as `checked_plan`.
@@ -169,7 +167,7 @@ def quoted_plan(path: Path) -> Answer:
 
 
 def planner_page(path: Path, out: Path) -> Answer:
-    """The planner of a plan stands at `out`: its quotes, with sliders.
+    """Writes the planner of a plan to `out`: its quotes, with sliders.
 
     Raises:
         DiscreetError: as `quoted_plan`, but for releases that do not fit; or the page cannot be written.
@@ -181,7 +179,7 @@ def planner_page(path: Path, out: Path) -> Answer:
     plan = load_plan(path)
     quotes, now = _quotes(plan)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
-    releases = [Planned(name, quote, now.gives_back(name, quote.plan.digest)) for name, quote in quotes.items()]
+    releases = [Planned(name, quote, name in now.given_back) for name, quote in quotes.items()]
     written = write_planner(chosen, releases, out)
     lines = [f"{written} was written: open it in a browser. No row was read, and nothing was spent."]
     return Answer(lines, {"planner": str(written), "releases": list(quotes)})
@@ -201,8 +199,8 @@ def _quotes(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
         now = standing(plan)
         for order in plan.orders:
             spend = order.spend
-            if spend is None and order.error is None and now.is_paid(order.name, order.request.digest):
-                # It was given all that remained then, and is given back or finished for that.
+            if spend is None and order.error is None and order.name in now.paid:
+                # It was charged everything that remained then, and is returned or finished for that charge.
                 spend = budget_down(plan.budget, now.reserved[order.name].charge)
             quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
     return quotes, now
@@ -212,13 +210,13 @@ def _charge(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Amoun
     """The sum of the charges of the releases that are neither stored nor reserved yet."""
     total = (Fraction(0),) * len(coordinates(plan.budget))
     for name, quote in quotes.items():
-        if not now.is_paid(name, quote.plan.digest) or now.paid_otherwise(plan, name, quote):
+        if name not in now.paid or now.paid_otherwise(plan, name, quote):
             total = tuple(map(add, total, charge_of(quote.spend, now.remaining)))
     return total
 
 
 def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
-    """The charge fits, coordinate by coordinate, as the ledger will compare it: equal is accepted."""
+    """Checks that the charge fits, coordinate by coordinate, as the ledger will compare it: equal is accepted."""
     if any(wanted > left for wanted, left in zip(charge, now.remaining, strict=True)):
         raise in_words(plan.dataset, plan.budget, BudgetExceeded("", charge, now.remaining))
 
@@ -226,7 +224,7 @@ def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
 def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequence[str]:
     notes = note_lines(plan, quotes)
     for name, quote in quotes.items():
-        given_back = now.gives_back(name, quote.plan.digest)
+        given_back = name in now.given_back
         if given_back and now.paid_otherwise(plan, name, quote):
             was = amount_text(from_coordinates(type(plan.budget), now.reserved[name].charge))
             notes.append(
@@ -243,7 +241,7 @@ def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequen
 def _taken(plan: PlanFile, name: str, quote: Quote, now: Standing) -> str:
     """What a reservation of this name means for the release: finished by it, lost, or of another plan."""
     found = now.became[now.reserved[name].sequence]
-    if now.goes_on(name, quote.plan.digest) and not now.paid_otherwise(plan, name, quote):
+    if name in now.goes_on and not now.paid_otherwise(plan, name, quote):
         return (
             f"note: '{name}' is reserved, and nothing was drawn for it: `discreet release` with this plan finishes it at no "
             "further charge"

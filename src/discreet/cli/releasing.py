@@ -1,7 +1,7 @@
 """`discreet release` and `discreet report`: the commands that spend and write.
 
 Whatever can be refused is refused before the reservation, down to a folder that cannot be written. After it every way
-out says that the charge stands, with exit code 4 unless all is done.
+out says that the charge stands, with exit code 4 unless everything is done.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, opened, standing
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed
-from discreet.exact.files import replaced
+from discreet.exact.files import replace_file
 from discreet.exact.given_paths import require_writable, stands
 from discreet.exact.names import one_form
 from discreet.pages.report.drawing import Artist
@@ -28,10 +28,10 @@ from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import amount_text
 from discreet.releases.document import Release, guarantee_json
-from discreet.releases.frames import checked_formulas, for_csv
+from discreet.releases.frames import check_formulas, for_csv
 from discreet.releases.views import consistent
 from discreet.session.folders import document_in
-from discreet.session.orders import Order, checked_name
+from discreet.session.orders import Order, check_name
 
 __all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "report_folder"]
 
@@ -43,13 +43,13 @@ _STAGES = {"snapshot": "checking whether the source has changed", "count": "coun
 def release_plan(
     path: Path, out: Path, name: str | None, limits: Limits, artist: Artist, *, again: bool, formulas: str, as_json: bool
 ) -> None:
-    """The releases of a plan are charged, or found in the ledger, and written; a summary is on stdout.
+    """Charges the releases of a plan, or finds them in the ledger, and writes them, with a summary on stdout.
 
     Raises:
         DiscreetError: refused; nothing was spent.
         typer.Exit: 4, something failed after the charge.
     """
-    checked_formulas(formulas)
+    check_formulas(formulas)
     plan = load_plan(path)
     plan = plan if name is None else replace(plan, orders=renamed(plan.orders, name))
     plan = replace(plan, orders=tuple(replace(order, again=again) for order in plan.orders))
@@ -86,7 +86,7 @@ def release_plan(
 
 
 def _rehearse() -> None:
-    """Polars has its threads and memory. Where the system refuses them it ends the process: then before the charge."""
+    """Loads Polars with its threads and memory. Where the system refuses them, Polars ends the process before the charge."""
     import polars as pl
 
     frame = pl.DataFrame({"a": range(10**5)})
@@ -95,10 +95,10 @@ def _rehearse() -> None:
 
 
 def report_folder(folder: Path, artist: Artist) -> Answer:
-    """report.html stands beside the release.json in `folder`, or beside each one in its sub-folders.
+    """Writes report.html next to the release.json in `folder`, or next to each one in its sub-folders.
 
     Raises:
-        ArgumentError: no release there, or a folder that cannot be written.
+        ArgumentError: `folder` has no release, or cannot be written.
     """
     from discreet.pages.report import write_report
 
@@ -108,17 +108,17 @@ def report_folder(folder: Path, artist: Artist) -> Answer:
 
 
 def consistent_folder(folder: Path, statistic: str | None, formulas: str) -> Answer:
-    """consistent.csv and consistent.parquet stand beside the release.json in `folder`, or beside each in its sub-folders.
+    """Writes consistent.csv and consistent.parquet next to the release.json in `folder`, or next to each in its sub-folders.
 
     Raises:
-        ArgumentError: no release there, no such numbers in it, or a folder that cannot be written.
+        ArgumentError: `folder` has no release or cannot be written, or the release does not have such numbers.
     """
     written = []
     for place in _release_folders(folder, "consistent"):
         table = consistent(Release.load(place), statistic)
         try:
-            replaced(place / "consistent.csv", for_csv(table, formulas).write_csv)
-            replaced(place / "consistent.parquet", table.write_parquet)
+            replace_file(place / "consistent.csv", for_csv(table, formulas).write_csv)
+            replace_file(place / "consistent.parquet", table.write_parquet)
         except OSError as wrong:
             raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
         written.append(place / "consistent.csv")
@@ -141,15 +141,15 @@ def renamed(orders: Sequence[Order], name: str) -> tuple[Order, ...]:
     """The orders of a repeated run: a single one is called `name`, several "name: their own name".
 
     Raises:
-        ArgumentError: a name that no release can have.
+        ArgumentError: `name` is not a valid name of a release.
     """
     if len(orders) == 1:
-        return (replace(orders[0], name=checked_name(name, "--as")),)
-    return tuple(replace(order, name=checked_name(f"{name}: {order.name}", "--as")) for order in orders)
+        return (replace(orders[0], name=check_name(name, "--as")),)
+    return tuple(replace(order, name=check_name(f"{name}: {order.name}", "--as")) for order in orders)
 
 
 def folders_for(orders: Sequence[Order], out: Path) -> list[Path]:
-    """Where the results go: `out` itself for a single release, a folder each inside `out` for several."""
+    """The folders of the results: `out` itself for a single release; for several, one folder each inside `out`."""
     if len(orders) == 1:
         return [out]
     taken: list[str] = []
@@ -175,7 +175,7 @@ def _slug(name: str) -> str:
 
 
 def _check_folder(folder: Path, dataset: str, name: str) -> None:
-    """`folder` can be written, which was tried, and holds no other release, and no folder where a file has to stand."""
+    """Checks, by writing, that `folder` is writable and holds neither another release nor a folder in a file's place."""
     require_writable(folder, "--out")
     for file in _FILES.split(", "):
         place = folder / file
@@ -189,7 +189,7 @@ def _check_folder(folder: Path, dataset: str, name: str) -> None:
 
 
 def _written(answer: Release | ReleaseFailed, folder: Path, artist: Artist, formulas: str) -> str:
-    """What went wrong with a release, empty when its files stand in `folder`."""
+    """The message on a release that failed; empty when its files are in `folder`."""
     if isinstance(answer, ReleaseFailed):
         return str(answer)
     try:
@@ -207,7 +207,7 @@ def _written(answer: Release | ReleaseFailed, folder: Path, artist: Artist, form
 
 
 def _shown(answer: Answer, *, as_json: bool) -> str:
-    """What went wrong with the summary, empty when it is on stdout: a closed pipe or a full disk undoes no release."""
+    """The message on a failed summary; empty when it is on stdout. A closed pipe or a full disk does not undo a release."""
     try:
         write(answer, as_json=as_json)
     except OSError as error:
@@ -223,7 +223,7 @@ def _files_in(folder: Path) -> list[str]:
 
 
 def _after(plan: PlanFile, before: Standing, stop: BaseException) -> str:
-    """What to say of a command that `stop` has ended; empty when nothing was charged."""
+    """The message on a command that `stop` has ended; empty when nothing was charged."""
     word = "interrupted" if isinstance(stop, KeyboardInterrupt) else "failed"
     try:
         now = standing(plan)
@@ -255,7 +255,7 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _further_tables(release: Release) -> list[str | Grid]:
-    """The first rows of each histogram and table beside the main one, below the name of its files."""
+    """The first rows of each further histogram and table, below the name of its files."""
     lines: list[str | Grid] = []
     for title, frame in release.tables.items() if not release.parts else ():
         if title != "table" and "count_low" in frame.columns:
@@ -275,7 +275,7 @@ def _paid(release: Release, before: Standing) -> str:
 
 
 def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Budget, budget: Budget) -> Answer:
-    """What was charged, promised and written, with the first rows of each release, and what remains."""
+    """The charges, guarantees and files, the first rows of each release, and the remaining budget."""
     lines: list[str | Grid] = []
     facts = []
     for release, folder in done:

@@ -6,7 +6,6 @@ for the custodian to fill in. Bounds and categories never have a default, becaus
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -20,25 +19,25 @@ from discreet.cli.drafting import Entry, Section, listed, to_fill_in, written
 from discreet.cli.output import Answer
 from discreet.domain.neighbours import relations, whole_number
 from discreet.domain.schema import Category, Date, Number, Schema, whole_categories
-from discreet.engines import header_of
+from discreet.engines import header_of, source_text
 from discreet.engines.base import ColumnType
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
 from discreet.exact.figures import name as shown_name
 from discreet.exact.figures import plural
-from discreet.exact.files import created
+from discreet.exact.files import create_file
 from discreet.exact.given_paths import given_path, require_writable, stands
 from discreet.exact.numbers import exact, text
 from discreet.planfile.read import plan_of
 from discreet.planfile.tree import toml_root
 from discreet.planfile.write import toml_key, toml_visible
 from discreet.privacy.measures import budget_named, budgets
-from discreet.session.orders import checked_name
+from discreet.session.orders import check_name
 from discreet.statistics.registry import by_word
 
 __all__ = ["Asker", "nobody", "started_plan", "terminal"]
 
 Asker = Callable[[str, Callable[[str], None], str | None], str | None]
-"""A question, a check that raises ArgumentError for an answer that will not do, and a default: the answer, None for none."""
+"""From a question, a check that raises ArgumentError for a wrong answer, and a default to the answer, None for none."""
 
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "text": ("category", "number", "date"),
@@ -50,18 +49,18 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "date": ("date",),
     "timestamp": ("date",),
 }
-"""What a column of the source can be declared as; the first is the default."""
+"""The kinds that a column of the source can be declared as; the first is the default."""
 
 _MOST_LEFT = 8
 
 
 def nobody(question: str, check: Callable[[str], None], default: str | None) -> str | None:  # noqa: ARG001
-    """The default, for nobody is there to answer."""
+    """The default, because nobody can answer."""
     return default
 
 
 def terminal(question: str, check: Callable[[str], None], default: str | None) -> str | None:
-    """The answer that somebody types; asked again until it will do.
+    """The answer that somebody types; the question is repeated until the answer is valid.
 
     Raises:
         KeyboardInterrupt: the terminal was left.
@@ -80,11 +79,11 @@ def terminal(question: str, check: Callable[[str], None], default: str | None) -
 
 
 def started_plan(source: str, out: Path, ask: Asker) -> Answer:
-    """A plan file stands at `out`: complete as far as there were answers, with the rest to be filled in.
+    """Writes a plan file to `out`: complete as far as there were answers, with the rest to be filled in.
 
     Raises:
         SourceError: the header of the source cannot be read.
-        ArgumentError: there is such a file already, or it cannot be written.
+        ArgumentError: the file exists already, or cannot be written.
     """
     given_path(source, "SOURCE")
     if stands(out, "--out") or out.is_symlink():
@@ -99,12 +98,12 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
     sections += [column for column in columns if column is not None]
     if ask is nobody and len(sections) > 1:
         sections[1] = replace(
-            sections[1], notes=("Delete the columns that no release uses: what is not here is never read.",)
+            sections[1], notes=("Delete the columns that no release uses: a column that is not here is never read.",)
         )
     sections.append(_budget(ask))
     sections.append(_release(sections, out, ask))
     try:
-        created(out, lambda path: path.write_bytes(written(sections).encode()))
+        create_file(out, lambda path: path.write_bytes(written(sections).encode()))
     except OSError as wrong:
         raise ArgumentError(f"--out={out}: cannot be written ({wrong.strerror}); choose another place") from None
     missing = to_fill_in(sections)
@@ -132,9 +131,10 @@ def _told(out: Path, missing: list[str], left: list[str]) -> Iterator[str]:
 
 def _data(source: str, out: Path, ask: Asker) -> Section:
     stem = re.sub(r"[^\w.-]+", "-", Path(source.removeprefix("example:")).stem).strip("-") or "data"
+    written = source if source.startswith("example:") else source_text(out.parent, source)
     entries = [
         _text("dataset", "what the data set is called in the ledger", stem, ask, lambda a: _named(a, "dataset")),
-        Entry("source", toml_visible(_from_plan(source, out))),
+        Entry("source", toml_visible(written)),
         _choice(
             "neighbours",
             f"the neighbouring relation: {' or '.join(f'{kind.word} ({kind.about})' for kind in relations())}",
@@ -150,15 +150,8 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
         what += f"; with {' or '.join(sized)} only" if relation is None else ""
         entries.append(_number("rows", what, None, ask, lambda a: _counted(a, "rows")))
     entries.append(_number("rows_per_person", "how many rows one person can have", "1", ask, lambda a: _counted(a, "rows")))
-    entries.append(_text("ledger", "the file that counts what was spent", f"{stem}.db", ask, _nonempty))
+    entries.append(_text("ledger", "the file that records every charge", f"{stem}.db", ask, _nonempty))
     return Section("[data]", tuple(entries), ("Everything in this file is public. See docs/plan-file.md.",))
-
-
-def _from_plan(source: str, out: Path) -> str:
-    """The source as the plan file names it: relative paths start at the folder of the plan."""
-    if source.startswith("example:") or Path(source).is_absolute():
-        return source
-    return Path(os.path.relpath(source, out.parent)).as_posix()
 
 
 # Columns --------------------------------------------------------------------------------------------------------------
@@ -175,11 +168,10 @@ def _can_be_declared(name: str, kind: ColumnType) -> bool:
 
 
 def _column(name: str, kind: ColumnType, folder: Path, ask: Asker) -> Section | None:
-    """What is declared of a column; None where it is to be skipped, or its name or type cannot be declared."""
+    """The section that declares a column; None where it is skipped, or where its name or type cannot be declared."""
     if not _can_be_declared(name, kind):
         return None
-    texts = kind.kind == "any" and re.search("CHAR|CLOB|TEXT", kind.shown.upper())  # the names that SQLite takes for text
-    choices = _KINDS["text" if texts else kind.kind]
+    choices = _KINDS[kind.usual or kind.kind]
     question = f"column {shown_name(name)} ({shown_name(kind.shown)[:40]}): {', '.join(choices)} or skip"
     chosen = ask(question, lambda answer: _one_of(answer, (*choices, "skip")), choices[0])
     if chosen == "skip" or chosen is None:
@@ -253,7 +245,7 @@ def _dates(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry
 
 
 def _budget(ask: Asker) -> Section:
-    # First those of Gaussian noise, which serves many statistics best; of the others sampling is the strength.
+    # First the measures of Gaussian noise, which serves many statistics best; the others gain from sampling.
     words = tuple(kind.word for kind in sorted(budgets(), key=lambda kind: kind.amplified))
     measure = _choice("measure", f"how privacy is measured: {', '.join(words)}", words, words[0], ask)
     fields = budget_named((measure.value or "").strip('"')).fields
@@ -263,7 +255,7 @@ def _budget(ask: Asker) -> Section:
 
 
 def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
-    """The first release; asked again until the whole plan makes sense."""
+    """The first release; its questions are repeated until the whole plan is valid."""
     while True:
         by = ask("columns to group by, separated by commas (none: -)", _nonempty, "-")
         asked = ask(
@@ -281,12 +273,12 @@ def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
         wrong = None if to_fill_in([*sections, section]) else _refused([*sections, section], out)
         if wrong is not None:
             typer.echo(f"  {shown_name(str(wrong).removeprefix(f'{wrong.place}: '))}")
-        if wrong is None or ": release" not in wrong.place:  # what is wrong elsewhere is for `discreet check` to say
+        if wrong is None or ": release" not in wrong.place:  # `discreet check` reports the errors elsewhere
             return section
 
 
 def _refused(sections: list[Section], out: Path) -> PlanError | None:
-    """What is wrong with the plan, if anything. Paths in it start at the folder in which it will stand."""
+    """The error in the plan, if there is one. Paths in it start at the folder of the plan file."""
     try:
         plan_of(toml_root(written(sections).encode(), out))
     except PlanError as wrong:
@@ -346,7 +338,7 @@ def _one_of(answer: str, known: tuple[str, ...]) -> None:
 
 
 def _named(answer: str, what: str) -> None:
-    checked_name(answer, what)
+    check_name(answer, what)
 
 
 def _nonempty(answer: str) -> None:

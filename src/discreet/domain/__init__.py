@@ -1,11 +1,13 @@
-"""What is declared in public before anything is read: columns, neighbours, steps, groups.
+"""The public declarations, made before anything is read: columns, neighbours, steps, groups.
 
-* `codes`: What codes mean that are no position on a grid
+* `codes`: The code that is not a position on a grid
+* `declared_words`: The declared columns and the steps in words: one wording for commands, notebooks, explanations and
+  reports
 * `groups`: Groups of rows: categories, and bins of numbers and dates
-* `imputation`: Imputation laws: what a null is replaced by
-* `neighbours`: Who is compared with whom: the two neighbouring relations a custodian can declare, with all that is asked
-  of them
+* `imputation`: Imputation laws, the distributions that replace nulls
+* `missing`: Missing codes: values of the source that stand for "not known", such as -8 and 999, and that are read as null
+* `neighbours`: The two neighbouring relations that a custodian can declare, with all their facts
 * `schema`: Columns and their public domains
-* `steps`: What is done to the table before it is asked anything: clamp, impute, where, resize
-* `words`: How plans, quotes and releases look in a terminal and in a notebook: short, and without reading anything
+* `steps`: The steps that prepare the table: clamp, impute, where, resize
+* `words`: Plans, quotes and releases in a few words, for a terminal and for a notebook
 """

@@ -1,4 +1,4 @@
-"""What codes mean that are no position on a grid."""
+"""The code that is not a position on a grid."""
 
 from __future__ import annotations
 

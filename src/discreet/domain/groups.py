@@ -1,4 +1,4 @@
-"""Groups of rows: categories, and bins of numbers and dates. Descriptions only; `places` says which code is where."""
+"""Groups of rows: categories, and bins of numbers and dates. Descriptions only; `cube.places` puts codes into them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 Label = Value | None
-"""How a group is called in the release: a category, the text of a bin such as "[18, 30)", or None for the null group."""
+"""The name of a group in the release: a category, the text of a bin such as "[18, 30)", or None for the null group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class Bins:
 
 
 def bins(column: str, edges: Sequence[Amount | dt.date]) -> Bins:
-    """The half-open bins [e0, e1), [e1, e2), … of a numeric column or date, to group by.
+    """The half-open bins [e0, e1), [e1, e2), … of a number or date column, to group by.
 
-    The last bin includes its upper edge when that is the column's upper bound, or the one that a clamp has left it. Values
-    outside all bins, like rows that fail `where`, contribute 0.
+    The last bin includes its upper edge if this edge is the column's upper bound, either as declared or as a clamp has left
+    it. Values outside all bins, like rows that fail `where`, contribute 0.
     """
     if not isinstance(edges, list | tuple | range):
         raise PlanError(f"bins({printed(column)}): edges={printed(edges)} must be a list of at least two")
@@ -51,16 +51,16 @@ def bins(column: str, edges: Sequence[Amount | dt.date]) -> Bins:
 
 @dataclass(frozen=True, slots=True)
 class CategoryGroup:
-    """One group for each category that clamping has left, and one for null while the column can be null."""
+    """One group for each category that clamping has left, and one for null if the column can still be null."""
 
     column: str
 
 
 @dataclass(frozen=True, slots=True)
 class BinGroup:
-    """One group for each bin of codes [edges[i], edges[i+1]), and one for null while the column can be null.
+    """One group for each bin of codes [edges[i], edges[i+1]), and one for null if the column can still be null.
 
-    `labels` are the names of the bins; a last edge one beyond the highest code that is left closes the last bin there.
+    `labels` are the names of the bins. A last edge of one more than the highest possible code closes the last bin.
     """
 
     column: str
@@ -101,7 +101,7 @@ def _bin_group(by: Bins, facts: TableFacts) -> BinGroup:
     shown = [_shown(column, code) for code in codes]
     labels = [f"[{left}, {right})" for left, right in pairwise(shown)]
     if codes[-1] in {column_facts.high, column.size - 1}:
-        # The clamped values sit at the upper bound: a last bin without it would lose them silently.
+        # Clamping moves values to the upper bound: a last bin without this bound would lose them silently.
         codes[-1] += 1
         labels[-1] = labels[-1][:-1] + "]"
     return BinGroup(by.column, tuple(codes), tuple(labels))
@@ -113,7 +113,7 @@ def _shown(column: Number | Date, code: int) -> str:
 
 
 def group_labels(group: Group, facts: TableFacts) -> tuple[Label, ...]:
-    """The public labels of a group, in schema order; the null group, where there is one, comes last."""
+    """The public labels of a group, in schema order. If there is a null group, it comes last."""
     column_facts = facts[group.column]
     labels: tuple[Label, ...]
     if isinstance(group, BinGroup):
@@ -132,7 +132,7 @@ def group_json(group: Group, facts: TableFacts) -> dict[str, object]:
 
 
 def is_complete(group: Group, facts: TableFacts) -> bool:
-    """Whether every value of the column, and null where it can be null, is in one of the groups."""
+    """True if every value of the column, including null if it can be null, is in one of the groups."""
     column = facts[group.column]
     match group:
         case BinGroup(edges=edges):

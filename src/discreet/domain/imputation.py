@@ -1,7 +1,7 @@
-"""Imputation laws: what a null is replaced by. Fixed, public, independent of the data (seed 001, section 3).
+"""Imputation laws, the distributions that replace nulls: fixed, public, independent of the data (seed 001, section 3).
 
-On the grid every law is a table of integer weights, one per code, computed once from the plan: a continuous law is put on
-the grid by rounding to the nearest grid value, and mass outside the bounds sits at the bounds (clipped, not truncated).
+On the grid every law is a table of integer weights, one per code, computed once from the plan. A continuous law is rounded
+to the nearest grid value, and its mass outside the bounds is moved to the bounds (clipped, not truncated).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from discreet.exact.numbers import Amount, exact, text
 
 __all__ = ["ImputationLaw", "Normal", "Uniform", "Weights", "check_law", "integer_weights", "law_json", "law_weights"]
 
-# The weights of a clipped normal are rounded to multiples of 2**-48: the law is what the rounded table says.
+# The weights of a clipped normal are rounded to multiples of 2**-48: the rounded table defines the law.
 _NORMAL_SCALE = 2**48
 _MAX_TOTAL = 2**62
-_MAX_VALUES = 2**22  # a table of weights that is still made in a second
+_MAX_VALUES = 2**22  # a table of this many weights is still made in a second
 _MOST_NORMAL = 10**60
 
 
@@ -62,7 +62,7 @@ class Normal:
         if not self.sd > 0:
             raise ArgumentError(f"Normal(sd)={text(self.sd)}: must be greater than 0; for a constant use Uniform(x, x)")
         if not Fraction(1, 10**12) <= self.sd <= _MOST_NORMAL or not abs(self.mean) <= _MOST_NORMAL:
-            raise ArgumentError("Normal(mean, sd): mean must lie within ±1e60, and sd between 1e-12 and 1e60")
+            raise ArgumentError("Normal(mean, sd): mean must be within ±1e60, and sd between 1e-12 and 1e60")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -93,7 +93,7 @@ ImputationLaw = Uniform | Normal | Weights
 
 
 def check_law(law: ImputationLaw, column: Column, low: int, high: int, kept: tuple[int, ...]) -> None:
-    """Nothing, when `law` can impute a column with the codes [low, high] (numbers) or `kept` (categories).
+    """Checks that `law` can impute a column with the codes [low, high] (numbers) or `kept` (categories).
 
     Raises:
         ArgumentError: a law of the wrong kind, bounds off the grid or outside, unknown categories, weights beyond 2**62,
@@ -105,14 +105,16 @@ def check_law(law: ImputationLaw, column: Column, low: int, high: int, kept: tup
         values = [column.values[code] for code in kept]
         for value in law.weights:
             if column.code(value, "Weights") not in kept:
-                raise ArgumentError(f"Weights[{printed(value)}]: clamped away before{did_you_mean(value, values)}")
+                raise ArgumentError(
+                    f"Weights[{printed(value)}]: an earlier clamp has removed this category{did_you_mean(value, values)}"
+                )
     else:
         if isinstance(law, Weights):
             raise ArgumentError("Weights: a number or date is imputed by Uniform() or Normal(mean, sd)")
         _law_bounds(law, column, low, high)
         if high - low >= _MAX_VALUES:
             raise ArgumentError(
-                f"{type(law).__name__}: the column has {high - low + 1} grid values, more than {_MAX_VALUES} can be "
+                f"{type(law).__name__}: the column has {high - low + 1} grid values, and at most {_MAX_VALUES} can be "
                 "imputed; take a coarser step, or clamp to narrower bounds first"
             )
     law_weights(law, column, low, high)
@@ -159,7 +161,7 @@ def _law_bounds(law: Uniform | Normal, column: Number | Date, low: int, high: in
     last = high if law.upper is None else column.code(law.upper, "upper")
     if not low <= first <= last <= high:
         bounds = f"[{text(column.value(low))}, {text(column.value(high))}]"
-        raise ArgumentError(f"{type(law).__name__}: lower ≤ upper must lie within the column's bounds {bounds}")
+        raise ArgumentError(f"{type(law).__name__}: lower ≤ upper must be within the column's bounds {bounds}")
     return first, last
 
 

@@ -1,7 +1,7 @@
-"""Who is compared with whom: the two neighbouring relations a custodian can declare, with all that is asked of them.
+"""The two neighbouring relations that a custodian can declare, with all their facts.
 
-A relation is a frozen class that has what both of them have, and a place in the registry. Nothing else decides by its kind:
-whether n is public, whether a row appears or is replaced and which words it has are its own facts.
+A relation is a frozen class with the attributes that both classes here have, and an entry in the registry. No other code
+depends on its kind: the class itself states whether n is public, whether a row appears or is replaced, and its words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, SupportsIndex, TypeGuard, cast
 
-from discreet.errors import ArgumentError, InternalError, printed
+from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import number
 
 __all__ = [
@@ -28,36 +28,36 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class AddRemove:
-    """Two tables are neighbours when one has `rows_per_person` rows more; the number of rows is private."""
+    """Two tables are neighbours if one has `rows_per_person` rows more than the other; the number of rows is private."""
 
     rows_per_person: int = 1
 
     word: ClassVar[str] = "add-remove"
-    """In plan files and documents."""
+    """The name of the relation in plan files and documents."""
     needed: ClassVar[tuple[str, ...]] = ()
-    """What a plan file must say besides."""
+    """The further keys that a plan file must have."""
     about: ClassVar[str] = "it is private"
-    """In a question: what becomes of the number of rows."""
+    """Part of a question: whether the number of rows is public."""
     appears: ClassVar[bool] = True
-    """Whether a row appears in one of the tables; else it is in both, with other values."""
+    """True if a row is in one of the two tables only; otherwise it is in both, with other values."""
     allows_totals: ClassVar[bool] = False
-    """Whether exact totals may stand beside releases: they make the number of rows public."""
+    """True if exact totals may be published alongside releases: they make the number of rows public."""
     change: ClassVar[str] = "added or removed"
     compared: ClassVar[str] = "left out, or one person's added"
     guess: ClassVar[str] = "whether one person's data are there at all"
     holds: ClassVar[str] = "one person added or removed"
-    """What happens to the data of a person, in the sentences of documents and reports."""
+    """What happens to the data of one person, in the words of documents and reports."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows_per_person", whole_number(self.rows_per_person, "rows_per_person", least=1))
 
     @property
     def rows(self) -> int | None:
-        """None: the number of rows is private."""
+        """None, because the number of rows is private."""
         return None
 
     def of_size(self, rows: int) -> AddRemove:  # noqa: ARG002
-        """The relation for one row a person, on a table of so many rows."""
+        """The relation with one row per person, on a table of `rows` rows."""
         return AddRemove()
 
     def to_json(self) -> dict[str, object]:
@@ -65,19 +65,19 @@ class AddRemove:
         return {"relation": self.word, "rows_per_person": self.rows_per_person}
 
     def size_words(self) -> str:
-        """For people: whether the number of rows is public."""
+        """A sentence for readers about the number of rows: public or confidential."""
         return "The number of rows is confidential and protected"
 
     def text(self) -> str:
-        """For a terminal: the relation and what it makes of the number of rows."""
+        """A few words for a terminal: the relation, and whether the number of rows is public."""
         return f"{self.word}: the number of rows is private"
 
 
 @dataclass(frozen=True, slots=True)
 class ReplaceOne:
-    """Two tables of exactly `rows` rows are neighbours when they differ in `rows_per_person` rows; `rows` is public.
+    """Two tables of exactly `rows` rows are neighbours if they differ in `rows_per_person` rows; `rows` is public.
 
-    A source with another number of rows fails the release, without saying how many there are (soundness 4).
+    If the source has another number of rows, the release fails, and the error does not contain that number (soundness 4).
     """
 
     rows: int
@@ -98,7 +98,7 @@ class ReplaceOne:
         object.__setattr__(self, "rows_per_person", whole_number(self.rows_per_person, "rows_per_person", least=1))
 
     def of_size(self, rows: int) -> ReplaceOne:
-        """The relation for one row a person, on a table of so many rows."""
+        """The relation with one row per person, on a table of `rows` rows."""
         return ReplaceOne(rows)
 
     def to_json(self) -> dict[str, object]:
@@ -106,11 +106,11 @@ class ReplaceOne:
         return {"relation": self.word, "rows": self.rows, "rows_per_person": self.rows_per_person}
 
     def size_words(self) -> str:
-        """For people: whether the number of rows is public."""
+        """A sentence for readers about the number of rows: public or confidential."""
         return f"It has {number(self.rows)} rows; this number is public and not protected"
 
     def text(self) -> str:
-        """For a terminal: the relation and what it makes of the number of rows."""
+        """A few words for a terminal: the relation, and whether the number of rows is public."""
         return f"{self.word}: exactly {self.rows} rows, which is public"
 
 
@@ -125,24 +125,24 @@ def relations() -> tuple[type[Neighbours], ...]:
 
 
 def is_relation(value: object) -> TypeGuard[Neighbours]:
-    """Whether it is a relation of the registry."""
+    """True if the value is a relation of the registry."""
     return type(value) in _RELATIONS
 
 
 def relation_named(word: str) -> type[Neighbours]:
-    """The relation of this name, which the library has written itself.
+    """The relation with this name, which a plan or a document states.
 
     Raises:
-        InternalError: there is none.
+        ArgumentError: no relation has this name.
     """
-    for kind in _RELATIONS:
-        if kind.word == word:
-            return kind
-    raise InternalError(f"no relation has the name '{word}'")
+    known = {kind.word: kind for kind in _RELATIONS}
+    if word not in known:
+        raise ArgumentError(f"neighbours: relation='{word}' is unknown{did_you_mean(word, known)}")
+    return known[word]
 
 
 def neighbours_of(written: Mapping[str, object]) -> Neighbours:
-    """The relation that `to_json` wrote."""
+    """The relation that `to_json` has written."""
     facts = {key: value for key, value in written.items() if key != "relation"}
     return relation_named(str(written["relation"]))(**facts)  # type: ignore[arg-type]  # it checks its numbers itself
 

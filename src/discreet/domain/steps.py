@@ -1,7 +1,7 @@
-"""What is done to the table before it is asked anything: clamp, impute, where, resize.
+"""The steps that prepare the table: clamp, impute, where, resize.
 
-Each step is a frozen value that states its own local facts; `after` is the rule that says what is known of the table once
-the step is done (bounds, categories, nullability, number of rows, copies c and rate s). Nothing here sees a row.
+Each step is a frozen value that states its own local facts. The rule `after` derives the public facts of the table after
+the step (bounds, categories, nullability, number of rows, copies c and rate s). Nothing here sees a row.
 Steps hold codes of the schema's grids, so that every later part works on integers.
 """
 
@@ -70,7 +70,7 @@ class Impute:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Rows whose `column` lies outside the codes [low, high], or is null, contribute 0 to every statistic."""
+    """Rows whose `column` is outside the codes [low, high], or is null, contribute 0 to every statistic."""
 
     column: str
     low: int
@@ -79,7 +79,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class WhereIn:
-    """Rows whose `column` is none of the codes `kept`, or is null, contribute 0 to every statistic."""
+    """Rows whose `column` is not among the codes `kept`, or is null, contribute 0 to every statistic."""
 
     column: str
     kept: tuple[int, ...]
@@ -98,7 +98,7 @@ class Resize:
 
     @property
     def copies(self) -> int:
-        """c: how often each record is there before sampling."""
+        """c: the number of copies of each record before sampling."""
         return ceil(self.proportion)
 
     @property
@@ -112,7 +112,7 @@ Step = Clamp | ClampCategories | Impute | Where | WhereIn | Resize
 
 @dataclass(frozen=True, slots=True)
 class NumberFacts:
-    """What is known of a numeric column: all its non-null codes lie in [low, high]."""
+    """The facts of a numeric column: all its non-null codes are in [low, high]."""
 
     column: Number | Date
     low: int
@@ -122,7 +122,7 @@ class NumberFacts:
 
 @dataclass(frozen=True, slots=True)
 class CategoryFacts:
-    """What is known of a categorical column: its non-null codes are among `kept`."""
+    """The facts of a categorical column: its non-null codes are among `kept`."""
 
     column: Category
     kept: tuple[int, ...]
@@ -134,7 +134,7 @@ ColumnFacts = NumberFacts | CategoryFacts
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """What is known of the whole table. `rows` is public or None; copies c and rate s are those of the one resize."""
+    """The facts of the whole table. `rows` is public or None; the one resize determines the copies c and the rate s."""
 
     columns: Mapping[str, ColumnFacts]
     neighbours: Neighbours
@@ -151,12 +151,12 @@ class TableFacts:
             PlanError: the column is not declared; the message names the nearest one.
         """
         if not isinstance(name, str) or name not in self.columns:
-            raise PlanError(f"column {printed(name)}: not declared in the schema{did_you_mean(name, self.columns)}")
+            raise PlanError(f"column {printed(name)}: is not declared in the schema{did_you_mean(name, self.columns)}")
         return self.columns[name]
 
 
 def facts_of(schema: Schema, neighbours: Neighbours) -> TableFacts:
-    """What is known before any step: the schema's domains, every column nullable, n public only under ReplaceOne."""
+    """The facts before any step: the schema's domains, every column nullable, n public only under ReplaceOne."""
     columns: dict[str, ColumnFacts] = {}
     for name, column in schema.columns.items():
         if isinstance(column, Category):
@@ -167,7 +167,7 @@ def facts_of(schema: Schema, neighbours: Neighbours) -> TableFacts:
 
 
 def after(step: Step, facts: TableFacts) -> TableFacts:
-    """What is known after one more step.
+    """The facts after one more step.
 
     Raises:
         PlanError: a clamp, imputation or second resize after the resize, or a change of a column that `where` has used.
@@ -175,7 +175,7 @@ def after(step: Step, facts: TableFacts) -> TableFacts:
     if isinstance(step, Where | WhereIn):
         return replace(facts, filtered=facts.filtered | {step.column})
     if facts.resized:
-        raise PlanError(f"{_name(step)}: the table was resized already; resize is the last step, once")
+        raise PlanError(f"{_name(step)}: the table was resized already; there is one resize, and it is the last step")
     if isinstance(step, Resize):
         return replace(facts, rows=step.rows, copies=step.copies, rate=step.rate, resized=True)
     if step.column in facts.filtered:
@@ -190,16 +190,16 @@ def _column_after(step: Clamp | ClampCategories | Impute, facts: ColumnFacts) ->
         return replace(facts, nullable=False)
     if isinstance(step, ClampCategories) and isinstance(facts, CategoryFacts):
         kept = tuple(code for code in facts.kept if code in step.kept)
-        # A category that is left out turns into null, also after an imputation (soundness 2).
+        # A category that is left out becomes null, also after an imputation (soundness 2).
         return replace(facts, kept=kept, nullable=facts.nullable or kept != facts.kept)
     if isinstance(step, Clamp) and isinstance(facts, NumberFacts):
-        # A clamp works on the result of the one before: disjoint ranges meet in one value, bounds are never inverted.
+        # A clamp works on the result of the previous clamp: disjoint ranges leave one value, and bounds are never inverted.
         return replace(facts, low=_clip(facts.low, step), high=_clip(facts.high, step))
     raise PlanError(f"{_name(step)}: does not fit the type of the column")
 
 
 def conditions_of(steps: Iterable[Step]) -> list[Where | WhereIn]:
-    """The steps by which a row may count nowhere."""
+    """The steps that can exclude a row from every group."""
     found: list[Where | WhereIn] = []
     for step in steps:
         match step:
@@ -240,7 +240,7 @@ def where_step(facts: TableFacts, name: str, to: object) -> Step:
     """The condition on one column: lower ≤ value ≤ upper for numbers and dates, one of a list of categories otherwise.
 
     Raises:
-        PlanError: as `clamp_step`.
+        PlanError: the same cases as for `clamp_step`.
     """
     column = facts[name]
     if isinstance(column, CategoryFacts):
@@ -270,10 +270,10 @@ def impute_step(facts: TableFacts, name: str, law: object) -> Impute:
 
 
 def resize_step(rows: object, proportion: Amount) -> Resize:
-    """The resize to `rows` ≥ 1 rows of which at most `proportion` > 0 times the original rows are real.
+    """The resize to `rows` ≥ 1 rows, of which at most `proportion` > 0 times the original number are real.
 
     Raises:
-        PlanError: rows is no whole number of at least 1, or the proportion is not in (0, 1000].
+        PlanError: `rows` is not a whole number of at least 1, or the proportion is not in (0, 1000].
     """
     try:
         number = whole_number(rows, "resize(rows)", least=1)
@@ -318,7 +318,7 @@ def _shown(column: Column, code: int) -> str:
 
 
 def step_json(step: Step, schema: Schema) -> dict[str, object]:
-    """The step as canonical JSON values, in values of the column rather than codes."""
+    """The step as canonical JSON values, with values of the column instead of codes."""
     if isinstance(step, Resize):
         return {"step": "resize", "rows": step.rows, "proportion": text(step.proportion)}
     column = schema[step.column]

@@ -1,6 +1,6 @@
-"""How plans, quotes and releases look in a terminal and in a notebook: short, and without reading anything.
+"""Plans, quotes and releases in a few words, for a terminal and for a notebook. Nothing is read for them.
 
-Text of others is shown as text: names lose what cannot be seen, and HTML escapes everything.
+Text of others is shown as text: invisible characters are removed from names, and HTML escapes everything.
 """
 
 from __future__ import annotations
@@ -9,40 +9,40 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from discreet.domain.declared_words import column_words, step_words
 from discreet.domain.groups import Group
 from discreet.domain.neighbours import Neighbours
-from discreet.domain.schema import Category, Column, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.domain.steps import Step, step_json
 from discreet.exact.figures import decimals_for, interval, name, number, plural
-from discreet.exact.numbers import text
 
 __all__ = [
     "Facts",
     "card",
-    "column_text",
+    "column_facts",
     "declared_facts",
     "neighbours_text",
     "number_rows",
     "one_line",
     "release_card",
     "request_text",
-    "step_text",
+    "step_facts",
 ]
 
 Facts = Sequence[tuple[str, str]]
-"""Pairs of a word and what is to be said of it."""
+"""Pairs of a word and its description."""
 
 _MOST_ROWS = 20
 _CELL = "text-align: left; vertical-align: top; padding: 0.1em 0.8em 0.1em 0"
 
 
 def one_line(what: str, *parts: str) -> str:
-    """The one line of an object: "<Quote of ρ = 0.1: …>"."""
+    """An object in one line: "<Quote of ρ = 0.1: …>"."""
     return f"<{' '.join([what, *(name(part) for part in parts if part)])}>"
 
 
 def card(title: str, facts: Facts, *tables: Sequence[Sequence[str]]) -> str:
-    """A piece of HTML for a notebook: title, facts, and tables with their headings first. No script, everything escaped."""
+    """A piece of HTML for a notebook: title, facts, and tables whose first rows are headings. No script, all escaped."""
     told = "".join(f'<tr><th scope="row" style="{_CELL}">{_shown(key)}</th>{_cell(value)}</tr>' for key, value in facts)
     shown = "".join(f"<table>{_head(rows[0])}{''.join(map(_row, rows[1:]))}</table>" for rows in tables if rows)
     return f"<div><p><strong>{_shown(title)}</strong></p><table>{told}</table>{shown}</div>"
@@ -66,14 +66,23 @@ def _shown(value: str) -> str:
 
 
 def declared_facts(schema: Schema, neighbours: Neighbours, steps: Sequence[Step]) -> Facts:
-    """What was declared of a table, and the steps on it."""
-    columns = [(column, column_text(kind)) for column, kind in schema.columns.items()]
-    done = [step_json(step, schema) for step in steps]
-    return [("neighbours", neighbours_text(neighbours)), *columns, *((str(one["step"]), step_text(one)) for one in done)]
+    """The declarations of a table, and the steps on it."""
+    return [("neighbours", neighbours_text(neighbours)), *column_facts(schema), *step_facts(schema, steps)]
+
+
+def column_facts(schema: Schema) -> Facts:
+    """Each column with its declared domain."""
+    return [(column, column_words(kind.to_json())) for column, kind in schema.columns.items()]
+
+
+def step_facts(schema: Schema, steps: Sequence[Step]) -> Facts:
+    """Each step with its sentence."""
+    written = [step_json(step, schema) for step in steps]
+    return [(str(step["step"]), step_words(step)) for step in written]
 
 
 def request_text(groups: Sequence[Group], statistics: Sequence[str]) -> str:
-    """What is asked of which groups: "count, mean_wage by state"."""
+    """The requested statistics and groups: "count, mean_wage by state"."""
     by = f" by {', '.join(group.column for group in groups)}" if groups else ""
     return f"{', '.join(statistics)}{by}"
 
@@ -102,7 +111,7 @@ def _with_interval(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[A
 
 
 def release_card(document: Mapping[str, Any]) -> str:
-    """A release for a notebook: what it promises, and its first rows."""
+    """A release for a notebook: its guarantee and its first rows."""
     size = document["table"]["rows"] if "table" in document else len(document["columns"][0]["values"])
     more = f", of which the first {_MOST_ROWS} are shown" if size > _MOST_ROWS else ""
     facts = [
@@ -116,35 +125,6 @@ def release_card(document: Mapping[str, Any]) -> str:
 
 
 def neighbours_text(neighbours: Neighbours) -> str:
-    """Who is compared with whom."""
+    """The neighbouring relation and the number of rows per person."""
     person = f"{neighbours.rows_per_person} {plural('row', neighbours.rows_per_person)} a person"
     return f"{neighbours.text()}; {person}"
-
-
-def column_text(column: Column) -> str:
-    """What is declared of a column."""
-    if isinstance(column, Number):
-        return f"number from {text(column.lower)} to {text(column.upper)} in steps of {text(column.step)}"
-    if isinstance(column, Category):
-        shown = ", ".join(str(value) for value in column.values[:6])
-        return f"{column.size} categories: {shown}{', …' if column.size > 6 else ''}"
-    return f"date from {column.first} to {column.last}"
-
-
-_SPEAKING = {"distribution", "weights", "categories"}
-"""Names of values that say by themselves what they are."""
-
-
-def step_text(step: Mapping[str, Any]) -> str:
-    """The arguments of a step: its column, then values by name."""
-    told = {key: value for key, value in step.items() if key not in {"step", "column"}}
-    values = [_short(value) if key in _SPEAKING else f"{key} {_short(value)}" for key, value in told.items()]
-    return " ".join(part for part in (step.get("column", ""), ", ".join(values)) if part)
-
-
-def _short(value: Any) -> str:
-    """A value of a step; of a long list the beginning."""
-    if not isinstance(value, list):
-        return str(value)
-    shown = ", ".join(": ".join(map(str, item)) if isinstance(item, list) else str(item) for item in value[:6])
-    return f"({shown}{', …' if len(value) > 6 else ''})"

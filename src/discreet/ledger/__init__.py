@@ -10,9 +10,9 @@ puts these together as `Ledger`.
 * `holds`: Who is at work on a reservation, and whether that process still lives
 * `amounts`: Exact amounts in the coordinates in which a measure adds: their texts, their rules, and sums that are
   fast to check
+* `declarations`: What of a declaration is fixed by the first entry of a data set, and how the rest of it changes
 * `formats`: The tables of a ledger file, version by version, and the statements that lead from one to the next
-* `one_file`: What the file of a ledger must be: one regular file with one name, beside which its journal is found,
-  for its owner alone
+* `one_file`: The rules for the file of a ledger: one regular file with one name, its journal next to it, for its owner alone
 """
 
 from discreet.ledger.account import Ledger

@@ -152,11 +152,11 @@ class Ledger:
                     mac = None if source is None else keyed_hash(key, entry.dataset, entry.name, source)
                     transaction.append(entry, mac=mac)
         except LedgerError as error:
-            raise self._doubted(error, entries[-1][0]) if entries else error from error.__cause__
+            raise self._doubt(error, entries[-1][0]) if entries else error from error.__cause__
         self._file.remember(entries[-1][0])
         return tuple(entry.sequence for entry, source in entries if source is not None)
 
-    def _doubted(self, error: LedgerError, last: Entry) -> LedgerError:
+    def _doubt(self, error: LedgerError, last: Entry) -> LedgerError:
         """The error of a transaction that was to end with `last`, and whether it has: a failure may come after the deed."""
         what = "the charge" if last.kind == "reserve" else "the attempt"
         try:
@@ -187,7 +187,7 @@ class Ledger:
             LedgerError: another process is at work on it, something was drawn for it, or all attempts have begun.
         """
         with ExitStack() as held:
-            with self._store.translated():
+            with self._store.translate_errors():
                 holder = held.enter_context(self._store.holds.held())
             with self._file.writing() as (book, transaction):
                 found = self._standing(book, sequence)
@@ -350,7 +350,7 @@ class Ledger:
         return not found.outcome and found.holder != "" and self._store.holds.alive(found.holder) is True
 
     def head(self) -> str:
-        """The digest of the last entry, which identifies the whole ledger so far; empty while there is no file."""
+        """The digest of the last entry, which identifies the whole ledger so far; empty if the file does not exist yet."""
         with self._file.reading() as (book, _):
             return book.digest
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from discreet.exact.names import spellings
 from discreet.ledger.amounts import Amounts, Meter, amounts_from, amounts_text, spent_after
+from discreet.ledger.declarations import amend
 from discreet.ledger.records import (
     MOST_ATTEMPTS,
     STATES_ARE_WRITTEN,
@@ -61,6 +62,7 @@ class Standing:
     state: str
     outcome: int
     payload_digest: str
+    used_digest: str = ""
     reached: str = "reserved"
     attempts: int = 0
     holder: str = ""
@@ -76,15 +78,17 @@ class Standing:
 class Account:
     """One data set: its identity, its budget, its charges, and the numbers of its attempts.
 
-    `releases` has the number of the reservation of each name, `published` that of the committed publication, 0 for none.
+    `declared` is the declaration as it was last amended; what is fixed of it is what `identity` fixes.
+    `releases` has the number of the reservation of each name. `published` is the number of the committed publication, or 0.
 
-    While `totals_owed` the declaration lists invariants whose totals are not published: they can be, and nothing can be
-    reserved. So a publication is the first that a data set gives away, and there is one.
+    While `totals_owed` is true, the declaration lists invariants whose totals are not published. They can be published, and
+    nothing can be reserved. So the publication is the first thing that a data set gives away, and there is only one.
     """
 
     identity: Identity
     meters: tuple[Meter, ...]
     totals_owed: bool
+    declared: str
     releases: dict[str, int] = field(default_factory=dict)
     published: int = 0
 
@@ -103,17 +107,17 @@ class Account:
 class Book:
     """The entries 1 … `sequence` folded together; `digest` is the digest of the last entry (of the empty ledger for 0).
 
-    A release or publication is kept as (kind, data set, name, plan digest) in `begun` and, by the same number, as (number
-    of its conclusion, state, payload digest) in `concluded`. A release that is not committed is also in `progress`, as
-    (state before any failure, number of its last attempt, holder of that, number of the last entry). Tuples of texts, unlike
-    objects, cost the garbage collector nothing, which is a fifth of the time of reading a long ledger; `standing` puts the
-    three together.
+    A release or publication is kept as (kind, data set, name, plan digest, digest of its used part) in `begun` and, by the
+    same number, as (number of its conclusion, state, payload digest) in `concluded`. A release that is not committed is also
+    in `progress`, as (state before any failure, number of its last attempt, holder of that, number of the last entry).
+    Tuples of texts, unlike objects, cost the garbage collector nothing, which is a fifth of the time of reading a long
+    ledger; `standing` puts the three together.
     """
 
     digest: str
     sequence: int = 0
     accounts: dict[str, Account] = field(default_factory=dict)
-    begun: dict[int, tuple[str, str, str, str]] = field(default_factory=dict)
+    begun: dict[int, tuple[str, str, str, str, str]] = field(default_factory=dict)
     concluded: dict[int, tuple[int, str, str]] = field(default_factory=dict)
     progress: dict[int, tuple[str, int, str, int]] = field(default_factory=dict)
 
@@ -123,10 +127,10 @@ def standing(book: Book, sequence: int) -> Standing | None:
     begun = book.begun.get(sequence)
     if begun is None:
         return None
-    kind, dataset, name, plan_digest = begun
+    kind, dataset, name, plan_digest, used_digest = begun
     progress = book.progress.get(sequence, ("reserved", 0, "", 0))
     outcome, state, payload_digest = book.concluded.get(sequence, (0, progress[0], ""))
-    return Standing(kind, dataset, name, sequence, plan_digest, state, outcome, payload_digest, *progress)
+    return Standing(kind, dataset, name, sequence, plan_digest, state, outcome, payload_digest, used_digest, *progress)
 
 
 def follow(book: Book, row: Row) -> None:
@@ -169,14 +173,14 @@ def _are_chained(book: Book, rows: Sequence[Row]) -> bool:
 
 
 def _take_in(book: Book, row: Row, fields: dict[str, Any]) -> None:
-    """`book` has taken in a row whose number and digest are those of the next entry."""
+    """`book` has taken in a row, whose number and digest must be the ones of the next entry."""
     sequence, _, digest = row
     try:
         meaning = _MEANINGS.get(fields["kind"])
         if fields["sequence"] != sequence or meaning is None:
             raise ValueError("has another number, or a kind that this version does not know")
         meaning(book, sequence, fields)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError("lacks a field, or has one of the wrong type") from error
     book.sequence, book.digest = sequence, digest
 
@@ -192,6 +196,13 @@ def _declare(book: Book, _sequence: int, fields: dict[str, Any]) -> None:
     identity = Identity(dataset, details["declaration"], details["measure"], amounts_from(details["budget"]))
     require_identity(identity)
     book.accounts[dataset] = fresh_account(identity)
+
+
+def _amend(book: Book, _sequence: int, fields: dict[str, Any]) -> None:
+    account = book.accounts.get(fields["dataset"])
+    if account is None:
+        raise ValueError("amends the declaration of an undeclared data set")
+    account.declared = amend(account.declared, json.loads(fields["details"]))
 
 
 def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
@@ -212,7 +223,7 @@ def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
         for meter, total in zip(account.meters, spent, strict=True):
             meter.spent = total
     account.releases[name] = sequence
-    book.begun[sequence] = ("reserve", account.identity.dataset, name, plan_digest)
+    book.begun[sequence] = ("reserve", account.identity.dataset, name, plan_digest, fields.get("used_digest", ""))
     # What 0.1.0 reserved and did not conclude may have been drawn: it wrote nothing down in between.
     state = "reserved" if fields.get("protocol", 0) == STATES_ARE_WRITTEN else "drawing"
     book.progress[sequence] = (state, 0, "", sequence)
@@ -263,7 +274,7 @@ def _publish(book: Book, sequence: int, fields: dict[str, Any]) -> None:
         raise ValueError("publishes exact totals that are not declared, or are published already")
     if "charge" in fields:
         raise ValueError("publishes exact totals at a charge")
-    book.begun[sequence] = ("publish", dataset, name, fields["plan_digest"])
+    book.begun[sequence] = ("publish", dataset, name, fields["plan_digest"], "")
 
 
 def _commit(book: Book, sequence: int, fields: dict[str, Any]) -> None:
@@ -295,6 +306,7 @@ def _conclude(book: Book, sequence: int, fields: dict[str, Any], state: str, pay
 
 _MEANINGS: dict[str, Callable[[Book, int, dict[str, Any]], None]] = {
     "dataset": _declare,
+    "amend": _amend,
     "publish": _publish,
     "reserve": _reserve,
     "reading": _read,
@@ -332,4 +344,5 @@ def fresh_account(identity: Identity) -> Account:
         identity,
         tuple(Meter(most.denominator, 0, most.numerator) for most in identity.budget),
         lists_invariants(identity.declaration),
+        identity.declaration,
     )

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from discreet.ledger.attempts import renewed
 from discreet.ledger.book import Book, Standing, account_of, dataset_details
+from discreet.ledger.declarations import amendment
 from discreet.ledger.records import (
     STATES_ARE_WRITTEN,
     Entry,
@@ -28,25 +29,28 @@ __all__ = ["beginning", "concluding", "going_on", "keyed_hash", "sha256"]
 def beginning(
     book: Book, identity: Identity, asked: Sequence[Publication | Reservation]
 ) -> tuple[tuple[Entry, bytes | str | None], ...]:
-    """The entries that begin what is asked for, each with its snapshot, after one that declares a new data set.
+    """The entries that begin what is asked for, each with its snapshot, after one that declares or amends.
 
-    What they take the place of fails first.
+    The older reservations that are given up for new ones fail first.
     """
     drafts: list[tuple[Entry, bytes | str | None]] = []
     account = account_of(book, identity.dataset)
     dataset = identity.dataset if account is None else account.identity.dataset  # all entries have one spelling of it
     if account is None:
         drafts.append((_draft(dataset, "dataset", details=dataset_details(identity)), None))
+    elif changed := amendment(account.declared, identity.declaration):
+        drafts.append((_draft(dataset, "amend", details=changed), None))
     drafts += [(_conclusion(older, "fail", None), None) for older in renewed(book, account, asked)]
     for one in asked:
         draft = replace(_draft(dataset, "publish", details=one.details), name=one.name, plan_digest=one.plan_digest)
         if isinstance(one, Reservation):
-            draft = replace(draft, kind="reserve", charge=one.charge, protocol=STATES_ARE_WRITTEN)
+            draft = replace(draft, kind="reserve", charge=one.charge, used_digest=one.used_digest)
+            draft = replace(draft, protocol=STATES_ARE_WRITTEN)
         drafts.append((draft, one.snapshot))
     sequence, previous = book.sequence, book.digest
     chained = []
     for draft, snapshot in drafts:
-        entry = _chained(draft, sequence, previous)
+        entry = _chain(draft, sequence, previous)
         sequence, previous = entry.sequence, entry.digest
         chained.append((entry, snapshot))
     return tuple(chained)
@@ -54,12 +58,12 @@ def beginning(
 
 def concluding(book: Book, standing: Standing, kind: str, payload: bytes | None) -> Entry:
     """The "commit" (with its payload) or "fail" (without) that concludes what stands there."""
-    return _chained(_conclusion(standing, kind, payload), book.sequence, book.digest)
+    return _chain(_conclusion(standing, kind, payload), book.sequence, book.digest)
 
 
 def going_on(book: Book, standing: Standing, kind: str, attempt: int, holder: str) -> Entry:
     """The "reading" or "drawing" of an attempt."""
-    return _chained(replace(_next(standing, kind), attempt=attempt, holder=holder), book.sequence, book.digest)
+    return _chain(replace(_next(standing, kind), attempt=attempt, holder=holder), book.sequence, book.digest)
 
 
 def _conclusion(standing: Standing, kind: str, payload: bytes | None) -> Entry:
@@ -77,7 +81,7 @@ def _draft(dataset: str, kind: str, *, details: str = "{}") -> Entry:
     return Entry(sequence=0, dataset=dataset, kind=kind, time=_time(), user=_user(), nonce=nonce, details=details)
 
 
-def _chained(draft: Entry, sequence: int, previous: str) -> Entry:
+def _chain(draft: Entry, sequence: int, previous: str) -> Entry:
     entry = replace(draft, sequence=sequence + 1)
     return replace(entry, digest=entry_digest(previous, entry_body(entry)))
 

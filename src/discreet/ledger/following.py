@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from discreet.ledger.book import Book
-from discreet.ledger.reading import damaged_beside, read
+from discreet.ledger.reading import find_damage, read
 from discreet.ledger.records import Entry, Verification
 from discreet.ledger.store import Store, Transaction
 
@@ -79,7 +79,7 @@ class Followed:
                 book.digest = transaction.head()[0]
                 read(book, transaction, self._seen)
                 self._book = book
-                broken, problem = damaged_beside(book, transaction)
+                broken, problem = find_damage(book, transaction)
             except ValueError as error:
                 broken, problem = book.sequence + 1, str(error)
             spent = tuple((name, account.spent) for name, account in book.accounts.items())

@@ -35,7 +35,7 @@ _TABLES = {
     "head": "genesis TEXT NOT NULL, sequence INTEGER NOT NULL, digest TEXT NOT NULL",
 }
 
-_FIRST = (
+_STATEMENTS = (
     *(f"CREATE TABLE {table} ({columns})" for table, columns in _TABLES.items()),
     *(
         f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
@@ -45,8 +45,7 @@ _FIRST = (
 )
 
 LAYOUTS = (
-    Layout(1, _FIRST),
-    # The same tables with kinds of entries that 0.1.0 does not know, so that it does not write any more.
-    Layout(2, _FIRST),
+    Layout(1, _STATEMENTS),
+    Layout(2, _STATEMENTS),  # the same tables, and entries that format 1 does not know: "amend", "reading", "drawing"
 )
 """Every layout that a released version has written, the newest last."""

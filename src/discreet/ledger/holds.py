@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.exact.files import discarded, draft_in, is_held, swept
+from discreet.exact.files import discard, draft_in, is_held, swept
 
 __all__ = ["Holds"]
 
@@ -44,7 +44,7 @@ class Holds:
         try:
             yield draft.path.name
         finally:
-            discarded(draft)
+            discard(draft)
 
     def alive(self, name: str) -> bool | None:
         """Whether the process that took this lock still has it; None where the system has no such locks.

@@ -46,11 +46,12 @@ STATES_ARE_WRITTEN = 1
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The declaration that the first entry of a data set freezes: a later session must declare exactly the same.
+    """The declaration that the first entry of a data set freezes, but for columns that nothing else in it uses.
 
     Attributes:
         dataset: the declared name; not a content hash, so that a changed row opens no fresh budget.
-        declaration: a canonical JSON object with schema, neighbours, unit, invariants and all else that is frozen.
+        declaration: a canonical JSON object with neighbours, unit, invariants and all else that is frozen, and with the
+            schema, of which later entries may amend what no invariant uses (`declarations`).
         measure: the name of the measure in which amounts add, such as "zcdp".
         budget: all that may ever be spent, coordinate by coordinate.
     """
@@ -71,6 +72,7 @@ class Reservation:
         plan_digest: the digest of the plan that will run.
         snapshot: an opaque text about the source. Only a keyed hash is kept, under a key that stays in the file.
         details: canonical JSON with noise laws, scales and sensitivities. Opaque.
+        used_digest: the digest of the plan restricted to the columns that it uses, by which the release is recognised.
         again: a new charge is wished under a name whose release was never committed. Its older reservation fails for good.
     """
 
@@ -79,6 +81,7 @@ class Reservation:
     plan_digest: str
     snapshot: bytes | str = field(repr=False)
     details: str = "{}"
+    used_digest: str = ""
     again: bool = False
 
 
@@ -108,6 +111,7 @@ class StoredRelease:
         plan_digest: its plan.
         state: "reserved", "reading", "drawing", "committed" or "failed"; a publication is "reserved" until it is concluded.
         payload: the bytes; empty unless committed.
+        used_digest: the digest of the part of the plan that the release uses; empty for an entry of 0.1.0.
         charge: what was charged; empty for a publication.
         details: the details of its first entry.
         attempts: how many attempts have begun to read; 0 for a publication and once it is concluded.
@@ -118,6 +122,7 @@ class StoredRelease:
     plan_digest: str
     state: str
     payload: bytes = field(default=b"", repr=False)
+    used_digest: str = ""
     charge: Amounts = ()
     details: str = "{}"
     attempts: int = 0
@@ -158,17 +163,18 @@ class Entry:
     Attributes:
         sequence: 1, 2, 3, … over all data sets of the file, without gaps.
         dataset: the name of the data set.
-        kind: "dataset", "publish", "reserve", "reading", "drawing", "commit" or "fail".
+        kind: "dataset", "amend", "publish", "reserve", "reading", "drawing", "commit" or "fail".
         time: UTC, for people.
         user: the name of the user who wrote the entry, for people.
         nonce: random, so that the same entry written again after a rollback has another digest.
-        name: the release or publication; empty for "dataset".
+        name: the release or publication; empty for "dataset" and "amend".
         reservation: the sequence number of the "reserve" or "publish" that the entry goes on with, else 0.
         charge: what the entry spends; empty unless it is a "reserve".
-        plan_digest: the digest of the plan; empty for "dataset".
-        details: canonical JSON; for "dataset" it holds declaration, measure and budget.
+        plan_digest: the digest of the plan; empty for "dataset" and "amend".
+        details: canonical JSON; of "dataset" declaration, measure and budget, of "amend" the columns that changed.
         payload_digest: SHA-256 of the release bytes of a "commit", else empty.
-        digest: SHA-256 of the digest of the entry before and of all else that is here (`entry_digest`, `entry_body`).
+        digest: SHA-256 of the digest of the entry before and of everything else (`entry_digest`, `entry_body`).
+        used_digest: of a "reserve", the digest of the plan restricted to the columns that it uses.
         protocol: 1 for a "reserve" whose states are entries; 0 for any other entry, and for a "reserve" of 0.1.0.
         attempt: the number of the attempt of a "reading" or "drawing", else 0.
         holder: the name of the lock of the process that wrote a "reading" or "drawing", else empty.
@@ -187,6 +193,7 @@ class Entry:
     details: str = "{}"
     payload_digest: str = ""
     digest: str = ""
+    used_digest: str = ""
     protocol: int = 0
     attempt: int = 0
     holder: str = ""
@@ -269,7 +276,7 @@ def fields_from(body: str) -> dict[str, Any]:
 
 
 def fields_of_all(bodies: list[str]) -> list[dict[str, Any]]:
-    """`fields_from` of each of `bodies`; or nothing, when one of them is not a JSON object, the whole of it."""
+    """`fields_from` of each of `bodies`; an empty list if one of them is not exactly one JSON object."""
     scan: Any = _DECODER.scan_once  # type: ignore[attr-defined]  # set by its __init__
     try:
         decoded = [scan(body, 0) for body in bodies]

@@ -1,7 +1,7 @@
 """A quote explained: the chain from one person's data to each noise scale, in words and formulas.
 
-A pure function of the quote, all of it public. Words that a release's report has too are taken from there, so that what is
-explained before a release is what stands beside it afterwards.
+A pure function of the quote, all of it public. It shares its words with the report of a release, so that the explanation
+before a release agrees with the report after it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet.domain.declared_words import step_words
 from discreet.exact.figures import plural
 from discreet.exact.numbers import Amount, decimal_text, sqrt_up, text
 from discreet.mechanisms import Change, Sensitivity
 from discreet.pages.report.appendix import Noise, laws_of, noises_of, ordinary_words, start_words
 from discreet.pages.report.promise import comparison_words, detection_words
-from discreet.pages.report.words import people_words, step_words
+from discreet.pages.report.words import people_words
 from discreet.plan.plan import plan_json, resize_of
 from discreet.privacy import to_json
 from discreet.privacy.amounts import amount_text, report_delta_of
@@ -52,15 +53,15 @@ class Explanation:
 
 
 def explain(quote: Quote, *, dataset: str = "", report_delta: Amount = "1e-9") -> Explanation:
-    """Who is compared, what each step does, what one row can change, how the spend is divided, which noise follows.
+    """The compared tables, the effect of each step, the changes of one row, the division of the spend, and the noise.
 
     Args:
         quote: what `Session.quote` gives.
-        dataset: how the data set is called.
+        dataset: the name of the data set.
         report_delta: the δ at which ε is stated under ZCDP and GDP.
 
     Raises:
-        ArgumentError: a δ that is none.
+        ArgumentError: `report_delta` is not a valid δ.
     """
     told = _Told(quote, report_delta_of(report_delta), dataset)
     changes = changes_of(quote)
@@ -150,7 +151,7 @@ def _resized(told: _Told) -> Iterator[str]:
 
 
 def _amplified(told: _Told, sampled: Resampling) -> str:
-    """How a guarantee for the resized table becomes one for the original."""
+    """The guarantee for the resized table, and the guarantee for the original table that follows from it."""
     inner, outer = _inner(told.quote), amount_text(told.quote.spend)
     start = f"{amount_text(inner)} for one row of the resized table is {outer} for the original one"
     once = "Everything that reads the sample is added up first and converted once."
@@ -159,7 +160,7 @@ def _amplified(told: _Told, sampled: Resampling) -> str:
 
 
 def _inner(quote: Quote) -> Target:
-    """What all queries together guarantee for one row of the table that is asked: joint · Σ of their guarantees."""
+    """The guarantee of all queries together for one row of the prepared table: joint · Σ of their guarantees."""
     parts = zip(*(one.guarantee.coordinates for one in quote.measured), strict=True)
     kind = type(quote.measured[0].guarantee)
     return kind.of_coordinates([quote.joint * sum(part, Fraction(0)) for part in parts], sqrt_up)

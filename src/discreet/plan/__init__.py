@@ -1,9 +1,10 @@
-"""What is asked: the table with its steps, the request, its layout of scans and its sizes.
+"""A request on a prepared table: the table with its steps, the plan, its layout of scans and its sizes.
 
-* `layout`: Which cubes the engine brings for a request: their keys, their sums, and how many there are
+* `layout`: The scans of a request: the cubes that the engine fills for it, with their keys and sums
 * `plan`: A plan: schema, neighbours, steps and one request
-* `sizes`: How large a release and its cubes may be
+* `sizes`: The limits on the size of a release and of its cubes
 * `table`: The table as a program sees it: immutable, without rows
+* `used`: The part of a plan that its release depends on: the columns that it uses and the steps on them
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which cubes the engine brings for a request: their keys, their sums, and how many there are.
+"""The scans of a request: the cubes that the engine fills for it, with their keys and sums.
 
-A *scan* is one reading of the source that fills one cube. Several scans have the law of one joint cube where every record
-has the same number of copies and no imputed column is in two of them (docs/proofs/cube.md, Q2; soundness 1). Which scans
-there are is a function of plan and schema alone (soundness 5), and so is everything in this module.
+A *scan* is one reading of the source that fills one cube. Several scans have the law of one joint cube if every record
+has the same number of copies and no imputed column is in two of them (docs/proofs/cube.md, Q2; soundness 1). The scans,
+and everything else in this module, are a function of plan and schema alone (soundness 5).
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ __all__ = [
 ]
 
 JOINT_CELLS = 2**12
-"""Up to so many cells one joint cube costs less than a scan for each statistic (benchmarks/bench_wide.py)."""
+"""A joint cube of at most this many cells costs less than a scan for each statistic (benchmarks/bench_wide.py)."""
 
 
 class Request(Protocol):
-    """What is asked of which table: a plan."""
+    """A request on a table. A plan is one."""
 
     @property
     def schema(self) -> Schema:
@@ -47,11 +47,11 @@ class Request(Protocol):
 
     @property
     def neighbours(self) -> Neighbours:
-        """Who is compared."""
+        """The neighbouring relation."""
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What is done with the table first."""
+        """The steps that prepare the table."""
 
     @property
     def group_by(self) -> tuple[Group, ...]:
@@ -59,22 +59,22 @@ class Request(Protocol):
 
     @property
     def statistics(self) -> tuple[Statistic, ...]:
-        """What is asked of each group."""
+        """The statistics of each group."""
 
     @property
     def facts(self) -> TableFacts:
-        """What is known of the table after the steps."""
+        """The facts of the table after the steps."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """What the engine brings: one or several scans, and why.
+    """The scans of a request, one or several, and the reason for them.
 
     Args:
         scans: one cube each.
         labels: the public labels of each group of the release.
-        joint: how many cells one joint cube of all columns has.
-        because: why these scans and no others, in words; empty where there is no choice.
+        joint: the number of cells of one joint cube of all columns.
+        because: the reason for these scans, in words; empty if there is no choice.
     """
 
     scans: tuple[Scan, ...]
@@ -84,11 +84,11 @@ class Layout:
 
     @property
     def cells(self) -> int:
-        """How many rows the release has: the product of the group domains."""
+        """The number of rows of the release: the product of the sizes of its group domains."""
         return prod(len(labels) for labels in self.labels)
 
     def __str__(self) -> str:
-        """How often the source is read, for tables of how many cells, and why."""
+        """A sentence that says how often the source is read, for tables of how many cells, and why."""
         because = f", because {self.because}" if self.because else ""
         sizes = [f"{part.domain:,}" for part in self.scans]
         if len(self.scans) == 1:
@@ -100,7 +100,7 @@ class Layout:
 
 
 def table_facts(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...]) -> TableFacts:
-    """What is known of the table after all its steps: the chain rule, one step after the other."""
+    """The facts of the table after all its steps: the chain rule, applied to one step after the other."""
     facts = facts_of(schema, neighbours)
     for step in steps:
         facts = after(step, facts)
@@ -108,7 +108,7 @@ def table_facts(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...])
 
 
 def resize_of(request: Request) -> Resize | None:
-    """The one resize of the request, if there is one."""
+    """The resize of the request, or None if it has none."""
     return next((step for step in request.steps if isinstance(step, Resize)), None)
 
 
@@ -128,14 +128,14 @@ def used_columns(request: Request) -> list[str]:
 def layout_of(request: Request) -> Layout:
     """The scans of a request, from the plan alone.
 
-    Whatever has to see the same draws is in one part. The rest is put together while the joint cube stays small, because
-    one scan costs less than two then, and read apart otherwise.
+    Statistics that must use the same draws are in one scan. The others share a scan as long as the joint cube stays small,
+    because one scan then costs less than two; otherwise they are read separately.
     """
-    known = _known(request)
+    known = _gather(request)
     needs = _needs(request, known.paths)
-    tied = _tied(request, known)
+    tied = _explain_tie(request, known)
     components = [needs] if tied else _components(needs, known.paths)
-    scans = _packed(known, components)
+    scans = _pack(known, components)
     _require_the_joint_law(scans, tied)
     because = ""
     if len(scans) > 1:
@@ -146,12 +146,12 @@ def layout_of(request: Request) -> Layout:
         because = tied
     elif len(needs) > 1:
         because = "the statistics share imputed columns, whose values are drawn once"
-    return Layout(tuple(scans), known.labels, _part(known, needs).domain, because)
+    return Layout(tuple(scans), known.labels, _scan_for(known, needs).domain, because)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
-    """A request, the path of each of its columns, and the columns that are keys of every part."""
+    """A request, the path of each of its columns, and the columns that are keys of every scan."""
 
     request: Request
     paths: Mapping[str, Path]
@@ -160,7 +160,7 @@ class _Known:
     labels: tuple[tuple[Label, ...], ...]
 
 
-def _known(request: Request) -> _Known:
+def _gather(request: Request) -> _Known:
     start = facts_of(request.schema, request.neighbours)
     paths = {name: path_of(name, request.steps, start) for name in used_columns(request)}
     labels = tuple(group_labels(group, request.facts) for group in request.group_by)
@@ -169,12 +169,12 @@ def _known(request: Request) -> _Known:
 
 
 def _outer(request: Request) -> list[str]:
-    """The columns by which rows are grouped and dropped, which every part has to know."""
+    """The columns by which rows are grouped or excluded. They are keys of every scan."""
     return [*(group.column for group in request.group_by), *(step.column for step in conditions_of(request.steps))]
 
 
 def _needs(request: Request, paths: Mapping[str, Path]) -> list[Need]:
-    """What the statistics need, each once: first what has to be a key, then sums, which fit beside any keys."""
+    """The needs of the statistics, each once: first the columns that must be keys, then sums, which fit any keys."""
     keyed: list[Need] = []
     summed: list[Need] = []
     for need in (need for one in request.statistics for need in one.kind.reads.needs(one)):
@@ -183,8 +183,8 @@ def _needs(request: Request, paths: Mapping[str, Path]) -> list[Need]:
     return list(dict.fromkeys([*keyed, *summed]))
 
 
-def _tied(request: Request, known: _Known) -> str:
-    """Why all statistics have to be answered from the same draws; empty where they need not be."""
+def _explain_tie(request: Request, known: _Known) -> str:
+    """The reason why all statistics must be answered from the same draws; empty if they need not be."""
     if not _constant_copies(request):
         return "rows are sampled, and all statistics must use the same sample"
     drawn = next((name for name in known.outer if known.paths[name].laws), None)
@@ -192,7 +192,7 @@ def _tied(request: Request, known: _Known) -> str:
 
 
 def _constant_copies(request: Request) -> bool:
-    """Whether every record has the same, public number of copies in the table that is asked."""
+    """True if every record has the same, public number of copies in the prepared table."""
     resize = resize_of(request)
     if resize is None:
         return True
@@ -212,25 +212,25 @@ def _components(needs: Sequence[Need], paths: Mapping[str, Path]) -> list[list[N
     return found
 
 
-def _packed(known: _Known, components: Iterable[Sequence[Need]]) -> list[Scan]:
-    """Components put together, each with the smallest that it fits, while their joint cube is small or grows by nothing."""
+def _pack(known: _Known, components: Iterable[Sequence[Need]]) -> list[Scan]:
+    """The scans of the components: each joins the smallest scan for which one joint scan is cheaper than two."""
     packed: list[tuple[list[Need], Scan]] = []
     for component in components:
-        alone = _part(known, component)
+        alone = _scan_for(known, component)
         for place in sorted(range(len(packed)), key=lambda place: packed[place][1].domain):
             needs, part = packed[place]
             both = [*needs, *component]
-            together = _part(known, both)
+            together = _scan_for(known, both)
             if _is_cheaper(together, part, alone):
                 packed[place] = (both, together)
                 break
         else:
             packed.append((list(component), alone))
-    return [part for _, part in packed] or [_part(known, ())]
+    return [part for _, part in packed] or [_scan_for(known, ())]
 
 
 def _is_cheaper(together: Scan, one: Scan, other: Scan) -> bool:
-    """Whether one scan for both costs less than two: its cube is small, or hardly larger than one of theirs."""
+    """True if one scan for both costs less than two: its cube is small, or not larger than the larger one of theirs."""
     if together.domain <= JOINT_CELLS:
         return True
     if together.domain > max(one.domain, other.domain):
@@ -238,10 +238,10 @@ def _is_cheaper(together: Scan, one: Scan, other: Scan) -> bool:
     return not together.moments or one.domain == other.domain  # sums in very many cells cost more than a scan
 
 
-def _part(known: _Known, needs: Sequence[Need]) -> Scan:
-    """The cube for these needs.
+def _scan_for(known: _Known, needs: Sequence[Need]) -> Scan:
+    """The scan for these needs.
 
-    Columns of sums stay beside keys only where no key is imputed and the number of copies is constant (soundness 1).
+    A summed column is a moment and not a key only if no key is imputed and the number of copies is constant (soundness 1).
     """
     paths = known.paths
     keyed = [need for need in needs if need.how in ("codes", "groups") or not isinstance(paths[need.columns[0]], NumberPath)]
@@ -253,14 +253,14 @@ def _part(known: _Known, needs: Sequence[Need]) -> Scan:
         keys, values, coded = keys | values, {}, coded.union(summed)
     groups = [*known.request.group_by, *(group for need in needs for group in need.groups)]
     axes = tuple(KeyAxis(paths[name], None if name in coded else _cuts(known, paths[name], groups)) for name in keys)
-    # A column in bins that is also summed needs no finer key: its sum in each bin is brought as of any other column.
+    # A column in bins that is also summed needs no finer key: the cube has its sum in each bin, as for any other column.
     moments = tuple(Moment(path) for name in values if name not in coded and isinstance(path := paths[name], NumberPath))
     domain = prod(known.sizes[axis.name] if axis.cuts is None else axis_size(axis) for axis in axes)
     return Scan(axes, moments, known.labels, domain)
 
 
 def _cuts(known: _Known, path: Path, groups: Sequence[Group]) -> tuple[int, ...] | None:
-    """Where the codes of a numeric key have to be told apart: at the edges of its bins and conditions."""
+    """The codes at which a numeric key is cut: the edges of its bins and conditions. None for a category."""
     if not isinstance(path, NumberPath):
         return None
     cuts: set[int] = set()
@@ -277,7 +277,7 @@ def _require_the_joint_law(scans: Sequence[Scan], tied: str) -> None:
     """Checks that the scans have the law of one joint cube (Q2).
 
     Raises:
-        InternalError: two scans would draw what has to be drawn once.
+        InternalError: two scans would both draw values that must be drawn once.
     """
     if len(scans) > 1 and (tied or any(one.imputed & other.imputed for one, other in combinations(scans, 2))):
         raise InternalError("parts of a layout share draws")

@@ -1,13 +1,14 @@
 """A plan: schema, neighbours, steps and one request. Data without behaviour, with one canonical JSON form and digest.
 
-A plan knows what the engine has to bring for it, its `layout`. Everything that is wrong with a request is found here, before
+A plan has a `layout`, the scans that the engine runs for it. Everything that is wrong with a request is found here, before
 any budget is spent and any data are opened.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from discreet.cube.value_paths import path_of
 from discreet.domain.groups import Group, group_json
@@ -16,9 +17,10 @@ from discreet.domain.schema import Schema
 from discreet.domain.steps import Step, TableFacts, facts_of, step_json
 from discreet.domain.words import card, declared_facts, one_line, request_text
 from discreet.errors import PlanError, printed
-from discreet.exact.canonical import digest
+from discreet.exact.canonical import canonical, digest
 from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
 from discreet.plan.sizes import check_cubes, check_release
+from discreet.plan.used import used_part
 from discreet.statistics.base import Statistic, groupings_of, outputs, statistic_json
 
 __all__ = [
@@ -31,18 +33,18 @@ __all__ = [
 ]
 
 Intervals = Literal["each", "simultaneous"]
-"""What holds with probability 95 %: each interval by itself, or all intervals of a release together."""
+"""The event that has probability at least 95 %: each interval by itself, or all intervals of a release together."""
 
 INTERVALS: tuple[str, ...] = get_args(Intervals)
-"""The words for it."""
+"""The two words, in the order in which messages list them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is released about whom: one request on one table. Made by `Table.group_by(…).agg(…)`.
+    """One request on one table. `Table.group_by(…).agg(…)` makes it.
 
-    `intervals` says what holds with probability 95 %: "each" interval by itself, or all of them, "simultaneous". `facts`,
-    what is known of the table after its steps, and `layout`, what the engine brings, follow from the rest.
+    `intervals` determines what holds with probability 95 %: "each" interval by itself, or all of them together
+    ("simultaneous"). The rest determines `facts`, the facts of the table after its steps, and `layout`, its scans.
 
     Raises:
         PlanError: no statistic, names that collide, a statistic that its column does not allow, too many cells.
@@ -63,7 +65,7 @@ class Plan:
         facts = table_facts(self.schema, self.neighbours, self.steps)
         object.__setattr__(self, "facts", facts)
         if not self.statistics:
-            raise PlanError("agg(): asks for no statistic; name at least one, such as count()")
+            raise PlanError("agg(): has no statistic; name at least one, such as count()")
         for statistic in self.statistics:
             statistic.kind.reads.check(statistic, facts)
         _check_names(self)
@@ -74,7 +76,7 @@ class Plan:
             _check_resize(self, facts)
 
     def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
-        # A pickle has what was asked, and is checked when it is read; the rest follows.
+        # A pickle holds the request, which is checked when it is read; the rest is computed from it.
         return Plan, (self.schema, self.neighbours, self.steps, self.group_by, self.statistics, self.intervals)
 
     def __repr__(self) -> str:
@@ -90,6 +92,19 @@ class Plan:
         """SHA-256 of the canonical JSON of the plan, in hexadecimal."""
         return digest(plan_json(self))
 
+    @property
+    def used_digest(self) -> str:
+        """The digest of what the release depends on: the plan without the columns that it does not use (soundness 17).
+
+        A stored release is recognised by it, so that the schema of a data set can grow.
+        """
+        return digest(used_part(plan_json(self), used_columns(self)))
+
+    def asks_as(self, written: Mapping[str, Any]) -> bool:
+        """Whether the plan that `plan_json` has written asks the same of the columns that this one uses."""
+        used = used_columns(self)
+        return canonical(used_part(written, used)) == canonical(used_part(plan_json(self), used))
+
     def simultaneous(self) -> Plan:
         """The same request with wider intervals: all intervals of the release hold together with probability 95 %."""
         return replace(self, intervals="simultaneous")
@@ -104,7 +119,7 @@ def plan_json(plan: Plan) -> dict[str, object]:
         "group_by": [group_json(group, plan.facts) for group in plan.group_by],
         "statistics": [statistic_json(statistic) for statistic in plan.statistics],
     }
-    # Left out where it says nothing, so that a plan keeps the digest that ledgers know it by.
+    # The default is left out, so that a plan keeps the digest that ledgers hold.
     return shown if plan.intervals == "each" else {**shown, "intervals": plan.intervals}
 
 
@@ -112,7 +127,7 @@ def _check_names(plan: Plan) -> None:
     taken: dict[str, str] = {}
     for group in plan.group_by:
         if group.column in taken:
-            raise PlanError(f"group_by('{group.column}'): named twice")
+            raise PlanError(f"group_by('{group.column}'): the column is named twice")
         taken[group.column] = "a group column"
     for statistic in plan.statistics:
         if groupings_of(statistic):

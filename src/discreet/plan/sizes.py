@@ -1,6 +1,7 @@
-"""How large a release and its cubes may be. What is larger is refused before anything is spent, with what would fit.
+"""The limits on the size of a release and of its cubes.
 
-Bounds count cells of public domains, so that whether a request is accepted depends on no row (soundness 5 and 9).
+A larger request is refused before anything is spent, and the message names sizes that fit. The limits count cells of public
+domains, so that no row decides whether a request is accepted (soundness 5 and 9).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from discreet.domain.imputation import Normal, Uniform
 from discreet.domain.schema import Number
 from discreet.domain.steps import Clamp, Impute, NumberFacts, TableFacts, Where, facts_of
 from discreet.errors import PlanError
-from discreet.exact.figures import enumerated
+from discreet.exact.figures import enumerate_texts
 from discreet.exact.numbers import text
 from discreet.plan.layout import Layout, Request, resize_of
 from discreet.statistics.base import Room, Statistic, groupings_of
@@ -35,27 +36,28 @@ __all__ = [
 ]
 
 MOST_WHOLE_CELLS = 250_000
-"""Up to so many rows the table of a release stands in its document; beyond, in files beside it: the release is large."""
+"""The document of a release holds a table of at most this many rows. A release with more rows is large: its table is
+written to files next to the document."""
 
 MAX_RELEASE_CELLS = 20_000_000
-"""Cells of a release."""
+"""The largest number of cells of a release."""
 
 MAX_DRAWN = 10_000_000
-"""Integers of one statistic that get noise, where it has several in a cell."""
+"""The largest number of noisy integers of one statistic that has several in a cell."""
 
 MAX_CUBE_CELLS = 25_000_000
-"""Occupied cells of one cube. It has at most as many as its domain, and at most one for each row; beside the cells of the
-release it has those of rows outside its bins."""
+"""The largest number of occupied cells of one cube. A cube has at most one for each cell of its domain, and at most one for
+each row. It has the cells of the release, and cells for rows outside its bins."""
 
 _MAX_DOMAIN = 2**62 - 1
 _BLOCK = 2**20
 
 
 def check_release(request: Request) -> None:
-    """Nothing, when the release and each of its statistics are small enough.
+    """Checks that the release and each of its statistics are small enough.
 
     Raises:
-        PlanError: too many cells; the message says how many, and what fits.
+        PlanError: too many cells; the message says how many, and names a number that fits.
     """
     facts = request.facts
     sizes = {group.column: len(group_labels(group, facts)) for group in request.group_by}
@@ -73,12 +75,12 @@ def check_release(request: Request) -> None:
 
 
 def is_large(layout: Layout) -> bool:
-    """Whether the table of the release has too many rows for its document, and is written to files."""
+    """True if the table of the release has too many rows for its document and is written to files."""
     return layout.cells > MOST_WHOLE_CELLS
 
 
 def _check_large(statistic: Statistic, cells: int) -> None:
-    """In a large release every statistic has one number, with its interval, for each group."""
+    """Checks that in a large release every statistic has one number, with its interval, for each group."""
     if cells > MOST_WHOLE_CELLS and not statistic.kind.shape.one_number:
         words = [kind.word for kind in by_word().values() if kind.shape.one_number]
         raise PlanError(
@@ -88,7 +90,7 @@ def _check_large(statistic: Statistic, cells: int) -> None:
 
 
 def _check_fineness(request: Request, statistic: Statistic, cells: int, facts: TableFacts) -> None:
-    """Noise is drawn for every bin of a histogram and for every grid value of a quantile, in every group."""
+    """Checks that noise for every value of a statistic, such as the bins of a histogram, in every group can be drawn."""
     places = statistic.kind.shape.places(statistic, facts)
     if cells * places <= MAX_DRAWN:
         return
@@ -96,7 +98,7 @@ def _check_fineness(request: Request, statistic: Statistic, cells: int, facts: T
     def coarser(column: str, most: int) -> str:
         known = facts[column]
         bounds = (known.low, known.high) if isinstance(known, NumberFacts) else (0, 0)
-        return _in_words(request, _coarser(request, column, bounds, most), "or ")
+        return _describe(request, _coarsen(request, column, bounds, most), "or ")
 
     fit = MAX_DRAWN // cells
     few = fit > 1 and cells <= MOST_WHOLE_CELLS
@@ -108,31 +110,31 @@ def _check_fineness(request: Request, statistic: Statistic, cells: int, facts: T
 
 
 def check_cubes(request: Request, layout: Layout) -> None:
-    """Nothing, when each cube is small enough.
+    """Checks that each cube is small enough.
 
     Raises:
-        PlanError: a cube may have too many cells; the message says how many, and names coarser steps that fit.
+        PlanError: a cube can have too many cells; the message says how many, and names coarser steps that fit.
     """
-    large = [(part, limit) for part in layout.scans if (limit := _exceeded(request, part))]
+    large = [(part, limit) for part in layout.scans if (limit := _find_limit(request, part))]
     if not large:
         return
     part, limit = large[0]
     because = f", and is one table because {layout.because}" if len(layout.scans) == 1 and layout.because else ""
     steps: dict[str, int] = {}
     for one, most in large:
-        for name, times in _fitting(request, one, most).items():
+        for name, times in _find_factors(request, one, most).items():
             steps[name] = max(times, steps.get(name, 1))
     enough = all(_domain(one, steps) <= most for one, most in large)
     advice = "ask for fewer columns in one release, for fewer groups, for fewer bins, or within tighter clamps"
     raise PlanError(
         f"the joint table of {', '.join(part.columns)} has {part.domain} cells, more than {limit}"
         f"{because}; "
-        f"{advice}{_in_words(request, steps if enough else {}, 'or ')}"
+        f"{advice}{_describe(request, steps if enough else {}, 'or ')}"
     )
 
 
-def _exceeded(request: Request, part: Scan) -> int:
-    """The number of cells that the domain of the part may have, 0 where it has no more."""
+def _find_limit(request: Request, part: Scan) -> int:
+    """The largest number of cells that the domain of the scan may have if it has more; 0 if it is small enough."""
     resize, rows = resize_of(request), facts_of(request.schema, request.neighbours).rows
     if rows is not None:
         rows = rows if resize is None else max(rows, resize.rows)
@@ -142,8 +144,8 @@ def _exceeded(request: Request, part: Scan) -> int:
     return _MAX_DOMAIN if part.domain > _MAX_DOMAIN else 0
 
 
-def _fitting(request: Request, part: Scan, limit: int) -> dict[str, int]:
-    """By how much the steps of which columns have to grow, the finest ones first; none where that is not enough."""
+def _find_factors(request: Request, part: Scan, limit: int) -> dict[str, int]:
+    """The columns whose steps must grow, with the factor of each; empty if no factors are enough."""
     fine = [axis for axis in part.axes if isinstance(axis.path.column, Number) and axis.cuts is None]
     others = part.domain // prod(_size(axis, 1) for axis in fine)
     least, most = 2, max((_size(axis, 1) for axis in fine), default=2)
@@ -153,7 +155,7 @@ def _fitting(request: Request, part: Scan, limit: int) -> dict[str, int]:
         least, most = (middle, most) if small else (least, middle - 1)
     found: dict[str, int] = {}
     for axis in fine:
-        found |= _coarser(request, axis.name, _bounds(axis), least)
+        found |= _coarsen(request, axis.name, _bounds(axis), least)
     return found
 
 
@@ -162,7 +164,7 @@ def _bounds(axis: KeyAxis) -> tuple[int, int]:
 
 
 def _size(axis: KeyAxis, times: int) -> int:
-    """How many labels a fine numeric axis has once its step is so many times as large."""
+    """The number of labels of a fine numeric axis once its step is `times` times as large."""
     low, high = _bounds(axis)
     return (high - low) // times + 1 + (axis.path.null_target == NULL)
 
@@ -172,10 +174,10 @@ def _domain(part: Scan, steps: Mapping[str, int]) -> int:
     return part.domain // prod(_size(axis, 1) for axis in grown) * prod(_size(axis, steps[axis.name]) for axis in grown)
 
 
-def _coarser(request: Request, name: str, bounds: tuple[int, int], most: int) -> dict[str, int]:
-    """The smallest factor of the column's step that leaves at most `most` values between the bounds; empty for none.
+def _coarsen(request: Request, name: str, bounds: tuple[int, int], most: int) -> dict[str, int]:
+    """The smallest factor of the column's step that leaves at most `most` values between the bounds; empty if none does.
 
-    All bounds and edges that the request names have to lie on the grid of the larger step too.
+    All bounds and edges that the request names must be on the grid of the larger step too.
     """
     column, (low, high) = request.schema[name], bounds
     if high - low + 1 <= most or most < 2 or not isinstance(column, Number):
@@ -208,8 +210,8 @@ def _named_codes(request: Request, name: str, column: Number) -> list[int]:
     return codes
 
 
-def _in_words(request: Request, steps: Mapping[str, int], start: str) -> str:
-    """The coarser steps, after a comma; empty for none."""
+def _describe(request: Request, steps: Mapping[str, int], start: str) -> str:
+    """The coarser steps, after a comma; empty if there are none."""
     shown = []
     for name, times in steps.items():
         column = request.schema[name]
@@ -217,4 +219,4 @@ def _in_words(request: Request, steps: Mapping[str, int], start: str) -> str:
             shown.append(f"step={text(column.step * times)} for '{name}'")
     if not shown:
         return ""
-    return f", {start}declare a coarser step: {enumerated(shown)} (the first release of a data set freezes its steps)"
+    return f", {start}declare a coarser step: {enumerate_texts(shown)} (the first release of a data set freezes its steps)"

@@ -21,7 +21,7 @@ __all__ = ["Grouped", "Table"]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A declared table and the steps that are to be taken on it. Nothing is read until a release."""
+    """A declared table and the steps that prepare it. Nothing is read until a release."""
 
     schema: Schema
     neighbours: Neighbours
@@ -42,11 +42,11 @@ class Table:
 
     @property
     def facts(self) -> TableFacts:
-        """What is known after the steps: bounds, categories, nullability, public n, copies c and rate s."""
+        """The facts after the steps: bounds, categories, nullability, public n, copies c and rate s."""
         return table_facts(self.schema, self.neighbours, self.steps)
 
     def clamp(self, to: Mapping[str, object]) -> Table:
-        """Numbers beyond (lower, upper) are moved to the nearest bound; categories not listed become null; nulls stay null.
+        """Numbers outside (lower, upper) are moved to the nearest bound; other categories become null; nulls stay null.
 
         Args:
             to: for each column a pair (lower, upper) on its grid, or a list of categories.
@@ -81,14 +81,14 @@ class Table:
     def resize(self, rows: object, *, proportion: Amount = 1) -> Table:
         """The table has exactly `rows` rows, of which at most `proportion` times the original number are real.
 
-        The rest are imputed: every column that a request uses needs an imputation law. `rows` is public: a number known
-        to everybody, or the result of `Session.estimate_rows`.
+        The other rows are imputed: every column that a request uses needs an imputation law. `rows` is public: a number
+        known to everybody, or the result of `Session.estimate_rows`.
 
         Raises:
             PlanError: rows below 1, a proportion outside (0, 1000], or a second resize.
         """
         step = resize_step(rows, proportion)
-        after(step, self.facts)  # the chain rule raises when there is a resize already
+        after(step, self.facts)  # the chain rule raises if there is a resize already
         return replace(self, steps=(*self.steps, step))
 
     def group_by(self, *by: str | Bins) -> Grouped:
@@ -111,7 +111,7 @@ class Table:
         steps, facts = list(self.steps), self.facts
         for column, argument in per_column.items():
             steps.append(make(facts, column, argument))
-            facts = after(steps[-1], facts)  # the chain rule raises when the step is not allowed here
+            facts = after(steps[-1], facts)  # the chain rule raises if the step is not allowed here
         return replace(self, steps=tuple(steps))
 
 
@@ -135,7 +135,7 @@ class Grouped:
         return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, checked)
 
     def _with_groups(self, statistic: Statistic) -> Statistic:
-        """The statistic with its own groups, if it has any, held against the columns."""
+        """The statistic with its own groups, if it has any, checked against the columns."""
         facts = self.table.facts
 
         def check(group: str | Bins | Group) -> Group:

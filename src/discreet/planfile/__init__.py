@@ -1,10 +1,10 @@
-"""A plan as a TOML file: read, written, and where it is wrong.
+"""A plan as a TOML file: reading, writing, and the places of its mistakes.
 
 * `columns`: The `[columns]` section of a plan file: the schema
-* `invariants`: The `[invariants]` section of a plan file: what is published exactly
-* `read`: A plan file (TOML) and what it means
-* `statistics`: A statistic in a plan file: the word alone, or a table with the word, what it is about, and further keys
-* `tree`: A TOML file as a tree of values that know where they stand, so that every error can name file, line and key
+* `invariants`: The `[invariants]` section of a plan file: the exact totals and the other exact statements
+* `read`: A plan file (TOML) and its meaning
+* `statistics`: A statistic in a plan file: a word alone, or a table with the word, its column or value, and further keys
+* `tree`: A TOML file as a tree of values with their places, so that every error can name file, line and key
 * `write`: Values as TOML text
 """
 

@@ -1,4 +1,4 @@
-"""A statistic in a plan file: the word alone, or a table with the word, what it is about, and further keys."""
+"""A statistic in a plan file: a word alone, or a table with the word, its column or value, and further keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALWAYS = ("weight", "as")
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value of the file as the keys of a statistic read it; `of_group` reads a column or its bins."""
+    """A value of the file for the keys of a statistic; `of_group` reads a column or its bins."""
 
     node: Node
     of_group: Callable[[Node], str | Bins]
@@ -42,25 +42,25 @@ class _Value:
 
 
 def statistic_of(node: Node, of_group: Callable[[Node], str | Bins]) -> Statistic:
-    """The statistic that a value of `statistics` stands for.
+    """The statistic that an entry of the list `statistics` describes.
 
     Raises:
-        PlanError: an unknown word, an unknown key, a value of another type; `place` says where.
+        PlanError: an unknown word, an unknown key, a value of another type; `place` names the mistake.
     """
     known = by_word()
     if not isinstance(node.value, dict):
-        return _alone(node)
+        return _read_word(node)
     words = [key for key in node.value if key in known and known[key].keys.value is not None]
     if len(words) != 1:
         valued = [kind.word for kind in known.values() if kind.keys.value is not None]
         node.table((), (*valued, *_ALWAYS, *_further_keys()))
         listed = f"{', '.join(valued[:-1])} or {valued[-1]}"
         raise node.wrong(f'must name one statistic of {listed}, such as {{ mean = "wage" }}')
-    return _with_value(node, known[words[0]], of_group)
+    return _read_table(node, known[words[0]], of_group)
 
 
-def _alone(node: Node) -> Statistic:
-    """A word by itself."""
+def _read_word(node: Node) -> Statistic:
+    """The statistic of a word without a table."""
     word, known = node.string(), by_word()
     if word not in known:
         raise node.wrong(f"'{word}' is not a statistic{did_you_mean(word, list(known))}")
@@ -72,12 +72,12 @@ def _alone(node: Node) -> Statistic:
 
 
 def _further_keys() -> list[str]:
-    """All keys that some statistic has beside its word."""
+    """All further keys of all statistics."""
     every = (kind.keys for kind in by_word().values())
     return list(dict.fromkeys(key for keys in every for key in (*keys.allowed, *keys.needed)))
 
 
-def _with_value(node: Node, kind: type[Kind], of_group: Callable[[Node], str | Bins]) -> Statistic:
+def _read_table(node: Node, kind: type[Kind], of_group: Callable[[Node], str | Bins]) -> Statistic:
     keys, word = kind.keys, kind.word
     parts = node.table((word, *keys.needed), (*_ALWAYS, *keys.allowed))
     options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
@@ -85,9 +85,9 @@ def _with_value(node: Node, kind: type[Kind], of_group: Callable[[Node], str | B
         if key in parts:
             options[key] = read(_Value(parts[key], of_group))
     about = () if keys.value is None else keys.value(_Value(parts[word], of_group))
-    with node.checked():
+    with node.locate_errors():
         statistic = kind.of(*about, **options)
     if "as" not in parts:
         return statistic
-    with parts["as"].checked():
+    with parts["as"].locate_errors():
         return statistic.alias(parts["as"].string())

@@ -1,6 +1,6 @@
-"""A TOML file as a tree of values that know where they stand, so that every error can name file, line and key.
+"""A TOML file as a tree of values with their places, so that every error can name file, line and key.
 
-The parser is the one of the standard library. Numbers stay the decimals that were written, and what would take it
+The standard library parses the file. Numbers stay the decimals that were written. A file that would take the parser
 excessive time or memory is refused.
 """
 
@@ -25,18 +25,18 @@ __all__ = ["Decimal", "Keys", "Node", "kind_of", "printable", "read_toml", "toml
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH = 9
 _SHOWN = 40
-# A TOML parser takes quadratic time for a key of many dotted parts: such a key is refused before it is parsed.
+# The parser takes quadratic time for a key of many dotted parts: such a key is refused before it is parsed.
 _DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
-# How much text may be parsed again to find the line of an error.
+# The number of characters that may be parsed again to find the line of an error.
 _SEARCH_CHARACTERS = 1_000_000
 _STATEMENT = re.compile(r"""[ \t]*(?:\[|[\w"'-][^=]*=)""")
 
 Keys = tuple[tuple[str, ...], tuple[str, ...]]
-"""The keys that a table must have, and those that it may have."""
+"""The required keys of a table, and its optional keys."""
 
 
 class Decimal(str):
-    """A TOML float as it was written: 0.1 stays 1/10, and a number does not pass for text."""
+    """A TOML float as it was written: 0.1 stays 1/10. Its type distinguishes it from a text."""
 
     __slots__ = ()
 
@@ -57,12 +57,12 @@ class Node:
     def wrong(self, rule: str) -> PlanError:
         """The error that names file, line and key."""
         line = _line_of(self.text, self.keys) if self.keys else None
-        where = [self.file.name if line is None else f"{self.file.name}:{line}", _dotted(self.keys)]
+        where = [self.file.name if line is None else f"{self.file.name}:{line}", _join_keys(self.keys)]
         return PlanError(printable(rule), ": ".join(part for part in where if part))
 
     @contextmanager
-    def checked(self) -> Iterator[None]:
-        """Errors of the declarations made inside become errors at this place, or at the key that they start with."""
+    def locate_errors(self) -> Iterator[None]:
+        """Errors of declarations in the block become errors at this place, or at the key with which the error starts."""
         try:
             yield
         except ArgumentError as error:
@@ -73,7 +73,7 @@ class Node:
             raise (self.child(named[1]) if named and inside else self).wrong(str(error)) from None
 
     def table(self, required: tuple[str, ...], optional: tuple[str, ...] = (), *, where: str = "") -> dict[str, Node]:
-        """The values of a table that has all the `required` keys and none but those and the `optional` ones."""
+        """The values of a table that has all `required` keys and otherwise only `optional` keys."""
         self._require_table()
         for key in self.value:
             if key not in required and key not in optional:
@@ -85,11 +85,11 @@ class Node:
         return {key: self.child(key) for key in self.value}
 
     def choice(self, key: str, known: Mapping[str, Keys]) -> tuple[str, dict[str, Node]]:
-        """The text at `key`, one of the `known`, and the values of the table, whose keys depend on it."""
+        """The text at `key`, which is one of `known`, and the values of the table, whose keys depend on it."""
         self._require_table()
         if key not in self.value:
             every = tuple({name: None for required, optional in known.values() for name in (*required, *optional)})
-            self.table((), (key, *every))  # a misspelt key is the likelier mistake
+            self.table((), (key, *every))  # a misspelt key is the more likely mistake
             raise self.wrong(f"the key '{key}' is missing; give one of {', '.join(known)}")
         chosen = self.child(key).string()
         if chosen not in known:
@@ -98,7 +98,7 @@ class Node:
         return chosen, self.table((key, *required), optional, where=f" (with {key} = '{chosen}')")
 
     def mapping(self) -> dict[str, Node]:
-        """The values of a table with keys of the caller's choice, at least one."""
+        """The values of a table with any keys, at least one."""
         self._require_table()
         if not self.value:
             raise self.wrong("must have at least one entry")
@@ -113,13 +113,13 @@ class Node:
         return [self.child(position) for position in range(len(self.value))]
 
     def string(self) -> str:
-        """A text."""
+        """The value, which is a text."""
         if type(self.value) is not str:
             raise self.wrong(f"must be a text in quotes, not {kind_of(self.value)}")
         return self.value
 
     def number(self) -> Amount:
-        """A number, or a text that may be one: what `exact` reads."""
+        """The value, which is a number or a text that `exact` can read."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | str):
             raise self.wrong(f'must be a number such as 3, 0.1 or "1/3", not {kind_of(self.value)}')
         return self.value
@@ -137,17 +137,17 @@ class Node:
 
 
 def kind_of(value: object) -> str:
-    """What a value of the file is called in an error."""
+    """The name of a value's type in an error."""
     kinds = {bool: "true or false", Decimal: "a number", str: "a text", int: "a number", list: "a list", dict: "a table"}
     return kinds.get(type(value), "a date or time")
 
 
 def printable(message: str) -> str:
-    """The message with a question mark for every character that a terminal would obey: a file can quote anything."""
+    """The message with a question mark for every control character: a file can quote anything, and a terminal obeys it."""
     return "".join(char if char.isprintable() else "?" for char in message)
 
 
-def _dotted(keys: tuple[str | int, ...]) -> str:
+def _join_keys(keys: tuple[str | int, ...]) -> str:
     """The keys as TOML would write them, on one printable line."""
     shown = ""
     for key in keys:
@@ -164,7 +164,7 @@ def read_toml(path: Path) -> Node:
     """The root of the TOML file at `path`, a regular file of at most 1 MB.
 
     Raises:
-        PlanError: unreadable, and as `toml_root`.
+        PlanError: the file cannot be read, or one of the cases of `toml_root`.
     """
     try:
         return toml_root(content_of(given_path(path, "the plan file"), _MAX_BYTES + 1), path)
@@ -177,10 +177,10 @@ def read_toml(path: Path) -> Node:
 
 
 def toml_root(content: bytes, path: Path) -> Node:
-    """The root of a TOML text of at most 1 MB, which stands or will stand at `path`.
+    """The root of a TOML text of at most 1 MB; `path` is the file that holds it or will hold it.
 
     Raises:
-        PlanError: too large, no UTF-8, no TOML, nested too deeply, whole numbers beyond 64 bits.
+        PlanError: too large, not UTF-8, not TOML, nested too deeply, whole numbers of more than 64 bits.
     """
     root = Node({}, (), path, "")
     if len(content) > _MAX_BYTES:
@@ -192,7 +192,7 @@ def toml_root(content: bytes, path: Path) -> Node:
     if _DOTTED.search(text):
         raise root.wrong("has a key of more than 32 dotted parts")
     try:
-        value = tomllib.loads(text, parse_float=_decimal)
+        value = tomllib.loads(text, parse_float=_read_decimal)
     except RecursionError:
         raise root.wrong("is nested too deeply") from None
     except ValueError as error:  # TOMLDecodeError is one; whole numbers of thousands of digits raise another
@@ -202,7 +202,7 @@ def toml_root(content: bytes, path: Path) -> Node:
     return root
 
 
-def _decimal(written: str) -> Decimal:
+def _read_decimal(written: str) -> Decimal:
     return Decimal(written.replace("_", ""))
 
 
@@ -216,7 +216,7 @@ def _not_toml(root: Node, error: ValueError) -> PlanError:
 
 
 def _check_values(node: Node) -> None:
-    """No value lies deeper than any plan needs, and whole numbers have the 64 bits of TOML."""
+    """Checks that no value is nested more deeply than a plan needs, and that whole numbers have the 64 bits of TOML."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -229,15 +229,18 @@ def _check_values(node: Node) -> None:
 
 
 def _line_of(text: str, keys: tuple[str | int, ...]) -> int | None:
-    """The line where the statement begins that brings `keys` into the file; None when looking for it took too long.
+    """The line of the statement that defines `keys`; None if the search would take too long.
 
-    The parser knows no lines, but it tells which beginnings of the file are whole, and what is in them: a bisection
-    over the beginnings before a possible statement finds the first one with `keys`.
+    The parser does not report lines, but it parses any beginning of the file that ends between two statements. A bisection
+    over these beginnings finds the shortest one with `keys`.
     """
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if _STATEMENT.match(line)] + [len(lines)]
     patience = _SEARCH_CHARACTERS
-    before, after = 0, len(starts) - 1  # lines[:starts[before]] is whole and lacks the keys, lines[:starts[after]] has them
+    before, after = (
+        0,
+        len(starts) - 1,
+    )  # of these beginnings the first lacks the keys, the second has them
     while after - before > 1:
         middle = (before + after) // 2
         for candidate in [*range(middle, before, -1), *range(middle + 1, after)]:
@@ -250,7 +253,7 @@ def _line_of(text: str, keys: tuple[str | int, ...]) -> int | None:
                 before, after = (before, candidate) if _has(value, keys) else (candidate, after)
                 break
         else:
-            break  # no beginning between the two is whole: one statement of several lines
+            break  # no beginning between the two can be parsed: one statement of several lines
     return starts[before] + 1
 
 

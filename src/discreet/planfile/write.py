@@ -1,4 +1,4 @@
-"""Values as TOML text. Nothing invisible stands in it: what cannot be seen is escaped, whoever may have named it."""
+"""Values as TOML text. Every invisible character is escaped, whoever has written it."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ __all__ = ["toml_key", "toml_value", "toml_visible"]
 
 
 def toml_visible(value: str) -> str:
-    """A TOML string in which every character that cannot be seen is escaped by its number."""
+    """A TOML string in which every invisible character is escaped by its number."""
     quoted = json.dumps(value, ensure_ascii=False)
-    return "".join(char if char.isprintable() else _escaped(char) for char in quoted)
+    return "".join(char if char.isprintable() else _escape(char) for char in quoted)
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     return f"\\u{ord(char):04X}" if ord(char) < 0x10000 else f"\\U{ord(char):08X}"
 
 
 def toml_key(key: str) -> str:
-    """A key as it is where TOML allows that, else in quotes."""
+    """A key, without quotes if TOML allows that, otherwise in quotes."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else toml_visible(key)
 
 
 def toml_value(value: Any) -> str:
-    """A value as `read_toml` gives it, on one line: `tomllib` reads the same value back.
+    """A value of `read_toml` on one line, from which `tomllib` reads the same value.
 
     Raises:
-        InternalError: a value that no TOML file holds.
+        InternalError: a TOML file cannot hold such a value.
     """
     match value:
         case bool():
@@ -49,4 +49,4 @@ def toml_value(value: Any) -> str:
         case Mapping():
             entries = ", ".join(f"{toml_key(key)} = {toml_value(one)}" for key, one in value.items())
             return f"{{ {entries} }}" if entries else "{}"
-    raise InternalError("no value of a TOML file")
+    raise InternalError("a TOML file cannot hold this value")

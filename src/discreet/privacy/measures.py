@@ -100,12 +100,12 @@ def budget_named(word: str) -> type[SpentMeasure]:
 
 
 def noise_measure_named(word: str) -> type[NoiseMeasure]:
-    """The measure of this name, which noise has in a document of the library.
+    """The measure of this name, in which a document states the guarantee of its noise.
 
     Raises:
-        InternalError: there is none, or no noise has it.
+        ArgumentError: there is none, or no noise has it.
     """
-    for kind in _NOISES:
-        if kind.word == word:
-            return kind
-    raise InternalError(f"no noise has the measure '{word}'")
+    known = {kind.word: kind for kind in _NOISES}
+    if word not in known:
+        raise ArgumentError(f"measure: kind='{word}' is not a measure of noise{did_you_mean(word, known)}")
+    return known[word]

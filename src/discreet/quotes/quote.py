@@ -17,6 +17,7 @@ from discreet.privacy.measures import Target
 from discreet.statistics.base import Statistic
 from discreet.statistics.recipe import LEVEL, Noises, Recipe
 from discreet.totals.exact_totals import ExactTotals
+from discreet.totals.words import comparison_words
 
 __all__ = [
     "LEVEL",
@@ -72,9 +73,10 @@ class Line:
 
     Args:
         statistic: the requested statistic.
-        recipe: how it is put together.
-        level: each noisy part lies within its half-width with at least this probability, so that all those of a statistic,
-            or of the whole release where its intervals hold together, do with probability at least `LEVEL`; see `certainty`.
+        recipe: how the statistic is computed from noisy answers.
+        level: each noisy part is within its half-width with at least this probability. So all parts of a statistic, or of
+            the whole release if its intervals hold together, are within theirs with probability at least `LEVEL`; see
+            `certainty`.
     """
 
     statistic: Statistic
@@ -95,8 +97,8 @@ class Quote:
         measured: the primitive queries with their noise.
         lines: one for each statistic.
         beside: the exact totals, if there are any.
-        advertised: what the same noise would be called if nobody counted the totals; the spend where there are none.
-        joint: what all queries cost together, relative to one by one: the noise is smaller by that.
+        advertised: the amount that describes the same noise without counting the totals; the spend if there are none.
+        joint: the joint cost of all queries, relative to their sum one by one: the noise is smaller by this factor.
     """
 
     plan: Plan
@@ -165,12 +167,11 @@ def accuracy_text(quote: Quote) -> list[str]:
 
 def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:
     """The effect of the exact totals on the guarantee, in words."""
-    adjacency = exact_totals.adjacency
-    bound = "" if adjacency.exact and exact_totals.totals is not None else " at most"
+    adjacency, published = exact_totals.adjacency, exact_totals.totals is not None
     named = ", ".join(exact_totals.invariants.columns)
-    compared = f"tables with the same totals that differ in{bound} a = {adjacency.a} rows ({adjacency.reason})"
-    lines = [f"exact totals of {named} are published alongside, unprotected; the guarantee compares {compared}"]
-    if exact_totals.totals is None:
+    compared = comparison_words(adjacency, published=published)
+    lines = [f"exact totals of {named} are published alongside, unprotected; {compared}"]
+    if not published:
         later = "once they are, a can only become smaller, and the noise is chosen for them"
         lines.append(f"the totals are not published yet; {later}")
     if quote.advertised != quote.spend:
@@ -183,7 +184,7 @@ def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:
 
 
 def _choice_text(one: Measured) -> list[str]:
-    """Why this mechanism: the standard deviations of all that would give the same guarantee."""
+    """The reason for this mechanism: the standard deviations of all mechanisms with the same guarantee."""
     if len(one.alternatives) < 2:
         return []
     shown_ones = "; ".join(f"{other.mechanism} {other.deviation:.4g}" for other in one.alternatives)

@@ -22,19 +22,19 @@ from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, resize_of
 from discreet.quotes.quote import Quote
 
-__all__ = ["counted", "exact_answers", "noisy_answers", "scanned"]
+__all__ = ["check_rows", "exact_answers", "noisy_answers", "run_scans"]
 
 
-def scanned(engine: Engine, layout: Layout, *before: CubeRequest) -> Iterator[Cube]:
+def run_scans(engine: Engine, layout: Layout, *before: CubeRequest) -> Iterator[Cube]:
     """The cubes of some scans and then of a layout, all of the same rows.
 
-    The first is read now, each other one when it is asked for, so that few are in memory where the engine allows it.
+    The first cube is read now and each other one when it is needed, so that few are in memory if the engine allows it.
     """
     cubes = cubes_of(engine, [*before, *((part.axes, part.moments) for part in layout.scans)])
     return chain([next(cubes)], cubes)
 
 
-def counted(plan: Plan, cubes: Iterable[Cube]) -> Iterator[Cube]:
+def check_rows(plan: Plan, cubes: Iterable[Cube]) -> Iterator[Cube]:
     """The same cubes, all of them of the declared number of rows.
 
     Raises:
@@ -61,13 +61,13 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
         bits: where the randomness comes from.
 
     Raises:
-        InternalError: as `counted`.
+        InternalError: as `check_rows`.
     """
     plan = quote.plan
     parts, known = plan.layout.scans, facts_of(plan.schema, plan.neighbours).rows
     places = [scan_of(one.query, parts) for one in quote.measured]
     answers: dict[int, NDArray[Any]] = {}
-    for position, (brought, cube) in enumerate(zip(parts, counted(plan, cubes), strict=True)):
+    for position, (brought, cube) in enumerate(zip(parts, check_rows(plan, cubes), strict=True)):
         asked = resample(cube, brought.axes, brought.moments, resize=resize_of(plan), rows=known, bits=bits)
         cells = cells_of(plan, asked, brought)
         for number, one in enumerate(quote.measured):

@@ -1,13 +1,11 @@
 """The only orchestrator: orders, exact totals first, reserve, run, commit.
 
 * `attempts`: A reserved release on its way: reading, drawing, commit; or a failure of one constant text
-* `folders`: Where the files of large releases go: checked before anything is spent, put in their place after the
-  commit
-* `in_use`: What several threads work with and one of them closes: it is closed by the last who works with it
-* `loading`: What a session works with, imported before another thread can fork in the middle of it
-* `orders`: What a spend means: an amount of the budget's measure, always for the original data; and an order that
-  names one
-* `session`: The only orchestrator: what is stored → quote → reserve → make (`attempts`)
+* `folders`: The folders of large releases: checked before anything is spent, filled after the commit
+* `in_use`: Things that several threads use and one of them closes: the last user closes them
+* `loading`: The modules of a session, imported before another thread can fork in the middle of an import
+* `orders`: An order of one release, and its charge
+* `session`: The only orchestrator: what is stored → quote → reserve → carry out (`attempts`)
 * `totals`: Exact totals on their way from the source to the ledger, and from the ledger to releases
 """
 

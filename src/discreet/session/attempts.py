@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from discreet.engines.base import Engine
 from discreet.errors import InternalError, ReleaseFailed
-from discreet.exact.files import Draft, discarded
+from discreet.exact.files import Draft, discard
 from discreet.noise.bits import Bits
 from discreet.privacy.amounts import budget_down
 from discreet.privacy.coordinates import Budget, to_json
 from discreet.releases.document import Release
 from discreet.session.folders import put_in_place
-from discreet.session.orders import Order
+from discreet.session.orders import Order, can_finish
 
 if TYPE_CHECKING:
     from discreet.ledger import Identity, Ledger, StoredRelease
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.session.totals import ExactRequest
     from discreet.totals.published import PublishedTotals
 
-__all__ = ["Job", "Workshop", "made", "reserved_before", "with_reserved_spend"]
+__all__ = ["Job", "Workshop", "carry_out", "find_reservation", "fix_spend"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +70,14 @@ class Job:
 # Before the reservation ---------------------------------------------------------------------------------------------------
 
 
-def with_reserved_spend(order: Order, found: StoredRelease | None, budget: Budget) -> Order:
+def fix_spend(order: Order, found: StoredRelease | None, budget: Budget) -> Order:
     """The order, of which "all that remains" means what it was reserved with, if it was: nothing remains of that now."""
-    if order.spend is not None or order.error is not None or found is None or not _goes_on(order, found):
+    if order.spend is not None or order.error is not None or found is None or not can_finish(found, order.request):
         return order
     return replace(order, spend=budget_down(budget, found.charge))
 
 
-def _goes_on(order: Order, found: StoredRelease) -> bool:
-    """Whether a reservation can still be finished, and is one of the plan that is asked now."""
-    return found.resumable and found.plan_digest == order.request.digest
-
-
-def reserved_before(ledger: Ledger, found: StoredRelease | None, order: Order, quoted: Quote) -> int:
+def find_reservation(ledger: Ledger, found: StoredRelease | None, order: Order, quoted: Quote) -> int:
     """The number of the reservation that the order goes on with; 0 if it needs a charge of its own.
 
     A reservation of which nothing can come any more has failed then: whoever finds it writes that down.
@@ -95,7 +90,7 @@ def reserved_before(ledger: Ledger, found: StoredRelease | None, order: Order, q
     if found is None or found.state in {"committed", "failed"} or found.alive is True:
         return 0  # a name that is taken is refused by the reservation
     same_spend = budget_down(quoted.spend, found.charge) == quoted.spend
-    if _goes_on(order, found) and same_spend and found.details == details_json(quoted):
+    if can_finish(found, order.request) and same_spend and found.details == details_json(quoted):
         return found.sequence
     ledger.settle(found.sequence)
     return 0
@@ -104,7 +99,7 @@ def reserved_before(ledger: Ledger, found: StoredRelease | None, order: Order, q
 # After it -----------------------------------------------------------------------------------------------------------------
 
 
-def made(workshop: Workshop, job: Job) -> Release | ReleaseFailed:
+def carry_out(workshop: Workshop, job: Job) -> Release | ReleaseFailed:
     """The committed release, or a constant failure. Whatever happens in here, the charge stands."""
     ledger, announced = workshop.ledger, False
     release, state = None, "committed"
@@ -122,23 +117,23 @@ def made(workshop: Workshop, job: Job) -> Release | ReleaseFailed:
             _require_unchanged(workshop)
             ledger.commit(job.sequence, release.payload)
     except (KeyboardInterrupt, SystemExit):
-        _settled(ledger, job)
+        _settle(ledger, job)
         raise
     except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is no Exception)
-        state = _settled(ledger, job) or ("drawing" if announced else "reading")
+        state = _settle(ledger, job) or ("drawing" if announced else "reading")
     # Outside the except block the failure carries no traceback into frames that hold private numbers.
     if state == "committed" and release is not None:
         return put_in_place(release, job.draft, job.order)
     return ReleaseFailed(ReleaseFailed.UNFINISHED if state in {"reserved", "reading"} else ReleaseFailed.TEXT)
 
 
-def _settled(ledger: Ledger, job: Job) -> str:
+def _settle(ledger: Ledger, job: Job) -> str:
     """What became of the reservation, written down; empty where the ledger cannot be used just now."""
     state = ""
     with suppress(Exception):  # an error let out here would be another answer than the constant one
         state = ledger.settle(job.sequence)
         if state != "committed":
-            discarded(job.draft)
+            discard(job.draft)
     return state
 
 
@@ -153,12 +148,12 @@ def _require_unchanged(workshop: Workshop) -> None:
 
 
 def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
-    from discreet.releases.evaluate import scanned
+    from discreet.releases.evaluate import run_scans
     from discreet.releases.publish import publish
     from discreet.session.totals import require_totals, totals_scan
 
     exactly = [] if workshop.exactly is None else [workshop.exactly]
-    cubes = scanned(workshop.engine, job.order.request.layout, *map(totals_scan, exactly))
+    cubes = run_scans(workshop.engine, job.order.request.layout, *map(totals_scan, exactly))
     for request in exactly:
         require_totals(next(cubes), request, workshop.totals)
     head, left = workshop.ledger.left(workshop.identity)

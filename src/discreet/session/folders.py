@@ -1,8 +1,9 @@
-"""Where the files of large releases go: checked before anything is spent, put in their place after the commit.
+"""The folders of large releases: checked before anything is spent, filled after the commit.
 
-The order of things makes a crash harmless at any moment: the files are complete and durable in a draft folder before the
-ledger commits the document that describes them, and take their final name after it. So what has its final name was charged
-and committed, and what was committed is found and put in its place when it is asked for again.
+The order of the steps makes a crash harmless at any moment. The files are complete and durable in a draft folder before the
+ledger commits the document that describes them, and they get their final names after the commit. So files with final names
+belong to a release that was charged and committed, and a committed release whose files are still a draft is finished when
+it is requested again.
 """
 
 from __future__ import annotations
@@ -18,30 +19,30 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed, printed
-from discreet.exact.files import Draft, abandoned, discarded, replaced
+from discreet.exact.files import Draft, discard, find_abandoned, replace_file
 from discreet.exact.given_paths import given_path, reason, require_writable
 from discreet.exact.processes import check_polars
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.releases.document import FORMAT, Release
-from discreet.releases.files import DOCUMENT, DRAFT, TABLE, draft_folder, drafts_in, placed, problem_of
+from discreet.releases.files import DOCUMENT, DRAFT, TABLE, draft_folder, drafts_in, place_draft, problem_of
 from discreet.session.orders import Order
 
-__all__ = ["check_folders", "document_in", "drafts_for", "given_back", "put_in_place"]
+__all__ = ["check_folders", "document_in", "drafts_for", "give_back", "put_in_place"]
 
 
 def check_folders(orders: Sequence[Order]) -> None:
-    """Every large release has a folder that can take it, one of its own; no other release has any.
+    """Checks that every large release has a folder of its own that can take it, and that no other release has a folder.
 
     Raises:
         SourceError: this process is a forked child in which no table can be written.
-        ArgumentError: a folder is missing, or given for nothing, cannot be written, holds a release, or has too little room.
+        ArgumentError: a folder is missing, not needed, not writable, holds a release, or has too little room.
     """
     taken: set[Path] = set()
     for order in orders:
         folder = _folder_of(order)
         if folder is None:
             continue
-        check_polars()  # which writes the table after the charge
+        check_polars()  # Polars writes the table after the charge
         _check_folder(order, folder)
         if folder.resolve() in taken:
             raise ArgumentError(
@@ -51,7 +52,7 @@ def check_folders(orders: Sequence[Order]) -> None:
 
 
 def _folder_of(order: Order) -> Path | None:
-    """Where a large release goes; None for another one."""
+    """The folder of a large release; None for any other release."""
     cells = order.request.layout.cells
     if not is_large(order.request.layout):
         if order.to is not None:
@@ -63,7 +64,7 @@ def _folder_of(order: Order) -> Path | None:
     if order.to is None:
         raise ArgumentError(
             f"release '{order.name}': has {cells} rows, more than {MOST_WHOLE_CELLS}, and is written to files; name "
-            "the folder with to=folder"
+            "their folder with to=folder"
         )
     return given_path(order.to, "to")
 
@@ -77,19 +78,19 @@ def _check_folder(order: Order, folder: Path) -> None:
     free = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
     if free < most:
         raise ArgumentError(
-            f"to='{folder}': has room for {free // 10**6} MB, and the table may need {most // 10**6} MB; free some, or "
-            "choose another folder"
+            f"to='{folder}': has room for {free // 10**6} MB, and the table may need {most // 10**6} MB; free some "
+            "space, or choose another folder"
         )
 
 
 def document_in(folder: Path, argument: str) -> Release | None:
-    """The release whose document stands in `folder`. None where there is none that discreet has finished writing.
+    """The release whose document is in `folder`; None if there is no document that discreet has finished writing.
 
-    A document that was cut off or changed is none, and neither is a link, a pipe or whatever else bears its name: a document
-    that is written later takes its place.
+    A document that was cut off or changed does not count, and neither does a link, a pipe or anything else with its name: a
+    document that is written later replaces it.
 
     Raises:
-        ArgumentError: a folder bears its name, or it was written by a newer discreet, or cannot be read.
+        ArgumentError: a folder has the name of the document, a newer discreet wrote it, or it cannot be read.
     """
     place = folder / DOCUMENT
     try:
@@ -122,21 +123,21 @@ def _is_newer(payload: bytes) -> bool:
 
 
 class Entries(Protocol):
-    """What is asked of a ledger about the drafts of processes that died."""
+    """A ledger, as far as it is needed for the drafts of processes that died."""
 
     def entries(self) -> Sequence[Any]:
-        """All of them, in order, each with `kind`, `digest` and `payload_digest`."""
+        """All entries, in order, each with `kind`, `digest` and `payload_digest`."""
 
 
 @contextmanager
 def drafts_for(orders: Sequence[Order], ledger: Entries) -> Iterator[list[Draft | None]]:
-    """A draft folder for each large release, so that a folder that cannot be written is known before anything is spent.
+    """A draft folder for each large release, so that a folder that is not writable is found before anything is spent.
 
-    They are gone again when what is done inside raises. Those that dead processes have left there are gone too, but not one
-    that may be needed to give a committed release back.
+    If the block raises, the drafts are deleted. Drafts of dead processes are deleted first, except a draft that may be
+    needed to give a committed release back.
 
     Raises:
-        ArgumentError: one cannot be made, or the folder has the files of a release that was committed.
+        ArgumentError: a draft cannot be made, or the folder has the files of a committed release.
     """
     drafts: list[Draft | None] = []
     try:
@@ -144,30 +145,30 @@ def drafts_for(orders: Sequence[Order], ledger: Entries) -> Iterator[list[Draft 
             folder = _folder_of(order)
             if folder is not None:
                 _clear(folder, ledger)
-            drafts.append(_drafted(folder))
+            drafts.append(_make_draft(folder))
         yield drafts
     except BaseException:
         for draft in drafts:
-            discarded(draft)
+            discard(draft)
         raise
 
 
 def _clear(folder: Path, ledger: Entries) -> None:
-    """The drafts of dead processes are gone that are not whole, or were not committed and never will be."""
-    for draft in abandoned(folder, DRAFT):
+    """Deletes the drafts of dead processes that are incomplete, or were not committed and never will be."""
+    for draft in find_abandoned(folder, DRAFT):
         release = document_in(draft.path, "to")
-        committed = False if release is None else _committed(release, ledger)
+        committed = False if release is None else _is_committed(release, ledger)
         if committed and release is not None:
             raise ArgumentError(
-                f"to='{folder}': has the files of '{release.name}', which was committed by a process that died before they "
-                "were in their place: request it again, at no charge, or choose another folder"
+                f"to='{folder}': has the files of '{release.name}'. A process committed it and died before the files "
+                "had their final names: request it again, at no charge, or choose another folder"
             )
         if committed is False:
-            discarded(draft)
+            discard(draft)
 
 
-def _committed(release: Release, ledger: Entries) -> bool | None:
-    """Whether the ledger has committed the release; None where it was reserved in another ledger."""
+def _is_committed(release: Release, ledger: Entries) -> bool | None:
+    """True if the ledger has committed the release; None if it was reserved in another ledger."""
     entries = ledger.entries()
     if any(entry.payload_digest == hashlib.sha256(release.payload).hexdigest() for entry in entries):
         return True
@@ -176,7 +177,7 @@ def _committed(release: Release, ledger: Entries) -> bool | None:
     return False if any(entry.digest == head for entry in entries) else None
 
 
-def _drafted(folder: Path | None) -> Draft | None:
+def _make_draft(folder: Path | None) -> Draft | None:
     try:
         return None if folder is None else draft_folder(folder)
     except OSError as wrong:
@@ -187,14 +188,14 @@ def _drafted(folder: Path | None) -> Draft | None:
 
 
 def put_in_place(release: Release, draft: Draft | None, order: Order) -> Release | ReleaseFailed:
-    """The committed release, its files in their folder if it has any; or the failure that says how to get them there."""
+    """The committed release, with its files in their folder if it has any; otherwise a failure that tells the next step."""
     folder = _folder_of(order)
     if draft is None or folder is None:
         return release
     try:
-        placed(draft.path, folder)
+        place_draft(draft.path, folder)
         _write_document(release, folder)
-    except Exception:  # noqa: BLE001 (whatever it is: all is public and stored by now, and can be put in its place later)
+    except Exception:  # noqa: BLE001 (any error: everything is public and stored by now, and the files can be moved later)
         done = False
     else:
         done = True
@@ -203,14 +204,14 @@ def put_in_place(release: Release, draft: Draft | None, order: Order) -> Release
     return Release(release.payload, folder) if done else ReleaseFailed(ReleaseFailed.UNPLACED)
 
 
-def given_back(release: Release, order: Order) -> Release:
-    """A release of the ledger: a large one with its files, as they were written, in the folder of the order.
+def give_back(release: Release, order: Order) -> Release:
+    """A release of the ledger; if it is large, its files are in the folder of the order, as they were written.
 
-    What a crash has left in a draft folder is put in its place.
+    If a crash has left the files in a draft folder, they are moved to their final place.
 
     Raises:
-        ArgumentError: no folder is given, or one that cannot be written or holds another release.
-        LedgerError: the files are not there, or not as they were written.
+        ArgumentError: no folder is given, or the folder is not writable or holds another release.
+        LedgerError: the files are missing or were changed.
     """
     parts = release.parts
     folder = _folder_of(order) if parts else None
@@ -222,7 +223,7 @@ def given_back(release: Release, order: Order) -> Release:
     problem = problem_of(parts, folder / TABLE)
     try:
         if problem:
-            _recovered(release, folder, problem, order.name)
+            _recover(release, folder, problem, order.name)
         if there is None or (folder / TABLE / DOCUMENT).exists():
             _write_document(release, folder)
         _clear_after(release, folder)
@@ -233,25 +234,25 @@ def given_back(release: Release, order: Order) -> Release:
     return Release(release.payload, folder)
 
 
-def _recovered(release: Release, folder: Path, problem: str, name: str) -> None:
-    """A draft with the files of the release takes its place."""
+def _recover(release: Release, folder: Path, problem: str, name: str) -> None:
+    """Moves the draft with the files of the release to its final place."""
     draft = next((one for one in drafts_in(folder) if not problem_of(release.parts, one)), None)
     if draft is None:
         raise LedgerError(
             f"release '{name}': is committed and its charge stands, but its table is not in '{folder}' as it was written "
-            f"({problem}). The ledger does not keep large tables: give the folder it was written to, restore that from a "
-            "copy, or release under another name (which needs its own charge)"
+            f"({problem}). The ledger does not keep large tables: give the folder it was written to, restore that folder "
+            "from a copy, or release under another name (which needs its own charge)"
         )
-    placed(draft, folder)
+    place_draft(draft, folder)
 
 
 def _write_document(release: Release, folder: Path) -> None:
-    replaced(folder / DOCUMENT, lambda path: path.write_bytes(release.payload))
+    replace_file(folder / DOCUMENT, lambda path: path.write_bytes(release.payload))
     (folder / TABLE / DOCUMENT).unlink(missing_ok=True)  # it came with the draft
 
 
 def _clear_after(release: Release, folder: Path) -> None:
-    """The drafts of dead processes are gone that are not whole, or copies of what is in its place by now."""
-    for draft in abandoned(folder, DRAFT):
+    """Deletes the drafts of dead processes that are incomplete, or copies of files that have their final place by now."""
+    for draft in find_abandoned(folder, DRAFT):
         if document_in(draft.path, "to") in {None, release}:
-            discarded(draft)
+            discard(draft)

@@ -1,4 +1,4 @@
-"""What several threads work with and one of them closes: it is closed by the last who works with it."""
+"""Things that several threads use and one of them closes: the last user closes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class _Closed(Protocol):
 
 
 class InUse:
-    """A context for each piece of work with some things, which `end` closes in their order, or the last piece after it."""
+    """A context for each use of some things. `end` closes the things in their order, or the last use after `end` does."""
 
     def __init__(self, *things: _Closed) -> None:
         self._things, self._lock = things, threading.Lock()
@@ -35,7 +35,7 @@ class InUse:
             thing.close()
 
     def end(self) -> None:
-        """It is closed, or will be by the last who works with it."""
+        """The things are closed, or the last user will close them."""
         with self._lock:
             self._ended = True
             unused = self._users == 0

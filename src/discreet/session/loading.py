@@ -1,4 +1,4 @@
-"""What a session works with, imported before another thread can fork in the middle of it."""
+"""The modules of a session, imported before another thread can fork in the middle of an import."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from discreet.exact.processes import load
 
 __all__ = ["load_rooms"]
 
-_ROOMS = ("noise", "mechanisms", "privacy", "totals", "statistics", "quotes", "releases", "ledger", "session")
+_ROOMS = ("noise", "mechanisms", "privacy", "totals", "statistics", "engines", "quotes", "releases", "ledger", "session")
 
 
 def load_rooms() -> None:
-    """Where other threads run, everything is imported that a release may need."""
-    load(*(f"discreet.{room}" for room in _ROOMS), "discreet.engines.duckdb", "flint", "polars")
+    """If other threads run, everything that a release may need is imported."""
+    load(*(f"discreet.{room}" for room in _ROOMS), "flint", "polars")

@@ -1,4 +1,4 @@
-"""What a spend means: an amount of the budget's measure, always for the original data; and an order that names one."""
+"""An order of one release, and its charge. A spend is an amount of the budget's measure, always for the original data."""
 
 from __future__ import annotations
 
@@ -6,39 +6,50 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
-from discreet.errors import ArgumentError, LedgerError, printed
+from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, printed
 from discreet.exact.canonical import canonical
 from discreet.exact.names import one_form
 from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan
-from discreet.privacy.amounts import Spend, budget_down
+from discreet.privacy.amounts import Spend, budget_down, spend_of
 from discreet.privacy.coordinates import Budget, coordinates, to_json
+from discreet.releases.document import Release
+from discreet.session.loading import load_rooms
 from discreet.totals.description import Description
+
+if TYPE_CHECKING:
+    from discreet.ledger import StoredRelease
 
 __all__ = [
     "Errors",
     "Order",
+    "amount_of",
+    "can_finish",
     "charge_of",
+    "check_name",
     "check_names",
-    "checked_name",
-    "checked_order",
+    "check_order",
+    "check_request",
     "declaration_json",
+    "recognises",
 ]
 
 
 Errors = Mapping[str, Amount] | None
-"""In place of a spend: the largest errors of some statistics by name."""
+"""The largest errors of some statistics, by name, instead of a spend."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One release that is asked for: what, for how much, under which name.
+    """A request for one release, with its spend and its name.
 
-    With `error`, the largest errors of some statistics by name, the spend is the smallest that meets them. A large release
-    is written to the folder `to`. With `again`, a release whose charge was lost is charged anew, under the same name.
+    With `error`, the largest errors of some statistics by name, the spend is the smallest one that meets these errors. A
+    large release is written to the folder `to`. With `again`, a release whose charge was lost is charged anew, under the
+    same name.
     """
 
     request: Plan
@@ -50,7 +61,7 @@ class Order:
 
 
 def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:
-    """What a ledger freezes of a data set, as canonical JSON."""
+    """The declaration of a data set in its ledger, as canonical JSON. Columns that no invariant uses may change later."""
     return canonical(
         {
             "schema": schema.to_json(),
@@ -61,11 +72,12 @@ def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Descrip
     )
 
 
-def checked_name(name: object, what: str) -> str:
+def check_name(name: object, what: str) -> str:
     """The name of a data set or a release, in the form in which names are compared: Unicode's NFC.
 
     Raises:
-        ArgumentError: no text, empty, longer than 200 characters, unprintable, or with blanks at its ends.
+        ArgumentError: the name is not a text, or is empty, longer than 200 characters, unprintable, or with blanks at its
+            ends.
     """
     kept = one_form(name) if isinstance(name, str) else ""
     if not kept or kept != kept.strip() or not kept.isprintable() or len(kept) > 200:
@@ -74,34 +86,79 @@ def checked_name(name: object, what: str) -> str:
     return kept
 
 
-def checked_order(order: object) -> Order:
+def check_order(order: object) -> Order:
     """The order, with its name in the form in which names are compared.
 
     Raises:
-        ArgumentError: no order, or no usable name.
+        ArgumentError: it is not an order, or its name is not usable.
     """
     if not isinstance(order, Order):
         raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
-    return replace(order, name=checked_name(order.name, "name"))
+    return replace(order, name=check_name(order.name, "name"))
 
 
 def check_names(orders: Sequence[Order]) -> None:
-    """Every order has a name, and no two have the same.
+    """Checks that every order has a name, and no two orders have the same name.
 
     Raises:
-        ArgumentError: no usable name.
-        LedgerError: one stands twice.
+        ArgumentError: a name is not usable.
+        LedgerError: two orders have the same name.
     """
-    names = [checked_name(order.name, "name") for order in orders]
+    names = [check_name(order.name, "name") for order in orders]
     for name in names:
         if names.count(name) > 1:
             raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
 
 
-def charge_of(spend: Budget, left: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """What the ledger is charged for a spend: its coordinates, or all that is left where that rounds down to the spend.
+def check_request(request: object, schema: Schema, neighbours: Neighbours) -> None:
+    """Checks that a request was made from the table of this schema and these neighbours.
 
-    A root that was rounded down would leave a remainder that buys nothing: whoever spends all that remains leaves 0. The
+    Raises:
+        PlanError: it was not.
+    """
+    load_rooms()
+    if not isinstance(request, Plan):
+        raise PlanError(f"request={type(request).__name__}: must be made with table.agg(…) or table.group_by(…).agg(…)")
+    if request.schema != schema or request.neighbours != neighbours:
+        raise PlanError("request: was made for another schema or neighbouring relation; start from this session's table")
+
+
+def recognises(stored: StoredRelease, request: Plan) -> bool:
+    """Whether the ledger has committed a release of this request: of the same plan, but for columns that it does not use.
+
+    An entry of 0.1.0 has no digest of the used part of its plan; the plan in its release has that part.
+    """
+    if stored.state != "committed":
+        return False
+    if stored.used_digest:
+        return stored.used_digest == request.used_digest
+    return stored.plan_digest == request.digest or request.asks_as(Release(stored.payload).document["plan"])
+
+
+def can_finish(stored: StoredRelease, request: Plan) -> bool:
+    """Whether the ledger has a reservation of this request that can be finished at no further charge."""
+    return stored.resumable and stored.used_digest == request.used_digest
+
+
+def amount_of(spend: Spend, budget: Budget, remaining: Budget) -> Budget:
+    """The spend as an amount of the budget's measure, above 0; None is all that remains.
+
+    Raises:
+        ArgumentError: it is no positive amount of the measure.
+        BudgetExceeded: nothing remains.
+    """
+    amount = remaining if spend is None else spend_of(spend, budget)
+    if coordinates(amount)[0] > 0:
+        return amount
+    if spend is None:
+        raise BudgetExceeded("spend: nothing remains of the budget", coordinates(amount), coordinates(amount))
+    raise ArgumentError("spend: must be greater than 0")
+
+
+def charge_of(spend: Budget, left: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    """The charge for a spend: its coordinates, or all that is left if this amount rounds down to the spend.
+
+    Otherwise a root that was rounded down would leave a useless remainder: after a spend of all that remains, 0 is left. The
     charge is never below the coordinates of the spend, because its root was rounded down.
     """
     return left if budget_down(spend, left) == spend else coordinates(spend)

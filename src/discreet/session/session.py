@@ -22,25 +22,27 @@ from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.privacy.amounts import (
-    Spend,
-    amount_text,
-    budget_down,
-    check_room,
-    checked_budget,
-    in_words,
-    report_delta_of,
-    spend_of,
-)
+from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, in_words, report_delta_of
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
 from discreet.releases.document import Release, RowEstimate
-from discreet.session.attempts import Job, Workshop, made, reserved_before, with_reserved_spend
-from discreet.session.folders import check_folders, drafts_for, given_back
+from discreet.session.attempts import Job, Workshop, carry_out, find_reservation, fix_spend
+from discreet.session.folders import check_folders, drafts_for, give_back
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
-from discreet.session.orders import Errors, Order, charge_of, check_names, checked_name, checked_order, declaration_json
+from discreet.session.orders import (
+    Errors,
+    Order,
+    amount_of,
+    charge_of,
+    check_name,
+    check_names,
+    check_order,
+    check_request,
+    declaration_json,
+    recognises,
+)
 from discreet.statistics.counts import count
-from discreet.totals.checking import checked_invariants
+from discreet.totals.checking import check_invariants
 
 if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.
@@ -56,20 +58,20 @@ __all__ = ["Order", "Session"]
 class Session:
     """A data set, its schema, its budget and its ledger.
 
-    Opening reads the header of the source, names and types, which are public. Before a release is reserved no row is looked
-    at. Threads may share a session; a forked child that cannot read the source is refused before anything is charged.
+    Opening reads the header of the source, its names and types, which are public. No row is read before a release is
+    reserved. Threads may share a session; a forked child that cannot read the source is refused before anything is charged.
 
     Args:
-        source: what docs/data-formats.md lists: files, folders, tables of databases, frames, relations, streams, Spark.
+        source: files, folders, tables of databases, frames, relations, streams or Spark, as docs/data-formats.md lists.
         schema: the public columns.
         dataset: the declared name of the data set in the ledger. Next month's data are another data set.
-        ledger: the path of the ledger file, or ":memory:", which must be typed.
+        ledger: the path of the ledger file, or ":memory:", which must be written out.
         budget: all that may ever be spent on this data set: PureDP, ApproxDP, ZCDP or GDP.
         neighbours: AddRemove() or ReplaceOne(rows=…).
-        invariants: what is published exactly beside the statistics, such as Totals("state"); fixed for the life of the data
-            set. Needs ReplaceOne with one row a person.
+        invariants: the numbers that are published exactly, such as Totals("state"); fixed for the life of the data set. They
+            need ReplaceOne with one row per person.
         report_delta: the δ at which ε is reported under ZCDP and GDP.
-        limits: what the driver may take of the machine. Not for a relation, which follows its own connection.
+        limits: the resources of the machine that the driver may use. Not for a relation, which follows its own connection.
         progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.
 
     Raises:
@@ -99,13 +101,13 @@ class Session:
         if not is_relation(neighbours):
             raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
         self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
-        self._invariants = checked_invariants(invariants, schema, neighbours)
+        self._invariants = check_invariants(invariants, schema, neighbours)
         self._report_delta = report_delta_of(report_delta)
         from discreet.ledger import Identity, Ledger
         from discreet.noise.bits import system_bits
 
         declared = declaration_json(schema, neighbours, self._invariants, budget)
-        self._identity = Identity(checked_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
+        self._identity = Identity(check_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
         self._bits = system_bits
         self._engine = open_source(source, schema, limits, progress)
         try:
@@ -128,7 +130,7 @@ class Session:
         return one_line("Session:", f"data set '{self._identity.dataset}',", left)
 
     def close(self) -> None:
-        """The source and the ledger are closed, once the releases of other threads are done."""
+        """The source and the ledger are closed as soon as the releases of other threads are done."""
         self._in_use.end()
 
     @property
@@ -143,23 +145,23 @@ class Session:
 
     @property
     def spent(self) -> Budget:
-        """What was charged so far; for GDP rounded up."""
+        """All charges so far; for GDP rounded up."""
         total = tuple(whole - left for whole, left in zip(coordinates(self._budget), self._left(), strict=True))
         return from_coordinates(type(self._budget), total)
 
     @property
     def remaining(self) -> Budget:
-        """What may still be spent; for GDP rounded down."""
+        """The amount that may still be spent; for GDP rounded down."""
         return budget_down(self._budget, self._left())
 
     @property
     def invariants(self) -> Invariants | None:
-        """What is published exactly beside the statistics."""
+        """The declared exact totals and other exact statements, or None."""
         return self._invariants
 
     @property
     def totals(self) -> PublishedTotals | None:
-        """The published totals; None before the first release and `publish_totals`, and without invariants."""
+        """The published totals; None without invariants, and before the first release or `publish_totals`."""
         if self._invariants is None:
             return None
         stored = self._ledger.published(self._identity)
@@ -172,12 +174,12 @@ class Session:
     def publish_totals(self) -> PublishedTotals:
         """The exact totals, published and unprotected: the first entry of the data set in the ledger, at no charge.
 
-        The first release does the same. Once they are published they are given back, and nothing is read.
+        The first release publishes them too. Once they are published, they are returned from the ledger and nothing is read.
 
         Raises:
             PlanError: the session declares no invariants.
             LedgerError: the ledger cannot be written.
-            ReleaseFailed: the source has another number of rows, a row where none can be, or cannot be read.
+            ReleaseFailed: the source has another number of rows, a row in an impossible cell, or cannot be read.
         """
         if self._invariants is None:
             raise PlanError("publish_totals(): the session declares no invariants; give them when it is opened")
@@ -185,9 +187,9 @@ class Session:
             from discreet.session.totals import publish_totals
 
             try:
-                publish_totals(self._engine, self._ledger, self._identity, self._asked_exactly(self._invariants))
+                publish_totals(self._engine, self._ledger, self._identity, self._exact_request(self._invariants))
             except LedgerError:
-                if self.totals is None:  # else another session has published them meanwhile
+                if self.totals is None:  # otherwise another session has published them meanwhile
                     raise
         known = self.totals
         if known is None:
@@ -195,29 +197,29 @@ class Session:
         return known
 
     def quote(self, request: Plan, *, spend: Spend = None, error: Errors = None) -> Quote:
-        """What the request would cost and how exact it would be. Spends nothing and sees no rows.
+        """The cost of the request and the expected errors of its statistics. Spends nothing and sees no rows.
 
-        Beside invariants that are not published yet, what follows from them is bounded over all totals.
+        If invariants are declared but not yet published, everything that depends on them is bounded over all totals.
 
         Args:
             request: made from `session.table` with `agg`.
             spend: as for `release`.
-            error: instead of a spend, the largest error for some statistics by name, as `Quote.expected` states it; the
-                quote is that of the smallest spend of three digits that meets them all, whatever remains of the budget.
+            error: instead of a spend, the largest error of some statistics by name, as `Quote.expected` states it. The
+                quote is for the smallest spend of three digits that meets all of them, whatever remains of the budget.
 
         Raises:
-            PlanError: the request is not one on this session's table, asks only for what is public, or has no statistic of
-                that name; or no spend meets the errors.
-            ArgumentError: the spend is no positive amount of the session's measure, or both are given.
+            PlanError: the request was not made from this session's table, all its numbers are public, it has no statistic
+                of that name, or no spend meets the errors.
+            ArgumentError: the spend is not a positive amount of the session's measure, or both are given.
         """
-        self._check_request(request)
+        check_request(request, self._schema, self._neighbours)
         from discreet.quotes import allocate, spend_for_errors
 
         if error is None:
-            return allocate.check_large(allocate.quote(request, self._spend(spend), self._beside()))
+            return allocate.check_large(allocate.quote(request, self._spend(spend), self._exact_totals()))
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
-        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._beside()))
+        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._exact_totals()))
 
     def release(
         self,
@@ -229,25 +231,25 @@ class Session:
         to: str | Path | None = None,
         again: bool = False,
     ) -> Release:
-        """The request, answered with noise and charged to the ledger.
+        """The request is answered with noise and charged to the ledger.
 
-        The same name, request and spend give back the stored release at no charge, and the source is not looked at. A
-        release that was charged, and of which nothing was drawn yet, is finished at no further charge.
+        A second call with the same name, request and spend returns the stored release at no charge and reads nothing. A
+        release that was charged, and for which nothing was drawn yet, is finished at no further charge.
 
         Args:
             request: made from `session.table` with `agg`.
-            spend: an amount of the session's measure for the original data; None is all that remains.
+            spend: an amount of the session's measure for the original data; None means all that remains.
             error: instead of a spend, the largest errors as for `quote`: the smallest spend that meets them is charged.
             name: unique in the data set.
-            to: the folder for the files of a large release, one of more than `plan.MOST_WHOLE_CELLS` rows; none for others.
-            again: charge anew for a name whose charge was lost; without effect on what can be given back or finished.
+            to: the folder of a large release, one with more than `plan.sizes.MOST_WHOLE_CELLS` rows; otherwise None.
+            again: charge anew for a name whose charge was lost; no effect on what can be returned or finished.
 
         Raises:
             PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
             BudgetExceeded: the spend does not fit; nothing was spent.
             LedgerError: the name is taken, its charge was lost, a process is at work on it, the ledger cannot be written, or
                 the files of a known release are gone.
-            ReleaseFailed: failed after the reservation; the charge stands, and the text says whether it is lost.
+            ReleaseFailed: the release failed after the reservation; the charge stands, and the text says if it is lost.
         """
         answer = self.release_all([Order(request, spend, name, error, to, again)])[0]
         if isinstance(answer, ReleaseFailed):
@@ -255,18 +257,18 @@ class Session:
         return answer
 
     def release_all(self, orders: Sequence[Order]) -> list[Release | ReleaseFailed]:
-        """Several releases, reserved together or not at all, then answered one by one.
+        """Several releases are reserved together or not at all, then answered one by one.
 
-        A release that fails after the reservation stands in the list as the failure; the others go on.
+        If a release fails after the reservation, the list has the failure in its place, and the others go on.
 
         Raises:
-            DiscreetError: as `release`, before anything is spent.
+            DiscreetError: the cases of `release`, before anything is spent.
         """
         with self._in_use:
-            return self._released([checked_order(order) for order in orders])
+            return self._release_orders([check_order(order) for order in orders])
 
-    def _released(self, orders: Sequence[Order]) -> list[Release | ReleaseFailed]:
-        stored = [self._stored(order) for order in orders]
+    def _release_orders(self, orders: Sequence[Order]) -> list[Release | ReleaseFailed]:
+        stored = [self._find_stored(order) for order in orders]
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
         if not fresh:
             return [*filter(None, stored)]
@@ -278,21 +280,21 @@ class Session:
             self.publish_totals()
         workshop = self._workshop(snapshot)
         known = [self._ledger.stored(self._identity, order.name) for order in fresh]
-        fresh = [with_reserved_spend(order, found, self._budget) for order, found in zip(fresh, known, strict=True)]
-        quotes = [self._quoted(order) for order in fresh]
+        fresh = [fix_spend(order, found, self._budget) for order, found in zip(fresh, known, strict=True)]
+        quotes = [self._quote_order(order) for order in fresh]
         with drafts_for(fresh, self._ledger) as drafts:
-            sequences = self._reserved(fresh, quotes, known, snapshot)
-        answers = iter([made(workshop, Job(*one)) for one in zip(fresh, quotes, sequences, drafts, strict=True)])
+            sequences = self._reserve(fresh, quotes, known, snapshot)
+        answers = iter([carry_out(workshop, Job(*one)) for one in zip(fresh, quotes, sequences, drafts, strict=True)])
         return [next(answers) if found is None else found for found in stored]
 
     def estimate_rows(self, *, spend: Spend, name: str = "number of rows", again: bool = False) -> RowEstimate:
-        """A noisy number of rows, charged like any release: how to choose n when nothing is public (seed 001, 4.6).
+        """A noisy number of rows, charged like any release: a way to choose n if nothing is public (seed 001, 4.6).
 
-        The noise is two-sided geometric under PureDP. The result may be the n of a resize; it is never ReplaceOne(rows=…).
+        The noise is two-sided geometric under PureDP. The result can be the n of a resize, but never ReplaceOne(rows=…).
 
         Raises:
             PlanError: under ReplaceOne the number of rows is public already.
-            DiscreetError: as `release`.
+            DiscreetError: the cases of `release`.
         """
         if self._neighbours.rows is not None:
             raise PlanError(f"estimate_rows(): rows={self._neighbours.rows} is public under ReplaceOne; use it")
@@ -300,8 +302,8 @@ class Session:
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
 
-    def _beside(self) -> ExactTotals | None:
-        """The exact totals as requests see them."""
+    def _exact_totals(self) -> ExactTotals | None:
+        """The exact totals in the form that quotes use."""
         if self._invariants is None or (rows := self._neighbours.rows) is None:
             return None
         from discreet.totals.exact_totals import exact_totals_of
@@ -309,12 +311,12 @@ class Session:
         return exact_totals_of(self._invariants, self._schema, self.totals, rows)
 
     def _check_before_totals(self, orders: Sequence[Order]) -> None:
-        """Whatever can be refused is refused before the totals are published."""
-        spends = [self._quoted(order).spend for order in orders]
+        """Checks everything that can be refused, before the totals are published."""
+        spends = [self._quote_order(order).spend for order in orders]
         check_names(orders)
         check_room(self._identity.dataset, self._budget, spends, self._left())
 
-    def _asked_exactly(self, invariants: Invariants) -> ExactRequest:
+    def _exact_request(self, invariants: Invariants) -> ExactRequest:
         from discreet.session.totals import ExactRequest
 
         return ExactRequest(invariants, self._schema, self._neighbours)
@@ -323,45 +325,33 @@ class Session:
         return self._ledger.left(self._identity)[1]
 
     def _spend(self, spend: Spend) -> Budget:
-        amount = self.remaining if spend is None else spend_of(spend, self._budget)
-        if coordinates(amount)[0] > 0:
-            return amount
-        if spend is None:
-            raise BudgetExceeded("spend: nothing remains of the budget", coordinates(amount), coordinates(amount))
-        raise ArgumentError("spend: must be greater than 0")
+        return amount_of(spend, self._budget, self.remaining)
 
-    def _check_request(self, request: Plan) -> None:
-        load_rooms()
-        if not isinstance(request, Plan):
-            raise PlanError(f"request={type(request).__name__}: must be made with table.agg(…) or table.group_by(…).agg(…)")
-        if request.schema != self._schema or request.neighbours != self._neighbours:
-            raise PlanError("request: was made for another schema or other neighbours; start from this session's table")
-
-    def _stored(self, order: Order) -> Release | None:
-        """What the ledger has for the order. To compare the source too would be a free test of its rows (soundness 17)."""
-        self._check_request(order.request)
+    def _find_stored(self, order: Order) -> Release | None:
+        """The stored release. Comparing its source with the present one would test rows for free (soundness 17)."""
+        check_request(order.request, self._schema, self._neighbours)
         found = self._ledger.stored(self._identity, order.name)
-        if found is None or found.state != "committed" or found.plan_digest != order.request.digest:
-            return None  # a name that is taken otherwise is refused by the reservation
+        if found is None or not recognises(found, order.request):
+            return None  # if another request has the name, the reservation refuses it
         release = Release(found.payload)
         asked = None if order.spend is None else self._spend(order.spend)
         if order.error is not None:
-            asked = self._quoted(order).spend
+            asked = self._quote_order(order).spend
         if asked is not None and release.guarantee.measure != asked:
             raise LedgerError(
                 f"release '{order.name}': was made with another spend; give that spend, or another name for a new release"
             )
-        return given_back(release, order)
+        return give_back(release, order)
 
-    def _quoted(self, order: Order) -> Quote:
+    def _quote_order(self, order: Order) -> Quote:
         return self.quote(order.request, spend=order.spend, error=order.error)
 
-    def _reserved(
+    def _reserve(
         self, orders: Sequence[Order], quotes: Sequence[Quote], known: Sequence[StoredRelease | None], snapshot: str
     ) -> list[int]:
         """The reservation of each order: one that can still be finished, or a new one; the new ones together or none."""
         asked = [*zip(known, orders, quotes, strict=True)]
-        numbers = [reserved_before(self._ledger, *one) for one in asked]
+        numbers = [find_reservation(self._ledger, *one) for one in asked]
         wanted = [
             self._reservation(order, quoted, snapshot)
             for number, (_, order, quoted) in zip(numbers, asked, strict=True)
@@ -374,7 +364,7 @@ class Session:
         return [number or next(charged) for number in numbers]
 
     def _workshop(self, snapshot: str) -> Workshop:
-        exactly = None if self._invariants is None else self._asked_exactly(self._invariants)
+        exactly = None if self._invariants is None else self._exact_request(self._invariants)
         return Workshop(
             self._engine,
             self._ledger,
@@ -392,4 +382,7 @@ class Session:
         from discreet.releases.publish import details_json
 
         charge = charge_of(quoted.spend, self._left())
-        return Reservation(order.name, charge, order.request.digest, snapshot, details_json(quoted), order.again)
+        plan = order.request
+        return Reservation(
+            order.name, charge, plan.digest, snapshot, details_json(quoted), plan.used_digest, again=order.again
+        )

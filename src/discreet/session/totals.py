@@ -24,7 +24,7 @@ __all__ = ["ExactRequest", "publish_totals", "require_totals", "totals_of_payloa
 
 @dataclass(frozen=True, slots=True)
 class ExactRequest:
-    """What is published exactly about which table."""
+    """The exact totals that are to be published, and the schema and relation of their table."""
 
     invariants: Description
     schema: Schema
@@ -32,10 +32,10 @@ class ExactRequest:
 
 
 def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: ExactRequest) -> None:
-    """The totals are in the ledger, or the attempt is marked as failed there; nothing else is told.
+    """The totals are in the ledger, or the attempt is marked as failed there; the cause of a failure is not shown.
 
     Raises:
-        LedgerError: the attempt could not be written down; nothing was read.
+        LedgerError: the attempt could not be recorded; nothing was read.
     """
     snapshot = snapshot_before(engine)
     described = request.invariants.to_json()
@@ -49,7 +49,7 @@ def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: 
             done = True
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is no Exception)
+    except BaseException:  # noqa: BLE001 (the cause may depend on rows; a panic of a driver is not an Exception)
         done = False
     finally:
         if not done:
@@ -58,22 +58,22 @@ def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: 
 
 
 def require_totals(cube: Cube, request: ExactRequest, published: PublishedTotals | None) -> None:
-    """The source, counted by `totals_scan`, still has the published totals (soundness 20).
+    """Checks that the source, counted by `totals_scan`, still has the published totals (soundness 20).
 
     Raises:
-        InternalError: it has others; the message has no number.
+        InternalError: the totals differ; the message does not contain a number.
     """
     if _totals_of(cube, request) != published:
         raise InternalError("the totals of the source are not the published ones")
 
 
 def totals_of_payload(payload: bytes, invariants: Description, schema: Schema) -> PublishedTotals:
-    """The totals that the ledger keeps."""
+    """The totals that the ledger holds."""
     return totals_from_json(invariants, schema, json.loads(payload)["totals"])
 
 
 def totals_scan(request: ExactRequest) -> CubeRequest:
-    """What the source is asked for its totals, before any step."""
+    """The scan that counts the totals of the source, before any step."""
     start = facts_of(request.schema, request.neighbours)
     return tuple(KeyAxis(path_of(name, (), start)) for name in request.invariants.columns), ()
 
@@ -82,8 +82,8 @@ def _totals_of(cube: Cube, request: ExactRequest) -> PublishedTotals:
     """The totals of the source. Private until they are published.
 
     Raises:
-        InternalError: another number of rows than declared, or a row in a cell that was declared impossible; no number
-            is in the message.
+        InternalError: the number of rows is not the declared one, or a row is in a cell that was declared impossible; the
+            message does not contain a number.
     """
     if row_count(cube) != request.neighbours.rows:
         raise InternalError("the source has another number of rows than declared")
@@ -91,6 +91,6 @@ def _totals_of(cube: Cube, request: ExactRequest) -> PublishedTotals:
 
 
 def _payload(totals: PublishedTotals, dataset: str, schema: Schema) -> bytes:
-    """The published document as the ledger keeps it."""
+    """The published document in the form that the ledger holds."""
     document = {"format": 1, "library": f"discreet {__version__}", "dataset": dataset, "totals": totals.to_json(schema)}
     return canonical(document).encode("ascii")

@@ -23,11 +23,11 @@ def test_check_says_what_was_understood_and_creates_nothing(folder: Path) -> Non
         "replace-one: exactly 2000 rows, which is public; 1 row a person",
         "zcdp, ρ = 0.5, of which ρ = 0.5 remains; ε is reported at δ = 1e-9",
         "not there yet; the first release creates it",
-        "number from 0 to 100 in steps of 1",
-        "2 categories: female, male",
+        "numbers from 0 to 100 in steps of 1",
+        "2 categories: “female” and “male”",
         "count, hours by gender: 3 rows",
-        "hrs_work lower 0, upper 80",
-        "hrs_work uniform",
+        "hrs_work: values are moved into the range from 0 to 80; values that are not known stay so.",
+        "hrs_work: a value that is not known is replaced by a uniform random number",
         "Hours by gender (ρ = 0.1)",
     ):
         assert part in shown

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.builders import session_over
+from tests.builders import PATIENCE, session_over
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -152,7 +152,7 @@ def test_bounds_the_wrong_way_round_and_unknown_groups_are_asked_for_again(sourc
     started_plan("persons.parquet", Path("plan.toml"), ask)
     shown = capsys.readouterr().out
     assert "lower=10 must be less than upper=5" in shown or "lower" in shown
-    assert "\n  column 'sexes': not declared in the schema; did you mean 'sex'?" in shown  # no line of a file that is gone
+    assert "\n  column 'sexes': is not declared in the schema; did you mean 'sex'?" in shown  # without lines of a lost file
     assert load_plan("plan.toml").schema["age"] == dp.Number(0, 5)
     assert sorted(path.name for path in source.parent.iterdir()) == ["persons.parquet", "plan.toml"]
 
@@ -348,7 +348,7 @@ def typing(lines: list[str], *arguments: str) -> tuple[int, str]:
         os.write(master, "".join(line if line == "\x04" else f"{line}\n" for line in lines).encode())
         shown = b""
         while True:
-            if not select.select([master], [], [], 20)[0]:
+            if not select.select([master], [], [], PATIENCE)[0]:
                 process.kill()
                 break
             try:
@@ -358,6 +358,6 @@ def typing(lines: list[str], *arguments: str) -> tuple[int, str]:
             if not block:
                 break
             shown += block
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE)
     os.close(master)
     return process.returncode, shown.decode("utf-8")

@@ -192,7 +192,7 @@ def test_a_file_of_a_later_format_is_refused(old: Path, monkeypatch: pytest.Monk
         reserve(old)
     content = old.read_bytes()
     for call in (lambda: Ledger.open(old), lambda: reserve(old)):
-        with pytest.raises(LedgerError, match=rf"has format {NEWEST + 1}, and this discreet knows 1 to {NEWEST}"):
+        with pytest.raises(LedgerError, match=f"has format {NEWEST + 1}, and this discreet knows 1 to {NEWEST}"):
             call()
     assert old.read_bytes() == content
 

@@ -62,14 +62,14 @@ def test_a_plan_without_the_section_has_no_invariants(tmp_path):
 
 REFUSED = [
     # section, the place after "invariants", words
-    ("", "", 'declares nothing exact; write totals = [["state"]]'),
-    ("totals = []", "", "declares nothing exact"),
+    ("", "", 'is empty; write totals = [["state"]]'),
+    ("totals = []", "", "is empty; write totals"),
     ('totals = "state"', ".totals", "must be a list"),
     ('totals = ["state"]', ".totals[0]", "must be a list"),
     ("totals = [[]]", ".totals[0]", "names no column"),
     ("totals = [[3]]", ".totals[0][0]", "must be a text in quotes, not a number"),
     ('totals = [["state"], ["sex", "sex"]]', ".totals[1]", "column 'sex' is named twice"),
-    ('totals = [["stat"]]', "", "column 'stat': not declared in the schema; did you mean 'state'"),
+    ('totals = [["stat"]]', "", "column 'stat': is not declared in the schema; did you mean 'state'"),
     ('total = [["state"]]', ".total", "no such key; did you mean 'totals'"),
     ('margins = [["state"]]', ".margins", "no such key; known: totals, occupied, impossible, linear"),
     ('totals = [{ column = ["state"] }]', ".totals[0].column", "did you mean 'columns'"),
@@ -78,8 +78,8 @@ REFUSED = [
     ('totals = [{ columns = ["state"], only = [] }]', ".totals[0]", "only=[] names no cell"),
     ('totals = [{ columns = ["state"], only = "A" }]', ".totals[0].only", "must be a list"),
     ('totals = [{ columns = ["state"], only = ["A", ["A"]] }]', ".totals[0]", 'cell ["A"] is listed twice'),
-    ('totals = [{ columns = ["state"], only = ["C"] }]', "", "state='C': not a category of this column; known: A, B"),
-    ('totals = [{ columns = ["state"], only = [true] }]', "", "state=True: not a category"),
+    ('totals = [{ columns = ["state"], only = ["C"] }]', "", "state='C': is not a category of this column; known: A, B"),
+    ('totals = [{ columns = ["state"], only = [true] }]', "", "state=True: is not a category"),
     ('totals = [{ columns = ["state"], only = [2020-01-01] }]', ".totals[0].only[0]", "is not a category"),
     ('totals = [{ columns = ["state"], only = [07:00:00] }]', ".totals[0].only[0]", "must be a single value"),
     ('totals = [{ columns = ["state"], only = [{}] }]', ".totals[0].only[0]", "must be a single value, not a table"),

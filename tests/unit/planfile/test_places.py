@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
-from discreet.session.orders import checked_name
+from discreet.session.orders import check_name
 
 from .plans import FULL, SMALL, changed, refused
 
@@ -210,7 +210,8 @@ def test_bracket_errors_are_explained(tmp_path: Path) -> None:
     error = refused(tmp_path, changed(SMALL, "[[release]]", "[release]"))
     assert error.place == "plan.toml:16: release"
     assert "two pairs of brackets" in str(error)
-    assert "asks for no release" in str(refused(tmp_path, "release = []\n" + SMALL[: SMALL.index("[[release]]")]))
+    error = refused(tmp_path, "release = []\n" + SMALL[: SMALL.index("[[release]]")])
+    assert "is empty; write at least one [[release]]" in str(error)
 
 
 @pytest.mark.parametrize("section", ["data", "columns", "budget", "release"])
@@ -223,8 +224,8 @@ def test_a_missing_section_is_named(tmp_path: Path, section: str) -> None:
 @pytest.mark.parametrize("name", ["", " a", "a ", "a\nb", "x" * 201])
 def test_names_that_no_ledger_takes_are_refused(name: str) -> None:
     with pytest.raises(ArgumentError, match="printable text of 1 to 200"):
-        checked_name(name, "name")
-    assert checked_name("x" * 200, "name") == "x" * 200
+        check_name(name, "name")
+    assert check_name("x" * 200, "name") == "x" * 200
 
 
 @settings(max_examples=30)

@@ -115,8 +115,8 @@ def test_what_makes_no_sense_is_refused_at_once(made, words):
     ("invariants", "words"),
     [
         (Totals("stat"), "not declared in the schema; did you mean 'state'"),
-        (Totals("sex", only=["X"]), "sex='X': not a category"),
-        (Totals("veteran", only=[1]), "veteran=1: not a category"),
+        (Totals("sex", only=["X"]), "sex='X': is not a category"),
+        (Totals("veteran", only=[1]), "veteran=1: is not a category"),
         (Occupied("age", only=[111]), "must lie within"),
         (Impossible("sex", "age", cells=[("F", 0.5)]), "must lie on the grid"),
         (LinearInvariant("born", {"a": {"2021-01-01": 1}}), "must lie within"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount
-from discreet.noise._parameters import checked_size, rate_between
+from discreet.noise._parameters import check_size, rate_between
 from discreet.noise.bits import Bits
 from discreet.noise.single._coins import successes, successes_each
 
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 _MOST_RECORDS = 1 << 50  # of one call: more would take days, and every sum below stays far inside int64
-_FEW, _SPARSE = 4096, 4096  # records, or one in so many: drawn one by one
+_FEW, _SPARSE = 4096, 4096  # at most this many records, or one in this many: drawn one by one
 _MANY_ROWS = 1024
 _MOST_WEIGHT = 1 << 62
 
@@ -50,7 +51,7 @@ def binomial(n: NDArray[np.int64], rate: Amount, bits: Bits) -> NDArray[np.int64
 
 def hypergeometric(good: SupportsIndex, bad: SupportsIndex, drawn: SupportsIndex, bits: Bits) -> int:
     """The number of good records among `drawn`, taken without replacement from `good` + `bad`."""
-    cells = np.array([checked_size(good, "good"), checked_size(bad, "bad")], dtype=np.int64)
+    cells = np.array([check_size(good, "good"), check_size(bad, "bad")], dtype=np.int64)
     return int(multivariate_hypergeometric(cells, drawn, bits)[0])
 
 
@@ -186,16 +187,14 @@ def _as_int(value: SupportsIndex, name: str) -> int:
 
 
 def _checked_weights(weights: Sequence[int]) -> list[int]:
-    checked = [int(w) for w in weights]
-    if any(w != given or isinstance(given, bool) for w, given in zip(checked, weights, strict=True)):
+    given = list(weights)
+    checked = list(map(int, given))  # whole lists at a time: a resize checks some ten thousand weights
+    if checked != given or bool in set(map(type, given)):
         raise ArgumentError("weights: must be integers")
-    if any(w < 0 for w in checked) or sum(checked) <= 0:
+    if min(checked, default=0) < 0 or sum(checked) <= 0:
         raise ArgumentError("weights: must be non-negative integers, not all 0")
     return checked
 
 
 def _cumulative(weights: list[int]) -> list[int]:
-    sums = [0]
-    for weight in weights:
-        sums.append(sums[-1] + weight)
-    return sums
+    return list(accumulate(weights, initial=0))

@@ -1,12 +1,13 @@
 """The planner: one HTML page with sliders for spend, n, p and exact totals; errors and costs follow without a server.
 
-The page holds no row and no secret: a plan, its quotes, and what their noises follow from. What depends on
-the controls is looked up in tables of quotes that the library made, so that no formula of privacy or noise has a twin here.
+The page holds no row and no secret: only a plan, its quotes, and the facts from which their noise follows. The page looks up
+everything that depends on the controls in tables of quotes from the library. So no formula of privacy or noise is repeated
+here.
 
-* `curves`: How the errors of a request follow from what is spent: tables of quotes, one for each position of a slider
-* `document`: What the page knows, as one JSON document: public facts of plan, ledger and quotes, no row and no secret
+* `curves`: The errors of a request by the amount that is spent: tables of quotes, one for each position of a slider
+* `document`: The facts of the page as one JSON document: public facts of plan, ledger and quotes, no row and no secret
 * `page`: The planner as one HTML file: no network, one script of a known digest, everything from the plan escaped
-* `releases`: One release of the planner: its controls, their ranges, and the curves that its errors are read from
+* `releases`: One release of the planner: its controls, their ranges, and the curves of its errors
 * `scenes`: A plan file as the planner sees it: the exact totals that can be left out, and its text with slots for the
   controls
 * `single`: The planner for one quote of a program, which has no plan file: it writes the changed calls instead

@@ -19,7 +19,7 @@ function logarithmic(low, high, spell) {
   };
 }
 
-/* A slider through amounts that have tables; one that was typed stands at the largest that is not above it. */
+/* A slider through amounts that have tables; a typed amount is shown at the largest of them that is not above it. */
 const stops = list => ({
   min: 0, max: list.length - 1, text: k => String(list[k]),
   place: text => Math.max(0, list.filter(one => compare(read(String(one)), read(text)) <= 0).length - 1),
@@ -40,7 +40,7 @@ function set(what, release, text) {
   if (what === "budget") state.budget = text; else state.releases[release][what] = text;
 }
 
-/* What is wrong with an amount that was typed; nothing if it will do. */
+/* The error in an amount that was typed; empty if there is none. */
 function wrong(text) {
   const value = read(text);
   if (!value || !(double(value) > 0) || !(double(value) < 1e60)) return "write a number greater than 0, such as 0.1 or 1/3";
@@ -81,7 +81,7 @@ function accept(box, field, problem) {
 
 const places = [];
 
-// What the page says ---------------------------------------------------------------------------------------------------
+// The texts of the page ------------------------------------------------------------------------------------------------
 
 function guarantee(value, delta) {
   const size = double(value), stated = [amount(plan.symbol, value)];
@@ -98,7 +98,7 @@ function advertised(value, delta) {
 
 const errorText = error => error === 0 ? "exact" : `± ${rounded(error)}`;
 
-/* What a release would give for a multiple of its spend. */
+/* The outcome of a release for a multiple of its spend. */
 function atTimes(factor, place) {
   const releases = state.releases.map((one, k) => k === place ? {...one, spend: written(times(read(one.spend), factor))} : one);
   return outcome(plan, {...state, releases}, place);
@@ -120,11 +120,7 @@ function showRelease(one, place) {
 }
 
 function showScene() {
-  const {a, reason, refused, exact} = plan.scenes[state.on];
-  let words = "No exact totals are published: the guarantee compares tables that differ in one person's data.";
-  if (refused) words = `Not possible: ${refused}`;
-  else if (a !== null) words = `The guarantee compares tables with the same totals that differ in ${exact ? "" : "at most "}a = ${a} row${a === 1 ? "" : "s"} (${reason}).`;
-  tell("[data-scene]", words);
+  tell("[data-scene]", plan.scenes[state.on].words);
 }
 
 function showCost(outcomes) {

@@ -1,7 +1,7 @@
-"""How the errors of a request follow from what is spent: tables of quotes, one for each position of a slider.
+"""The errors of a request by the amount that is spent: tables of quotes, one for each position of a slider.
 
-The page computes no formula of privacy or noise. It looks up what the library has quoted, and for an amount between two
-that have a quote, which somebody may type, it takes the worse one.
+The page computes no formula of privacy or noise. It looks up quotes of the library. Somebody may type an amount between
+two amounts that have a quote; then the page takes the worse of the two.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Curve = dict[str, Any]
 
 
 def amounts_between(low: float, high: float, own: Fraction, *, per_decade: int) -> list[Fraction]:
-    """Ascending short amounts between two powers of ten, 20, 10 or 5 in a decade, and the own one."""
+    """Ascending short amounts between two powers of ten, 20, 10 or 5 per decade, and `own`."""
     steps = _STEPS[:: len(_STEPS) // per_decade]
     first, last = exact(low, "low"), exact(high, "high")
     decade, found = first, {own, last}
@@ -46,20 +46,20 @@ def amounts_between(low: float, high: float, own: Fraction, *, per_decade: int) 
 
 
 def with_halves_and_doubles(amounts: Sequence[Fraction]) -> list[Fraction]:
-    """The amounts, half of each and twice each: what the page shows at once."""
+    """The amounts, half of each and twice each: the page shows these together."""
     return sorted({factor * amount for amount in amounts for factor in (Fraction(1, 2), 1, 2)})
 
 
 def curve_of(plan: Plan, spend: Budget, exact_totals: ExactTotals | None, amounts: Sequence[Fraction]) -> Curve:
-    """The errors of each statistic by the amount that is spent, and what would be advertised without the totals.
+    """The errors of each statistic by the amount that is spent, and the amount that would be advertised without the totals.
 
-    An amount that is too little for any noise has None. A request that is refused whatever is spent gives {"refused": why}.
+    An amount that is too small for any noise has None. A request that is refused at every amount gives {"refused": why}.
 
     Args:
         plan: the request.
-        spend: of which measure the amounts are; under ApproxDP δ grows with ε.
-        exact_totals: the exact totals beside it.
-        amounts: those that get a quote.
+        spend: determines the measure of the amounts; under ApproxDP δ grows with ε.
+        exact_totals: the exact totals of the data set.
+        amounts: the amounts that get a quote.
     """
     try:
         quote(plan, _of(spend, max(amounts)), exact_totals)
@@ -74,7 +74,7 @@ def curve_of(plan: Plan, spend: Budget, exact_totals: ExactTotals | None, amount
 
 
 def _of(spend: Budget, amount: Fraction) -> Budget:
-    """As many times the spend as the amount is of its first parameter."""
+    """The spend, scaled so that its first parameter is the amount."""
     factor = amount / amount_of(spend)
     return type(spend)(*(value * factor for _, value in parameters(spend)))
 
@@ -95,5 +95,5 @@ def _advertised(one: Quote | None) -> float | None:
 
 
 def _up(value: float) -> float | None:
-    """The value with nine digits, rounded up: shorter in the page. A short decimal stays as it is; None beyond all."""
+    """The value with nine digits, rounded up: shorter in the page. A short decimal stays as it is; infinity gives None."""
     return float(decimal_up(exact(value, "value"), 9)) if isfinite(value) else None

@@ -1,4 +1,4 @@
-"""What the page knows, as one JSON document: public facts of plan, ledger and quotes, no row and no secret."""
+"""The facts of the page as one JSON document: public facts of plan, ledger and quotes, no row and no secret."""
 
 from __future__ import annotations
 
@@ -15,34 +15,36 @@ from numpy.typing import NDArray
 from discreet.domain.neighbours import Neighbours
 from discreet.exact.numbers import decimal_up, float_down, float_up, text
 from discreet.pages.planner.releases import Planned, Scene, release_facts
+from discreet.pages.report.words import capital
 from discreet.privacy import Budget, kind_name
 from discreet.privacy.base import SpentMeasure
 from discreet.privacy.coordinates import amount_of, parameters
 from discreet.privacy.measures import budget_named
+from discreet.totals.words import comparison_words
 
 __all__ = ["Chosen", "Planned", "Scene", "Written", "planner_document"]
 
 _APART = 0.01
-"""By which part the amounts differ at which ε is known; those that grow with squares by half of it."""
+"""The relative distance of the amounts at which ε is known; half of it for amounts that grow with squares."""
 _MORE = 10
-"""How far beyond the sliders' ends ε is known: sums of releases, and what exact totals multiply; squared for squares."""
+"""The factor beyond the sliders' ends up to which ε is known, for sums of releases and exact totals; squared for squares."""
 
 Written = str | dict[str, Any]
-"""A piece of the text that the page writes: as it stands, or a slot that depends on the controls."""
+"""A piece of the text that the page writes: a fixed text, or a slot that depends on the controls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What is common to the releases of a page.
+    """The facts that the releases of a page share.
 
     Args:
-        dataset: how the data set is called.
-        neighbours: who is compared.
-        budget: all that may ever be spent.
-        remaining: what is left of it, in additive coordinates.
+        dataset: the name of the data set.
+        neighbours: the neighbouring relation.
+        budget: the budget of the data set.
+        remaining: the remaining budget, in additive coordinates.
         frozen: whether the ledger holds the data set, so that budget and exact totals can no longer change.
         report_delta: the δ at which ε is stated.
-        totals: what can stand exact beside the releases, in words, in the order of the scenes' digits.
+        totals: the exact totals that can be published alongside the releases, in words, in the order of the scenes' digits.
         scenes: each way to choose among them, the one of the plan first.
         kind: "toml" or "python": what `written` is.
         written: the plan as text.
@@ -61,7 +63,7 @@ class Chosen:
 
 
 def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, Any]:
-    """Everything that the page computes with.
+    """All facts of the page.
 
     Raises:
         DiscreetError: as `quote`, where a release has no quote even as the plan has it.
@@ -89,11 +91,16 @@ def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, An
 
 
 def _scene(scene: Scene) -> dict[str, Any]:
-    adjacency = None if scene.beside is None else scene.beside.adjacency
-    if adjacency is None:
-        return {"a": None, "reason": "", "refused": scene.refused}
-    known = scene.beside is not None and scene.beside.totals is not None
-    return {"a": adjacency.a, "reason": adjacency.reason, "exact": adjacency.exact and known, "refused": scene.refused}
+    """The reason why these totals are impossible, if they are, and the sentence that the page shows."""
+    return {"refused": scene.refused, "words": _scene_words(scene)}
+
+
+def _scene_words(scene: Scene) -> str:
+    if scene.refused:
+        return f"Not possible: {scene.refused}"
+    if scene.beside is None:
+        return "No exact totals are published: the guarantee compares tables that differ in one person's data."
+    return f"{capital(comparison_words(scene.beside.adjacency, published=scene.beside.totals is not None))}."
 
 
 def _epsilons(chosen: Chosen, releases: Sequence[dict[str, Any]]) -> dict[str, list[float]] | None:

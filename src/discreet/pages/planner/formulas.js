@@ -89,7 +89,7 @@ function epsilonOf(plan, x) {
   return low < at.length ? epsilon[low] : Infinity;
 }
 
-/* What release `place` gives in a state: {errors, spend, delta, advertised, refused}. */
+/* The outcome of release `place` in a state: {errors, spend, delta, advertised, refused}. */
 function outcome(plan, state, place) {
   const release = plan.releases[place], chosen = state.releases[place], {resize} = release;
   const scene = plan.scenes[state.on], spend = read(chosen.spend), x = double(spend);
@@ -102,7 +102,7 @@ function outcome(plan, state, place) {
   return {...base, errors: curve.errors.map(look), advertised: look(curve.advertised)};
 }
 
-/* Where the proportion or the number of rows stands among those that have tables; nothing without a resize. */
+/* The position of the proportion or the number of rows among those that have tables; nothing without a resize. */
 function stopOf(resize, what, chosen) {
   if (!resize) return "";
   const list = what === "rows" ? resize.stops : resize.proportions;

@@ -16,10 +16,9 @@ from discreet.exact.figures import name
 from discreet.exact.numbers import decimal_up, exact
 from discreet.pages.planner.document import Chosen, Planned, planner_document
 from discreet.pages.report.files import template, write_page
-from discreet.pages.report.words import capital, title_words
+from discreet.pages.report.words import title_words
 from discreet.privacy import Budget, coordinates, from_coordinates
 from discreet.privacy.amounts import amount_text
-from discreet.quotes.quote import totals_text
 from discreet.statistics.base import statistic_json
 
 __all__ = ["render_planner", "write_planner"]
@@ -45,7 +44,7 @@ def render_planner(chosen: Chosen, planned: Sequence[Planned]) -> str:
 
 
 def write_planner(chosen: Chosen, planned: Sequence[Planned], path: str | Path) -> Path:
-    """The page stands at `path`, whole or not at all; in a folder it is called planner.html.
+    """Writes the page to `path`, whole or not at all; in a folder it is called planner.html.
 
     Raises:
         ArgumentError: the file cannot be written.
@@ -66,12 +65,11 @@ def _data(document: dict[str, Any]) -> str:
 
 
 def _shown(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any]) -> dict[str, Any]:
-    """What stands in the page before its script runs."""
+    """The values that the page shows before its script runs."""
     rows, kind = document["rows"], type(chosen.budget)
     fresh = [coordinates(one.quote.spend) for one in planned if not one.stored]
     asked = tuple(sum(part, Fraction(0)) for part in zip(*fresh, strict=True)) or (Fraction(0),) * len(chosen.remaining)
     remaining = amount_text(from_coordinates(kind, chosen.remaining))
-    first = planned[0].quote
     return {
         **document,
         "dataset": name(chosen.dataset),
@@ -81,7 +79,7 @@ def _shown(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any])
         "epsilon": _epsilon(from_coordinates(kind, asked), chosen, " · ") if fresh else "",
         "part": f"{float(min(asked[0] / chosen.remaining[0], 1)) if chosen.remaining[0] else 1:.4f}",
         "remaining": remaining,
-        "scene": "" if first.beside is None else capital(totals_text(first, first.beside)[0]) + ".",
+        "scene": document["scenes"][document["on"]]["words"],
         "releases": [_release(one, facts, chosen) for one, facts in zip(planned, document["releases"], strict=True)],
         "written": "".join(piece if isinstance(piece, str) else _as_it_was(piece) for piece in chosen.written),
     }
@@ -107,7 +105,7 @@ def _error(error: float | None) -> str:
 
 
 def _epsilon(spend: Budget, chosen: Chosen, start: str = "") -> str:
-    """ε at the reported δ, rounded up, where the measure is another one."""
+    """ε at the reported δ, rounded up, where the measure is not stated in ε and δ."""
     if spend.pair is not None:
         return ""
     return f"{start}ε ≤ {decimal_up(spend.epsilon_at(chosen.report_delta), 4)} at δ = {decimal_up(chosen.report_delta)}"

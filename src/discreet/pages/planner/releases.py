@@ -1,4 +1,4 @@
-"""One release of the planner: its controls, their ranges, and the curves that its errors are read from."""
+"""One release of the planner: its controls, their ranges, and the curves of its errors."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from discreet.totals.exact_totals import ExactTotals
 __all__ = ["Planned", "Scene", "release_facts"]
 
 _PROPORTIONS = (Fraction(1, 4), Fraction(1, 2), Fraction(1))
-"""Proportions of a resize that have quotes, besides that of the plan."""
+"""Proportions of a resize that have quotes, in addition to the proportion in the plan."""
 _ROWS = (Fraction(1, 2), Fraction(1), Fraction(2))
-"""Numbers of rows of a resize that have quotes, relative to that of the plan."""
+"""Numbers of rows of a resize that have quotes, relative to the number in the plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A release that is planned, with its quote; a stored one is given back by the ledger and costs nothing more."""
+    """A release that is planned, with its quote; the ledger returns a stored one at no charge."""
 
     name: str
     quote: Quote
@@ -42,7 +42,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Which exact totals stand beside the releases: "10" are the first of two; or why that cannot be."""
+    """A choice of exact totals, "10" for the first of two; or the reason why this choice is impossible."""
 
     on: str
     beside: ExactTotals | None
@@ -50,7 +50,7 @@ class Scene:
 
 
 def release_facts(planned: Planned, scenes: list[Scene], budget: Budget) -> dict[str, Any]:
-    """Everything that the page knows of a release."""
+    """All facts of a release on the page."""
     quote = planned.quote
     (_, spend), *others = parameters(quote.spend)
     made = _Made(quote, _ends(spend, amount_of(budget)))
@@ -119,20 +119,20 @@ class _Made:
 
     @property
     def amounts(self) -> list[Fraction]:
-        """The spends that have quotes; under approximate DP on a resized table those of the slider alone."""
+        """The spends that have quotes; under approximate DP on a resized table only the slider's."""
         dense = not (self._approximate and self.resize is not None)
         return with_halves_and_doubles(self.positions) if dense else self.positions
 
     @property
     def proportions(self) -> list[Fraction]:
-        """The proportions of a resize that there are tables for."""
+        """The proportions of a resize that have tables."""
         if self.resize is None:
             return []
         return sorted({*_PROPORTIONS, self.resize.proportion})
 
     @property
     def rows(self) -> list[int]:
-        """The numbers of rows of a resize that there are tables for."""
+        """The numbers of rows of a resize that have tables."""
         if self.resize is None:
             return []
         return sorted({max(1, round(self.resize.rows * factor)) for factor in _ROWS})
@@ -149,7 +149,7 @@ class _Made:
         }
 
     def _resize_words(self, rows: int, proportion: Fraction) -> str:
-        """What becomes of the table with these controls."""
+        """The sentence about the resized table with these controls."""
         sampled = resampling_of(_resized(self.quote.plan, rows, proportion), None)
         if sampled is None:
             raise InternalError("a resize without a law of its copies")
@@ -161,7 +161,7 @@ class _Made:
         return f"{start} {number(real)} sampled from the data, {each}, and {number(rows - real)} imputed."
 
     def curves(self, scene: Scene) -> Iterator[tuple[str, object, Callable[[], Curve]]]:
-        """For each setting its key, what alone its curve depends on, and a function that makes the curve."""
+        """For each setting its key, the facts that determine its curve, and a function that makes the curve."""
         if scene.refused:
             yield f"{scene.on}||", ("refused", scene.refused), lambda: {"refused": scene.refused}
             return
@@ -184,7 +184,7 @@ class _Made:
 
 
 def _resized(plan: Plan, rows: int | None, proportion: Fraction | None) -> Plan:
-    """The plan with another resize; what is None stays."""
+    """The plan with another resize; None keeps a number."""
     if rows is None and proportion is None:
         return plan
     steps = tuple(

@@ -27,16 +27,16 @@ Entry = tuple[str, Any]
 
 
 def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tuple[Fraction, ...], frozen: bool) -> Chosen:
-    """What is common to the releases of a plan file.
+    """The facts that the releases of a plan file share.
 
     Args:
         plan: the plan, as it was read.
         quotes: the quotes of its releases.
-        remaining: what is left of its budget, in additive coordinates.
+        remaining: its remaining budget, in additive coordinates.
         frozen: whether the ledger holds the data set.
 
     Raises:
-        PlanError: the file has changed since it was read, and is no plan any more.
+        PlanError: the file has changed since it was read, and is not a valid plan any more.
     """
     root = read_toml(plan.path)
     switches = _switches(root.value.get("invariants", {}))
@@ -56,7 +56,7 @@ def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tupl
 
 
 def _switches(section: Mapping[str, Any]) -> list[list[Entry]]:
-    """What can be switched on and off: each entry by itself while they are few, else all of them together."""
+    """The switches of the page: one for each entry while the entries are few, else one for all of them."""
     entries = [(word, value) for word, values in section.items() for value in values]
     if len(entries) > _MOST_SWITCHES:
         return [entries]
@@ -76,7 +76,7 @@ def _entry_words(value: Any) -> str:
 def _scenes(
     plan: PlanFile, switches: list[list[Entry]], first: ExactTotals | None, root: Node, *, frozen: bool
 ) -> Iterator[Scene]:
-    """The scene of the plan, then the others; none of these where the ledger holds the data set."""
+    """The scene of the plan, then the others; only the first where the ledger holds the data set."""
     whole = "1" * len(switches)
     yield Scene(whole, first)
     if frozen:

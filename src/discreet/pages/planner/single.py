@@ -16,16 +16,16 @@ __all__ = ["quote_html"]
 
 
 def quote_html(quote: Quote, *, dataset: str = "", name: str = "release", report_delta: Amount = "1e-9") -> str:
-    """The planner of one quote as an HTML page, complete in itself; what is spent is compared with nothing.
+    """The planner of one quote as an HTML page, complete in itself. The spend is not compared with a budget.
 
     Args:
         quote: what `Session.quote` gives.
-        dataset: how the data set is called.
-        name: how the release will be called.
+        dataset: the name of the data set.
+        name: the name of the release.
         report_delta: the δ at which ε is stated under ZCDP and GDP.
 
     Raises:
-        ArgumentError: no quote, or a δ that is none.
+        ArgumentError: `quote` is not a quote, or `report_delta` is not a valid δ.
     """
     if not isinstance(quote, Quote):
         raise ArgumentError(f"quote={type(quote).__name__}: must be a Quote; make one with session.quote(…)")
@@ -49,7 +49,7 @@ def quote_html(quote: Quote, *, dataset: str = "", name: str = "release", report
 
 
 def _calls(quote: Quote) -> tuple[Written, ...]:
-    """What to write in the program: the spend, and the resize where there is one."""
+    """The calls to write in the program: the spend, and the resize where there is one."""
     resize, resized = resize_of(quote.plan), list[Written]()
     if resize is not None:
         now = f'{resize.rows}, proportion="{text(resize.proportion)}"'

@@ -1,6 +1,6 @@
-"""Charts in, pictures out, in a process of their own: `python -P _vega.py`. The only file that imports vl-convert.
+"""Charts in, pictures out, in a separate process: `python -P _vega.py`. The only file that imports vl-convert.
 
-It draws with the engine V8, which ends its whole process where it may not reserve as much address space as it wants. This
+It draws with the engine V8, which ends its whole process where it cannot reserve enough address space. This
 file is run by its path and imports nothing of discreet, so that the process begins quickly. V8 and the drawing programs in
 it load when the first chart is drawn, so one that nobody sees is drawn before the first line is read.
 """
@@ -15,7 +15,7 @@ _NOTHING = {"data": {"values": [{"x": 0}]}, "mark": "point", "encoding": {"x": {
 
 
 def main() -> None:
-    """Each line of stdin, a JSON list of Vega-Lite charts, has become a line of stdout, a JSON list of SVG texts."""
+    """Turns each line of stdin, a JSON list of Vega-Lite charts, into a line of stdout, a JSON list of SVG texts."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 

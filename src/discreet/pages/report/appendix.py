@@ -1,4 +1,4 @@
-"""How a third party computes every noise scale again: the start, the share of each query, formulas, laws, the record."""
+"""The facts from which a third party computes every noise scale again: start, shares, formulas, laws, the record."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from discreet.privacy.base import NoiseMeasure
 from discreet.privacy.coordinates import parameters
 from discreet.privacy.measures import noise_measure_named
 from discreet.releases.document import Guarantee
+from discreet.totals.words import compared_tables
 
 __all__ = ["Noise", "OrdinaryNoise", "laws_of", "noises_of", "ordinary_of", "ordinary_words", "record_of", "start_words"]
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The noise of one measured query, and what its parameter was computed from."""
+    """The noise of one measured query, and the facts from which its parameter was computed."""
 
     query: str
     l1: str
@@ -36,7 +37,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class OrdinaryNoise:
-    """What the noise of one query would be advertised as: the sensitivities of one row, and the guarantee they give."""
+    """The advertised guarantee of the noise of one query: the sensitivities of one row, and the guarantee they give."""
 
     query: str
     l1: str
@@ -75,9 +76,9 @@ def laws_of(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def ordinary_of(document: Mapping[str, Any]) -> tuple[OrdinaryNoise, ...]:
-    """What the noises would be advertised as for one replaced row, where exact totals make another guarantee of them.
+    """The advertised guarantees of the noises for one replaced row, where exact totals change the guarantee.
 
-    Empty without totals, and after a resize, where not the sensitivities differ but the law of the copies.
+    Empty without totals, and after a resize, where the law of the copies differs and the sensitivities do not.
     """
     if not document["invariants"] or _is_resized(document):
         return ()
@@ -85,7 +86,7 @@ def ordinary_of(document: Mapping[str, Any]) -> tuple[OrdinaryNoise, ...]:
 
 
 def ordinary_words(document: Mapping[str, Any]) -> str:
-    """How the advertised guarantee comes about; nothing without totals."""
+    """The derivation of the advertised guarantee; empty without totals."""
     if not document["invariants"]:
         return ""
     if _is_resized(document):
@@ -115,7 +116,7 @@ def _ordinary(measured: Mapping[str, str]) -> OrdinaryNoise:
 
 
 def start_words(document: Mapping[str, Any], guarantee: Guarantee) -> str:
-    """How the guarantee of the whole publication becomes that of each query."""
+    """The way from the guarantee of the whole publication to the guarantee of each query."""
     kinds = {type(_guarantee(measured)) for measured in document["noise"]}
     turned = type(guarantee.effective) not in kinds and not _is_resized(document)
     steps = [kind.from_pair for kind in kinds] if turned else []
@@ -123,7 +124,7 @@ def start_words(document: Mapping[str, Any], guarantee: Guarantee) -> str:
 
 
 def _rows_words(document: Mapping[str, Any], a: int | None) -> str:
-    """What the guarantee becomes for the rows of the table that is asked."""
+    """The guarantee for the rows of the prepared table."""
     moved = int(document["group"])
     if _is_resized(document):
         who = "one person" if a is None else f"the at most {number(a)} rows that differ under the same totals"
@@ -134,8 +135,8 @@ def _rows_words(document: Mapping[str, Any], a: int | None) -> str:
         )
     if a is not None:
         return (
-            "Start from the effective guarantee of the whole publication, for tables with the same exact totals that differ "
-            f"in at most a = {number(a)} rows. The sensitivities hold for such tables: there is no other factor for a."
+            f"Start from the effective guarantee of the whole publication, for {compared_tables(a)}. The sensitivities hold "
+            "for such tables: there is no other factor for a."
         )
     if moved > 1:
         return (
@@ -145,15 +146,15 @@ def _rows_words(document: Mapping[str, Any], a: int | None) -> str:
 
 
 def _share_words(document: Mapping[str, Any], guarantee: Guarantee) -> Iterator[str]:
-    """How the queries divide it, and what follows for each."""
+    """The division of the guarantee among the queries, and the noise that follows for each."""
     joint, spent = _joint(document), guarantee.effective
     of = "of that" if spent.coordinate_symbols == spent.symbols else f"of {', '.join(spent.coordinate_symbols)}"
     if joint == "1":
         yield f"Each query gets its share {of}."
     else:
         yield (
-            f"All queries together cost {_exactly(joint)} of what they would cost one by one, because no row changes all of "
-            f"them as much as each by itself. So each query gets its share {of}, divided by {_exactly(joint)}."
+            f"All queries together cost {_exactly(joint)} of what they would cost one by one, because no row has its "
+            f"largest effect on all of them at once. So each query gets its share {of}, divided by {_exactly(joint)}."
         )
     differ = "one row differs" if guarantee.semi_adjacency is None or _is_resized(document) else "such tables differ"
     yield (
@@ -163,7 +164,7 @@ def _share_words(document: Mapping[str, Any], guarantee: Guarantee) -> Iterator[
 
 
 def _joint(document: Mapping[str, Any]) -> str:
-    """What all queries cost together, relative to one by one; older documents charge them one by one."""
+    """The cost of all queries together, relative to the sum of their costs; older documents charge the sum."""
     return str(document.get("joint", "1"))
 
 
@@ -172,12 +173,12 @@ def _is_resized(document: Mapping[str, Any]) -> bool:
 
 
 def _exactly(written: str) -> str:
-    """An exact rational; a long one with its size."""
+    """An exact rational; a long one with an approximation."""
     return name(written) if len(written) <= 12 else f"{name(written)} ≈ {float(exact(written, 'parameter')):.5g}"
 
 
 def record_of(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
-    """What names this release, and what it was made with."""
+    """The names and digests of this release, and the version that made it."""
     beside = document["invariants"]
     totals = [("Digest of the exact totals (SHA-256)", name(beside["digest"]))] if beside else []
     return (

@@ -1,4 +1,4 @@
-"""What of the budget of the data set was spent when the release was charged, and what was left."""
+"""The spent and the remaining budget of the data set when the release was charged."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class BudgetUse:
 
 
 def budget_of(document: Mapping[str, Any], guarantee: Guarantee) -> BudgetUse | None:
-    """The use of the budget; None where an older document does not say it.
+    """The use of the budget; None for an older document without it.
 
     Raises:
-        TypeError: what is left is no budget.
+        TypeError: the remaining amount in the document is not a budget.
     """
     stated = document.get("budget")
     if stated is None:

@@ -1,4 +1,4 @@
-"""Vega-Lite charts as pictures inside a page, drawn by vl-convert (extra `plot`) in a process of its own.
+"""Vega-Lite charts as pictures inside a page, drawn by vl-convert (extra `plot`) in a separate process.
 
 A picture is an SVG within an `img`: nothing in it can run, and it follows the light or dark scheme of its reader. Names are
 data of a chart, never part of its code.
@@ -27,7 +27,7 @@ _INK, _QUIET, _LINE, _BAR, _WHISKER, _ALERT = "#1b1f24", "#57606a", "#d3d9e0", "
 _DARK = MappingProxyType(
     {_INK: "#e4e8ec", _QUIET: "#a3adb8", _LINE: "#39424c", _BAR: "#2c5f92", _WHISKER: "#d6e9fb", _ALERT: "#f0a860"}
 )
-"""The same colours on dark paper; those of the page."""
+"""The same colours on dark paper, as on the page."""
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 _CONFIG: Mapping[str, Any] = MappingProxyType(
@@ -44,7 +44,7 @@ _CONFIG: Mapping[str, Any] = MappingProxyType(
     }
 )  # fmt: skip
 _PATIENCE = 120  # seconds; a page is drawn in one or two
-_ACROSS = 3  # small charts beside each other
+_ACROSS = 3  # small charts in a row
 
 
 def profile_chart(points: Points, stated: Points) -> Chart:
@@ -114,7 +114,7 @@ def _by_group(chart: Chart, points: Points) -> Chart:
 
 
 def can_draw() -> bool:
-    """Whether vl-convert is installed."""
+    """True if vl-convert is installed."""
     return find_spec("vl_convert") is not None
 
 
@@ -127,7 +127,7 @@ class Artist:
     def sources(self, charts: Sequence[Chart]) -> list[str]:
         """The charts as sources of an `img`, `data:image/svg+xml;base64,…`; none where they cannot be drawn.
 
-        Whatever happens to the process that draws, this one goes on: releases were charged and written by now.
+        This process goes on whatever happens to the process that draws: releases were already charged and written.
         """
         if not charts or self._process is None:
             return []
@@ -156,7 +156,7 @@ def _answered(process: subprocess.Popen[bytes], line: bytes) -> bytes:
 
 @contextmanager
 def begin_drawing() -> Iterator[Artist]:
-    """A process that draws begins to load what it needs, which takes half a second, and is gone in the end."""
+    """A process that draws. It begins to load its modules, which takes half a second, and has ended afterwards."""
     process = _begun()
     try:
         yield Artist(process)

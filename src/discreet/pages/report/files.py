@@ -1,4 +1,4 @@
-"""Templates and files of HTML pages. The only file that imports jinja2; `style.css` beside it is in every page."""
+"""Templates and files of HTML pages. The only file that imports jinja2; Every page includes `style.css` from this folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import ArgumentError
-from discreet.exact.files import replaced
+from discreet.exact.files import replace_file
 from discreet.exact.given_paths import given_path, reason
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ __all__ = ["template", "write_page"]
 
 @cache
 def template(path: Path) -> Template:
-    """The template at `path`: what is put into it is escaped, and `style.css` can be included."""
+    """The template at `path`: it escapes every value, and can include `style.css`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     folders = FileSystemLoader([path.parent, Path(__file__).parent])
@@ -28,7 +28,7 @@ def template(path: Path) -> Template:
 
 
 def write_page(page: str, path: str | Path, *, named: str) -> Path:
-    """The page stands at `path`, whole or not at all, as UTF-8; in a folder it is called `named`.
+    """Writes the page to `path`, whole or not at all, as UTF-8; in a folder it is called `named`.
 
     Returns:
         The path of the page.
@@ -39,7 +39,7 @@ def write_page(page: str, path: str | Path, *, named: str) -> Path:
     place = given_path(path, named)
     try:
         place = place / named if place.is_dir() else place
-        replaced(place, lambda path: path.write_bytes(page.encode("utf-8")))
+        replace_file(place, lambda path: path.write_bytes(page.encode("utf-8")))
     except (OSError, ValueError) as wrong:
         raise ArgumentError(f"'{path}': cannot be written ({reason(wrong)}); choose another path") from None
     return place

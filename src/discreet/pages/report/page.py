@@ -16,11 +16,11 @@ _TEMPLATE = Path(__file__).with_name("report.html.jinja")
 
 
 def render(release: Release, artist: Artist | None = None) -> str:
-    """The HTML page of a release, complete in itself. It shows what the document says and adds nothing from elsewhere.
+    """The HTML page of a release, complete in itself. It shows the contents of the document and nothing else.
 
     Args:
-        release: what the page shows.
-        artist: who draws its pictures; where it is None, a process that begins when they are needed.
+        release: the release that the page shows.
+        artist: the process that draws the pictures; None starts one when it is needed.
 
     Raises:
         ArgumentError: a document that lacks a part, which no version of discreet has written.
@@ -35,10 +35,10 @@ def render(release: Release, artist: Artist | None = None) -> str:
 
 
 def write_report(release: Release, path: str | Path, artist: Artist | None = None) -> Path:
-    """The page stands at `path`, whole or not at all, as UTF-8; in a folder it is called report.html.
+    """Writes the page to `path`, whole or not at all, as UTF-8; in a folder it is called report.html.
 
     Args:
-        release: what the page shows.
+        release: the release that the page shows.
         path: a file or a folder.
         artist: as for `render`.
 

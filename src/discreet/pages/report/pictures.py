@@ -1,6 +1,6 @@
-"""Which pictures stand on the page beside the tables, and what each says to those who cannot see it.
+"""The pictures on the page, each with a description for readers who cannot see it.
 
-Bars with intervals stand in the tables themselves. Pictures are drawn of what is better seen than read: the privacy profile,
+The tables have their own bars with intervals. The pictures show what is easier to see than to read: the privacy profile,
 histograms, and the curves of three and more quantiles.
 """
 
@@ -37,7 +37,7 @@ _LEAST_DELTA = Fraction(1, 10**12)
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture: what stands under it, the same in words for those who cannot see it, and the source of an `img`."""
+    """A picture: its caption, a description for readers who cannot see it, and the source of an `img`."""
 
     title: str
     words: str
@@ -61,7 +61,7 @@ def illustrations(
     Args:
         guarantee: of the release.
         document: of the release.
-        artist: who draws them; where it is None, a process that begins now.
+        artist: the process that draws them; None starts one now.
     """
     if not can_draw():
         return None, ()
@@ -80,7 +80,7 @@ def _drawn(charts: Sequence[Chart], artist: Artist | None) -> list[str]:
 
 
 def profile_of(guarantee: Guarantee) -> Sketch | None:
-    """δ as a function of ε, beside exact totals as advertised and effective; None where δ = 0 throughout.
+    """δ as a function of ε, with exact totals both advertised and effective; None where δ = 0 throughout.
 
     Every δ is an upper bound of the privacy profile, rounded up.
     """
@@ -101,14 +101,14 @@ def profile_of(guarantee: Guarantee) -> Sketch | None:
         f"at ε = {point['epsilon']:.3g} at most {decimal_up(point['delta'], 2)}" for point in points[:: len(points) - 1]
     )
     return Sketch(
-        "For each ε the δ that this publication keeps: its privacy profile, rounded up.",
+        "The privacy profile: for each ε the δ of this publication, rounded up.",
         f"A falling curve: δ is {words}.",
         profile_chart(points, stated),
     )
 
 
 def _profile(kind: str, measure: Budget) -> Iterator[dict[str, Any]]:
-    """Points of the profile from ε = 0 to where δ is below 10⁻¹², or to twice the ε of a δ that stays."""
+    """Points of the profile from ε = 0 to where δ is below 10⁻¹², or to twice the ε at which δ stays constant."""
     largest = measure.drawn_to(_LEAST_DELTA)
     for step in range(_POINTS + 1):
         epsilon = largest * step / _POINTS

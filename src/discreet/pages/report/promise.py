@@ -1,4 +1,4 @@
-"""What every person is promised, in words and figures: who is compared with whom, and what an attacker can find out."""
+"""The promise to every person, in words and figures: the compared tables, and the success of an attacker."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from discreet.exact.figures import amount, number, percent_up
 from discreet.exact.numbers import decimal_up, text
 from discreet.privacy.coordinates import Budget, parameters
 from discreet.releases.document import Guarantee
+from discreet.totals.words import compared_tables
 
 __all__ = ["comparison_words", "detection_words", "epsilon_words", "figures_of", "measure_words", "others_words"]
 
@@ -17,7 +18,7 @@ _FALSE_ALARMS = Fraction(1, 20)
 
 
 def comparison_words(guarantee: Guarantee) -> str:
-    """Who is compared with whom."""
+    """The publications that the promise compares."""
     start = "Compare this publication with one in which any one person's data had been"
     compared = relation_named(guarantee.relation).compared
     if guarantee.semi_adjacency is None:
@@ -27,7 +28,7 @@ def comparison_words(guarantee: Guarantee) -> str:
 
 
 def others_words(a: int) -> str:
-    """Whose rows change besides that of one person, so that the exact totals stay as they are; nothing for a = 1."""
+    """The further rows that change with the row of one person, so that the exact totals stay the same; empty for a = 1."""
     if a == 1:
         return ""
     return "together with at most one other row" if a == 2 else f"together with at most {number(a - 1)} other rows"
@@ -46,10 +47,10 @@ def detection_words(guarantee: Guarantee) -> str:
 
 
 def figures_of(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
-    """The guarantee in figures: as it was spent, as (ε, δ), and for whom."""
+    """The guarantee in figures: as it was spent, as (ε, δ), and the tables for which it holds."""
     holds = relation_named(guarantee.relation).holds
     if guarantee.semi_adjacency is not None:
-        holds = f"tables with the same exact totals that differ in at most a = {number(guarantee.semi_adjacency)} rows"
+        holds = compared_tables(guarantee.semi_adjacency)
     return (
         ("Guarantee", measure_words(guarantee.effective)),
         ("As (ε, δ)", epsilon_words(guarantee)),
@@ -76,8 +77,8 @@ def _equal(symbol: str, value: Fraction) -> str:
 def _power(guarantee: Guarantee) -> float:
     """An upper bound of the power of any test of level 5 % against one person's data.
 
-    For every (ε, δ) that holds, power ≤ min(e^ε·α + δ, 1 − e^−ε·(1 − δ − α)); the least over a few of them is taken and
-    rounded up by more than the doubles can be off.
+    For every (ε, δ) that holds, power ≤ min(e^ε·α + δ, 1 − e^−ε·(1 − δ − α)); the least over a few of them is rounded up
+    by more than the error of the doubles.
     """
     return min(1.0, min(_power_at(*pair) for pair in _pairs(guarantee.effective)) * (1 + 1e-9))
 

@@ -1,4 +1,4 @@
-"""The tables of noisy numbers: one for each number of a statistic, and those of further frames; with intervals and bars."""
+"""The tables of noisy numbers, for each number of a statistic and for further frames, with intervals and bars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.statistics.registry import by_word
 __all__ = ["MOST_BARS", "MOST_ROWS", "Bar", "NumberTable", "Row", "tables_of"]
 
 MOST_ROWS = 10_000
-"""A table shows at most this many rows; all are in the files beside the page."""
+"""A table shows at most this many rows; the files next to the page have all of them."""
 
 MOST_BARS = 1_000
 """Beyond this many rows nobody looks at bars, and they would make the page slow."""
@@ -46,13 +46,13 @@ class NumberTable:
     """One number for every group.
 
     Args:
-        title: what it is.
+        title: the statistic in words.
         column: the name of its column in the files.
         view: what kind of number it is, such as "unbiased".
         groups: the headings of the labels.
         rows: the groups; can be read once.
-        size: how many groups there are.
-        omitted: how many of them are not shown, if any.
+        size: the number of groups.
+        omitted: the number of groups that are not shown, if any.
         scale: the ends of the bars, if there are any.
         kept: whether counts add up to the exact totals, if there are any.
     """
@@ -69,7 +69,7 @@ class NumberTable:
 
 
 def tables_of(document: Mapping[str, Any]) -> Iterator[NumberTable]:
-    """The tables of the statistics in their order, then those of the frames.
+    """The tables of the statistics in their order, then the tables of the frames.
 
     Raises:
         KeyError: a statistic of a known kind has no numbers.
@@ -86,12 +86,12 @@ def tables_of(document: Mapping[str, Any]) -> Iterator[NumberTable]:
 
 
 def _beginning(table: NumberTable, every: int, shown: int) -> NumberTable:
-    """The table of which only the first rows are at hand."""
+    """The table of a release whose document has only the first rows."""
     return replace(table, size=number(every), omitted=number(every - shown) if every > shown else "")
 
 
 def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: set[str]) -> dict[str, str]:
-    """The columns that hold the numbers of a statistic, each with what it is among several; none where a frame has them."""
+    """The columns with the numbers of a statistic, each with the words that distinguish it; none where a frame has them."""
     own = statistic["name"]
     orders = [text(100 * exact(order, "at")) for order in statistic.get("at", ())]
     expected = {f"{own}_p{order}": f"{order} % quantile" for order in orders} or {own: ""}
@@ -103,7 +103,7 @@ def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: 
 
 
 def _frame_tables(frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]]) -> Iterator[NumberTable]:
-    """A table for each number of a frame: the columns that have ends beside them, or the last one; the others are labels."""
+    """A table for each number of a frame. Numbers are the columns with intervals, or the last one; the others are labels."""
     columns = {column["name"]: column["values"] for column in frame["columns"]}
     numbers = [column for column in columns if f"{column}_low" in columns and f"{column}_high" in columns]
     numbers = numbers or list(columns)[-1:]
@@ -138,20 +138,20 @@ def _table(
 
 
 def _is_known(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> bool:
-    """Whether these are numbers with their intervals; a statistic that this page does not know may have others."""
+    """True if these are numbers with their intervals; a statistic that is not known here may have other columns."""
     numeric = all(type(value) in {int, float} for column in (values, lows, highs) for value in column)
     return numeric and len(values) == len(lows) == len(highs)
 
 
 def _decimals(values: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> int:
-    """None for whole numbers, else as many as the intervals know."""
+    """No decimals for whole numbers, else as many as the intervals justify."""
     if all(isinstance(value, int) for column in (values, lows, highs) for value in column):
         return 0
     return decimals_for([(high - low) / 2 for low, high in zip(lows, highs, strict=True)])
 
 
 def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float] | None:
-    """The ends of the bars: zero and every interval lie between them. None when there is nothing to draw."""
+    """The ends of the bars, which enclose zero and every interval. None when there is nothing to draw."""
     low, high = min([0, *lows]), max([0, *highs])
     return (low, high) if low < high < low + 1e300 else None
 

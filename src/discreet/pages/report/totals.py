@@ -1,4 +1,4 @@
-"""What is published exactly beside the noisy numbers, and what that does to the guarantee: words, tables and warnings."""
+"""The exact totals and their effect on the guarantee: words, tables and warnings."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from discreet.domain.declared_words import list_names
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up
 from discreet.pages.report.promise import measure_words, others_words
 from discreet.pages.report.tables import MOST_ROWS
-from discreet.pages.report.words import capital, listed
+from discreet.pages.report.words import capital
 from discreet.releases.document import Guarantee
+from discreet.totals.words import compared_tables
 
 __all__ = ["MOST_OPEN", "Exact", "ExactRow", "ExactTable", "exact_of", "unprotected_words"]
 
@@ -48,14 +50,14 @@ class ExactTable:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """What the page says of the exact totals.
+    """The section of the page on exact totals.
 
     Args:
-        change: what the data of one person can still change.
-        bound: the semi-adjacency a, and where it comes from.
-        cost: what the totals do to the guarantee.
-        comparison: rows of the table of both: what, as advertised, effectively.
-        warnings: what the totals give away about single rows.
+        change: the changes of one person's data that the totals allow.
+        bound: the semi-adjacency a, and the reason for it.
+        cost: the effect of the totals on the guarantee.
+        comparison: the rows of the table of both guarantees: a label, as advertised, effectively.
+        warnings: the facts about single rows that the totals reveal.
         tables: the numbers.
     """
 
@@ -68,10 +70,10 @@ class Exact:
 
 
 def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
-    """What is exact in a release; None where only the number of rows can be.
+    """The section on the exact totals of a release; None where at most the number of rows is exact.
 
     Raises:
-        ValueError: the semi-adjacency of the totals is not that of the guarantee.
+        ValueError: the totals and the guarantee have different semi-adjacencies.
     """
     exact_totals = document["invariants"]
     if not exact_totals:
@@ -91,7 +93,7 @@ def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
 
 
 def unprotected_words(document: Mapping[str, Any]) -> str:
-    """What is published exactly, in a sentence or two."""
+    """The exact numbers, in a sentence or two."""
     exact_totals = document["invariants"]
     if not exact_totals and neighbours_of(document["plan"]["neighbours"]).rows is not None:
         return "Nothing but the number of rows of the data set is published exactly; every other number below carries noise."
@@ -100,9 +102,8 @@ def unprotected_words(document: Mapping[str, Any]) -> str:
     rows = exact_totals["totals"]["rows"]
     exact = [] if rows is None else [f"the number of rows ({number(rows)})"]
     exact += [_part_words(part) for part in exact_totals["totals"]["parts"]]
-    return (
-        f"Exact and unprotected: {listed(exact)}. Every other number below carries noise, unless these numbers determine it."
-    )
+    shown = list_names(exact)
+    return f"Exact and unprotected: {shown}. Every other number below carries noise, unless these numbers determine it."
 
 
 def _part_words(part: Mapping[str, Any]) -> str:
@@ -112,7 +113,7 @@ def _part_words(part: Mapping[str, Any]) -> str:
     if part["part"] == "occupied":
         return f"which {'groups' if part['only'] is None else 'of some groups'} of {ways} have any rows"
     if part["part"] == "linear":
-        return f"the sums {listed([name(one) for one in part['values']])} over {ways}"
+        return f"the sums {list_names([name(one) for one in part['values']])} over {ways}"
     return f"{name(part['part'])} of {ways}"
 
 
@@ -124,17 +125,17 @@ def _change_words(a: int) -> str:
     if a == 1:
         return (
             "The data of one person can change alone in every way that the exact totals leave open. The promise compares "
-            "tables with the same totals that differ in one row, a = 1. It does not cover what the totals themselves reveal."
+            f"{compared_tables(a)}. It does not cover what the totals themselves reveal."
         )
     return (
         "Where a change of one person's data would alter an exact total, other rows have to change with it. The promise "
-        f"compares tables with the same totals that differ in the row of one person, {others_words(a)}: a = {number(a)} "
-        "rows in all. It does not cover what the totals themselves reveal."
+        f"compares {compared_tables(a)}: the row of one person, {others_words(a)}. It does not cover what the totals "
+        "themselves reveal."
     )
 
 
 def _bound_words(a: int, adjacency: Mapping[str, Any]) -> str:
-    """Where a comes from: never from the table itself, which it would tell about."""
+    """The reason for a: never the table itself, which a would then reveal."""
     known = "is exact" if adjacency["exact"] else "is a proved upper bound"
     reason = name(adjacency["reason"])
     return f"a = {number(a)} {known}. It follows from the declared columns and the totals alone ({reason})."
@@ -152,9 +153,8 @@ def _cost_words(guarantee: Guarantee) -> str:
 
 def _comparison(guarantee: Guarantee, a: int) -> tuple[tuple[str, str, str], ...]:
     both = guarantee.advertised, guarantee.effective
-    rows = "one row" if a == 1 else f"at most {number(a)} rows"
     lines = [
-        ("compared tables", "any two that differ in one row", f"two with the same totals that differ in {rows}"),
+        ("compared tables", "tables that differ in one row", compared_tables(a)),
         ("guarantee", *map(measure_words, both)),
     ]
     if guarantee.report_delta:
@@ -185,7 +185,7 @@ def _linear_table(part: Mapping[str, Any]) -> ExactTable:
     """Each name with its sum and its coefficients."""
     coefficients = part["coefficients"]
     rows = (
-        ExactRow((name(one),), (number(value), listed([_term(*cell) for cell in coefficients[one]])))
+        ExactRow((name(one),), (number(value), list_names([_term(*cell) for cell in coefficients[one]])))
         for one, value in part["values"].items()
     )
     remark = "Each row of the data adds the coefficient of its group, 0 where none is given."

@@ -1,4 +1,4 @@
-"""What stands on the page: a `Release` turned into texts, tables and bars. The template only puts them in their places."""
+"""The contents of the page: a `Release` turned into texts, tables and bars. The template only puts them in their places."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.domain.declared_words import column_words, step_words
 from discreet.exact.figures import name
 from discreet.pages.report import appendix, promise, words
 from discreet.pages.report.appendix import Noise, OrdinaryNoise
@@ -51,7 +52,7 @@ class Page:
 
 
 def page_of(release: Release, artist: Artist | None = None) -> Page:
-    """The page of a release, its pictures drawn by `artist`, or by a process of their own.
+    """The page of a release. `artist` draws its pictures, or a separate process.
 
     Raises:
         KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError: the document lacks a part, holds
@@ -76,7 +77,7 @@ def page_of(release: Release, artist: Artist | None = None) -> Page:
         covered=words.covered_words(document["interval"]),
         pictures=pictures,
         tables=tuple(tables_of(document)),
-        steps=tuple(words.step_words(step) for step in plan["steps"]),
+        steps=tuple(step_words(step) for step in plan["steps"]),
         columns=_columns(plan),
         start=appendix.start_words(document, guarantee),
         noises=tuple(appendix.noises_of(document)),
@@ -89,10 +90,10 @@ def page_of(release: Release, artist: Artist | None = None) -> Page:
 
 
 def _columns(plan: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The columns that the numbers come from, with what was declared of them."""
+    """The columns that the numbers come from, with their declared domains."""
     parts = [*plan["group_by"], *plan["statistics"]]
     parts += [group for part in plan["statistics"] for grouping in part.get("tables", ()) for group in grouping]
     used = {part.get("column") for part in parts} | {step["column"] for step in plan["steps"] if step["step"] == "where"}
     binned = {part["column"] for part in parts if "edges" in part}
     shown = [(column, "; values in no bin do not count" if column["name"] in binned else "") for column in plan["schema"]]
-    return tuple((name(c["name"]), words.column_words(c) + bins) for c, bins in shown if c["name"] in used)
+    return tuple((name(c["name"]), column_words(c) + bins) for c, bins in shown if c["name"] in used)

@@ -63,7 +63,7 @@ def test_the_effective_guarantee_stands_beside_the_advertised_one(beside, read):
     assert rows["guarantee"] == ("ρ = 0.213 (zero-concentrated DP)", "ρ = 0.852 (zero-concentrated DP)")
     epsilons = [decimal_up(dp.ZCDP(rho).epsilon_at("1e-9"), 4) for rho in ("0.213", "0.852")]
     assert rows["ε at δ = 1e-9"] == tuple(epsilons)
-    assert "same totals that differ in at most 2 rows" in rows["compared tables"][1]
+    assert rows["compared tables"][1] == "tables with the same totals that differ in at most a = 2 rows"
     assert "a = 2 is exact. It follows from the declared columns and the totals alone (the totals of one partition)." in html
     assert "would be advertised with ρ = 0.213" in html
 
@@ -78,7 +78,7 @@ def test_an_upper_bound_is_called_one(released):
     several = dp.Totals("state") + dp.Occupied("sex")
     html = render(released(SCHEMA, ROWS, by_both, budget=dp.ZCDP(1), invariants=several))
     assert "a = 3 is a proved upper bound" in html
-    assert "together with at most 2 other rows: a = 3 rows in all" in html
+    assert "at most a = 3 rows: the row of one person, together with at most 2 other rows." in html
 
 
 def test_totals_that_tell_nothing_apart_cost_nothing(released):

@@ -174,6 +174,13 @@ def test_a_document_that_lacks_a_part_is_refused(wages, rewritten, parts):
         render(rewritten(wages, **parts))
 
 
+@pytest.mark.parametrize("written", ["", "{}", '{"kind": ""}', '{"kind": "approx-dp"}', '{"kind": "zcdp", "rho": "x"}'])
+def test_a_noise_with_a_guarantee_that_no_noise_has_is_refused(wages, rewritten, written):
+    first, *others = wages.document["noise"]
+    with pytest.raises(ArgumentError, match="lacks a part"):
+        render(rewritten(wages, noise=[{**first, "guarantee": written}, *others]))
+
+
 def test_only_a_release_is_rendered(wages):
     with pytest.raises(ArgumentError, match="must be a Release"):
         render(wages.document)

@@ -1,0 +1,98 @@
+"""The declared columns and the steps in words: one wording for commands, notebooks, explanations and reports.
+
+Text only: the templates of the pages escape it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from discreet.exact.figures import enumerate_texts, name, number
+from discreet.exact.numbers import text
+
+__all__ = ["column_words", "list_names", "step_words"]
+
+_MOST_LISTED = 12
+
+
+def list_names(names: Sequence[str]) -> str:
+    """The names as an enumeration: "a, b and c"; a long one ends in a number."""
+    if len(names) > _MOST_LISTED:
+        return f"{', '.join(names[:_MOST_LISTED])} and {len(names) - _MOST_LISTED} more"
+    return enumerate_texts(names)
+
+
+def step_words(step: Mapping[str, Any]) -> str:
+    """The step, as `step_json` writes it, in a sentence."""
+    if step["step"] == "resize":
+        return _resize_words(step)
+    column = name(step["column"])
+    if step["step"] == "impute":
+        return f"{column}: a value that is not known is replaced by {_law_words(step)}, whatever the other data are."
+    between = f"from {_shown(step['lower'])} to {_shown(step['upper'])}" if "lower" in step else None
+    kept = None if between else _quote_values(step["categories"])
+    if step["step"] == "clamp" and between:
+        return f"{column}: values are moved into the range {between}; values that are not known stay so."
+    if step["step"] == "clamp":
+        return f"{column}: only {kept} are kept; everything else counts as not known."
+    if step["step"] == "where":
+        return f"Only rows with {column} {between or f'equal to {kept}'} count; all others contribute nothing."
+    raise ValueError(step["step"])
+
+
+def _law_words(step: Mapping[str, Any]) -> str:
+    if step["distribution"] == "weights":
+        total = sum(Fraction(weight) for _, weight in step["weights"])
+        shares = [(value, Fraction(weight) / total) for value, weight in step["weights"]]
+        return "one of " + list_names([f"“{name(value)}” ({number(float(100 * share), 1)} %)" for value, share in shares])
+    within = " within the bounds of the column"
+    if "lower" in step and "upper" in step:
+        low, high = _shown(step["lower"]), _shown(step["upper"])
+        if low == high:
+            return f"the number {low}"
+        within = f" between {low} and {high}"
+    if step["distribution"] == "uniform":
+        return f"a uniform random number{within}"
+    return f"a normal random number (mean {_shown(step['mean'])}, standard deviation {_shown(step['sd'])}) moved{within}"
+
+
+def _resize_words(step: Mapping[str, Any]) -> str:
+    rows, proportion = number(step["rows"]), Fraction(step["proportion"])
+    copies = ceil(proportion)
+    pool = "the records" if copies == 1 else f"{copies} copies of each record"
+    taken = f"all of {pool} are" if proportion == copies else f"a random share {text(proportion / copies)} of {pool} is"
+    return (
+        f"The table is brought to exactly {rows} rows: {taken} taken. If that is more than {rows}, a random selection of "
+        "them is kept. If it is less, the rest are made-up rows, drawn like values that are not known."
+    )
+
+
+def column_words(column: Mapping[str, Any]) -> str:
+    """The declaration of a column, as `Column.to_json` writes it: "numbers from 0 to 1,500 in steps of 1"."""
+    if "missing" not in column:
+        return _domain_words(column)
+    codes = [_shown(code) if column["type"] == "number" else f"“{name(code)}”" for code in column["missing"]]
+    return f"{_domain_words(column)}; {list_names(codes)} {'means' if len(codes) == 1 else 'mean'} not known"
+
+
+def _domain_words(column: Mapping[str, Any]) -> str:
+    if column["type"] == "category":
+        size = len(column["categories"])
+        return f"{number(size)} {'category' if size == 1 else 'categories'}: {_quote_values(column['categories'])}"
+    if column["type"] == "date":
+        return f"dates from {name(column['first'])} to {name(column['last'])}"
+    return f"numbers from {_shown(column['lower'])} to {_shown(column['upper'])} in steps of {_shown(column['step'])}"
+
+
+def _quote_values(values: Sequence[object]) -> str:
+    return list_names([f"“{name(value)}”" for value in values])
+
+
+def _shown(written: str) -> str:
+    """An exact number with its thousands separated: "−150,000.5"; other exact texts, such as 1/3 or a date, as they are."""
+    sign, digits = ("−", written[1:]) if written.startswith("-") else ("", written)
+    whole, dot, part = digits.partition(".")
+    return f"{sign}{int(whole):,}{dot}{name(part)}" if whole.isdecimal() and "/" not in part else name(written)
