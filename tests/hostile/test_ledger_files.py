@@ -405,7 +405,7 @@ def test_release_bytes_of_another_type_are_found_and_named(tmp_path: Path, value
                 connection.execute(sql)
     result = CliRunner().invoke(app, ["ledger", "verify", str(path)])
     assert result.exit_code == 2, result.exception
-    assert "damaged at entry 3: entry 3 has damaged release bytes" in result.stderr
+    assert "damaged at entry 5: entry 5 has damaged release bytes" in result.stderr
 
 
 def test_files_that_are_no_ledgers_are_told_in_one_sentence(tmp_path: Path) -> None:

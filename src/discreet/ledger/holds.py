@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from discreet.exact.files import discard, draft_in, is_held, swept
@@ -44,7 +44,8 @@ class Holds:
         try:
             yield draft.path.name
         finally:
-            discard(draft)
+            with suppress(OSError):  # whatever is left is removed by the next process, and says no more
+                discard(draft)
 
     def alive(self, name: str) -> bool | None:
         """Whether the process that took this lock still has it; None where the system has no such locks.
