@@ -18,8 +18,9 @@ import typer
 from discreet import datasets
 from discreet.cli.drafting import Entry, Section, listed, to_fill_in, written
 from discreet.cli.output import Answer
+from discreet.domain.categories import whole_categories
 from discreet.domain.neighbours import relations, whole_number
-from discreet.domain.schema import Category, Date, Number, Schema, whole_categories
+from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines import header_of
 from discreet.engines.base import ColumnType
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
