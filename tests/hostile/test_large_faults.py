@@ -227,7 +227,7 @@ def dies(folder: Path, moment: str) -> None:
 def killed(folder: Path, moment: str) -> None:
     code = "import runpy, sys; from pathlib import Path; runpy.run_path(sys.argv[1])['dies'](Path(sys.argv[2]), sys.argv[3])"
     run = subprocess.run(
-        [sys.executable, "-c", code, __file__, str(folder), moment], check=False, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code, __file__, str(folder), moment], check=False, capture_output=True, text=True, timeout=600
     )
     assert run.returncode == 9, run.stderr
 

@@ -36,7 +36,7 @@ G, F = ["x", "y"], ["p", "q"]
 HEADER = {"g": ColumnType("text", "text"), "f": ColumnType("text", "text"), "v": ColumnType("integer", "BIGINT")}
 RECORDS = [(g, f, v) for g, f, v in product([*G, None], [*F, None], [0, None])]
 TABLES = [rows for size in (0, 1, 2) for rows in combinations_with_replacement(RECORDS, size)]
-THREE = [rows for rows in combinations_with_replacement(RECORDS[::2], 3)][::7]
+THREE = list(combinations_with_replacement(RECORDS[::2], 3))[::7]
 
 
 def schema(*, required: bool = False) -> dp.Schema:
@@ -172,7 +172,7 @@ def test_tables_of_which_null_groups_are_dropped_need_not_agree() -> None:
 def test_shares_of_printed_groups_are_not_made_to_add_up() -> None:
     table = dp.Table(schema(), dp.ReplaceOne(rows=2))
     release = released(table.group_by("g", nulls="drop").agg(dp.share()), [("x", "p", 0), (None, None, 1)])
-    with pytest.raises(dp.ArgumentError, match="null groups are not printed, so the shares do not add up to 1"):
+    with pytest.raises(dp.ArgumentError, match="null groups are not printed: shares do not add up to 1"):
         dp.consistent(release)
 
 

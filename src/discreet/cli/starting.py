@@ -6,7 +6,6 @@ for the custodian to fill in. Bounds and categories never have a default, becaus
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -21,7 +20,7 @@ from discreet.cli.output import Answer
 from discreet.domain.categories import whole_categories
 from discreet.domain.neighbours import relations, whole_number
 from discreet.domain.schema import Category, Date, Number, Schema
-from discreet.engines import header_of
+from discreet.engines import header_of, source_text
 from discreet.engines.base import ColumnType
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
 from discreet.exact.figures import name as shown_name
@@ -133,9 +132,10 @@ def _told(out: Path, missing: list[str], left: list[str]) -> Iterator[str]:
 
 def _data(source: str, out: Path, ask: Asker) -> Section:
     stem = re.sub(r"[^\w.-]+", "-", Path(source.removeprefix("example:")).stem).strip("-") or "data"
+    written = source if source.startswith("example:") else source_text(out.parent, source)
     entries = [
         _text("dataset", "what the data set is called in the ledger", stem, ask, lambda a: _named(a, "dataset")),
-        Entry("source", toml_visible(_from_plan(source, out))),
+        Entry("source", toml_visible(written)),
         _choice(
             "neighbours",
             f"the neighbouring relation: {' or '.join(f'{kind.word} ({kind.about})' for kind in relations())}",
@@ -155,13 +155,6 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
     return Section("[data]", tuple(entries), ("Everything in this file is public. See docs/plan-file.md.",))
 
 
-def _from_plan(source: str, out: Path) -> str:
-    """The source as the plan file names it: relative paths start at the folder of the plan."""
-    if source.startswith("example:") or Path(source).is_absolute():
-        return source
-    return Path(os.path.relpath(source, out.parent)).as_posix()
-
-
 # Columns --------------------------------------------------------------------------------------------------------------
 
 
@@ -179,8 +172,7 @@ def _column(name: str, kind: ColumnType, folder: Path, ask: Asker) -> Section | 
     """The section that declares a column; None where it is skipped, or where its name or type cannot be declared."""
     if not _can_be_declared(name, kind):
         return None
-    texts = kind.kind == "any" and re.search("CHAR|CLOB|TEXT", kind.shown.upper())  # the names that SQLite takes for text
-    choices = _KINDS["text" if texts else kind.kind]
+    choices = _KINDS[kind.usual or kind.kind]
     question = f"column {shown_name(name)} ({shown_name(kind.shown)[:40]}): {', '.join(choices)} or skip"
     chosen = ask(question, lambda answer: _one_of(answer, (*choices, "skip")), choices[0])
     if chosen == "skip" or chosen is None:

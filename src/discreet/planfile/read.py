@@ -6,9 +6,6 @@ that was written. Every mistake raises a PlanError that names its place, before 
 
 from __future__ import annotations
 
-import glob
-import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +17,7 @@ from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
 from discreet.domain.schema import Category, Column, Schema, Value
+from discreet.engines import source_in
 from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
@@ -118,11 +116,7 @@ def _source(node: Node, folder: Path) -> str:
             return str(datasets.path(written.removeprefix("example:")))
     if not written or "\0" in written:
         raise node.wrong("must be a path, a glob, or 'example:' and the name of an example data set")
-    if written.startswith("spark:"):
-        return written
-    plain = folder / written
-    is_glob = re.search(r"[*?\[]", written) and "::" not in written and not os.path.exists(plain)  # noqa: PTH110
-    return str(Path(glob.escape(str(folder))) / written) if is_glob else str(plain)
+    return source_in(folder, written)
 
 
 def _ledger(node: Node, folder: Path) -> Path:

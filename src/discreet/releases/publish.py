@@ -36,7 +36,6 @@ from discreet.releases.files import TableFile, completed, table_json, write_part
 from discreet.releases.frames import frame_of
 from discreet.releases.labels import LabelColumn, all_rows, printed_rows
 from discreet.statistics.base import groupings_of, statistic_json
-from discreet.totals.adjacency import disclosures
 
 if TYPE_CHECKING:
     import polars as pl
@@ -267,6 +266,8 @@ def _totals_json(quote: Quote) -> dict[str, Any] | None:
     exact_totals = quote.beside
     if exact_totals is None:
         return None
+    from discreet.totals.adjacency import disclosures  # releases without exact totals begin without it
+
     if exact_totals.totals is None:
         raise InternalError("the totals are not published")
     schema, adjacency = quote.plan.schema, exact_totals.adjacency

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -71,9 +72,15 @@ def written(dialect: Dialect, path: NumberPath, kind: ColumnType, type_: str | N
     return (integer_code if kind.kind == "integer" else decimal_code)(dialect, path, kind, type_)
 
 
+@cache
+def _connection() -> duckdb.DuckDBPyConnection:
+    """One for all expressions: to begin another takes far longer than to ask."""
+    return duckdb.connect()
+
+
 def mistakes(dialect: Dialect, path: NumberPath, kind: ColumnType, values: Sequence[Any], arrow: pa.Array) -> list[Any]:
     """The values that do not get the code of the reference, added up or as a key."""
-    connection = duckdb.connect()
+    connection = _connection()
     connection.register("source", pa.table({"x": arrow}))
     both = ", ".join(written(dialect, path, kind, type_) for type_ in (None, "BIGINT"))
     expected = [number_target(path, value, kind) for value in values]

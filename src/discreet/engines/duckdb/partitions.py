@@ -18,7 +18,6 @@ from discreet.domain.codes import NULL
 from discreet.domain.schema import Number
 from discreet.engines.duckdb.driver import TEXT
 from discreet.engines.duckdb.folders import Partitions
-from discreet.engines.reference import label, number_target
 
 __all__ = ["file_axis", "with_partitions"]
 
@@ -37,6 +36,8 @@ def with_partitions(cube: Cube, partitions: Partitions, axes: Sequence[KeyAxis],
         axes: all axes, in order.
         moments: all moments, in order.
     """
+    from discreet.engines.reference import label, number_target  # only folders that name columns need it
+
     place = {name: position for position, name in enumerate(partitions.names)}
     files, shape = cube.keys[:, 0], (len(cube.rows), len(moments))
     keys = np.empty((len(cube.rows), len(axes)), dtype=np.int64)

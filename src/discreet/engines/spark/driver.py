@@ -33,7 +33,7 @@ from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.exact.processes import check_process, this_process
 
-__all__ = ["SparkEngine", "is_spark_frame", "open_spark_frame", "open_spark_text"]
+__all__ = ["SparkEngine", "open_spark_frame", "open_spark_text"]
 
 _JAVA = 17
 _TABLE = "{discreet_source}"  # what the driver replaces by the frame; there is no other brace in a statement
@@ -136,12 +136,6 @@ def _constant() -> Iterator[None]:
         yield
     except Exception:  # noqa: BLE001
         raise unreadable() from None
-
-
-def is_spark_frame(source: object) -> bool:
-    """True if a source is a Spark DataFrame, without importing the driver."""
-    kind = type(source)
-    return kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
 
 
 def open_spark_frame(frame: Any, columns: Sequence[str]) -> Engine:

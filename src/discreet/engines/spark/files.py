@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from discreet.engines.duckdb.files import check_distinct
+from discreet.engines.files import check_distinct
 from discreet.errors import SourceError
 
 __all__ = ["FileFacts", "FrameFiles", "check_names", "facts_of", "files_of_path", "files_of_table"]
