@@ -25,7 +25,7 @@ from discreet.engines.base import ColumnType
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
 from discreet.exact.figures import name as shown_name
 from discreet.exact.figures import plural
-from discreet.exact.files import created
+from discreet.exact.files import create_file
 from discreet.exact.given_paths import given_path, require_writable, stands
 from discreet.exact.numbers import exact, text
 from discreet.planfile.read import plan_of
@@ -104,7 +104,7 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
     sections.append(_budget(ask))
     sections.append(_release(sections, out, ask))
     try:
-        created(out, lambda path: path.write_bytes(written(sections).encode()))
+        create_file(out, lambda path: path.write_bytes(written(sections).encode()))
     except OSError as wrong:
         raise ArgumentError(f"--out={out}: cannot be written ({wrong.strerror}); choose another place") from None
     missing = to_fill_in(sections)

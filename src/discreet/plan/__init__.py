@@ -5,6 +5,7 @@
 * `shown`: The groups that a release prints, a function of the plan alone
 * `sizes`: The limits on the size of a release and of its cubes
 * `table`: The table as a program sees it: immutable, without rows
+* `used`: The part of a plan that its release depends on: the columns that it uses and the steps on them
 """
 
 from __future__ import annotations

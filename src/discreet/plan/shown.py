@@ -1,7 +1,7 @@
 """The groups that a release prints, a function of the plan alone.
 
 Every group is answered and gets its noise. Some are not printed: the null group of a column whose nulls are dropped, and
-the groups in which no row can be because of a condition on the column that is grouped (docs/proofs/cube.md, H1).
+the groups in which no row can be because of a condition on the column that is grouped (docs/proofs/cube.md, N1).
 """
 
 from __future__ import annotations

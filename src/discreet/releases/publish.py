@@ -21,7 +21,7 @@ from discreet.domain.groups import Group
 from discreet.domain.steps import Impute, Resize
 from discreet.errors import InternalError
 from discreet.exact.canonical import canonical, digest
-from discreet.exact.files import synced
+from discreet.exact.files import sync_folder
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits
 from discreet.plan.plan import Plan, plan_json, used_columns
@@ -29,10 +29,10 @@ from discreet.plan.shown import empty_labels
 from discreet.privacy.coordinates import to_json
 from discreet.quotes.public_sums import PublicSums, sums_of_counts, sums_of_frame, sums_shown
 from discreet.quotes.quote import LEVEL, Line, Quote
-from discreet.releases.assemble import Frame, estimated, frames, group_columns
+from discreet.releases.assemble import Frame, estimate_statistics, frames, group_columns
 from discreet.releases.document import Guarantee, Release, column_json, guarantee_json, make_release
 from discreet.releases.evaluate import exact_answers, noisy_answers
-from discreet.releases.files import TableFile, completed, table_json, write_part
+from discreet.releases.files import TableFile, complete_draft, table_json, write_part
 from discreet.releases.frames import frame_of
 from discreet.releases.labels import LabelColumn, all_rows, printed_rows
 from discreet.statistics.base import groupings_of, statistic_json
@@ -45,7 +45,7 @@ __all__ = [
     "COVERS_ORIGINAL",
     "PART_ROWS",
     "covers",
-    "described",
+    "describe_quote",
     "details_json",
     "guarantee_of",
     "noise_json",
@@ -102,9 +102,9 @@ def publish(
     noisy = noisy_answers(quote, exact_answers(quote, cubes, bits), bits, chunk=chunk)
     chunks = _chunks(quote, noisy, chunk)
     table = _in_document(quote, noisy, *chunks) if draft is None else _in_files(draft, chunks)
-    release = make_release({**described(quote, report_delta), **content, **table})
+    release = make_release({**describe_quote(quote, report_delta), **content, **table})
     if draft is not None:
-        completed(draft, release.payload)
+        complete_draft(draft, release.payload)
     return release
 
 
@@ -114,7 +114,7 @@ def _chunks(quote: Quote, noisy: Noisy, rows: int | None) -> Iterator[_Chunk]:
     size = rows or cells
     for start in range(0, cells, size):
         part = slice(start, min(start + size, cells))
-        yield _Chunk(part, labels, [pair for one in estimated(quote, noisy, part) for pair in one.numbers()])
+        yield _Chunk(part, labels, [pair for one in estimate_statistics(quote, noisy, part) for pair in one.numbers()])
 
 
 # In the document ----------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def _in_files(draft: Path, chunks: Iterable[_Chunk]) -> dict[str, Any]:
         frame = _frame(chunk)
         if frame.height:  # the rows of a chunk may all be hidden
             parts.append(write_part(draft, len(parts), sum(part.rows for part in parts), frame))
-    synced(draft)
+    sync_folder(draft)
     return {"table": table_json(parts), "columns": kinds, "frames": []}
 
 
@@ -198,7 +198,7 @@ def _frame(chunk: _Chunk) -> pl.DataFrame:
 # What is said of a quote --------------------------------------------------------------------------------------------------
 
 
-def described(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
+def describe_quote(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
     """The part of a document that describes the quote: everything but the numbers."""
     plan = plan_json(quote.plan)
     return {
