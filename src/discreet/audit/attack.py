@@ -26,16 +26,16 @@ SLOWER = 100
 
 _TYPICAL = 25
 _MOST_NUMBERS = 300_000_000
-"""What is drawn for one data set; where very many cells are tied together by totals there are fewer runs."""
+"""The draws for one data set; there are fewer runs where totals tie very many cells together."""
 _TIED = 10
-"""By how much longer a number takes that is drawn on a lattice."""
+"""The factor by which a number that is drawn on a lattice takes longer."""
 
 _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What an attack is after.
+    """The aim of an attack.
 
     Args:
         epsilons: where δ(ε) is to be shown large.
@@ -52,7 +52,7 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one direction of a pair has shown.
+    """The result of one direction of a pair.
 
     Args:
         events: bounds of the probabilities of every event that was counted.

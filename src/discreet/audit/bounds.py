@@ -100,7 +100,7 @@ def best_events(
 
 
 def reached(values: _Floats, cut: float) -> int:
-    """How many of the values are at least the threshold."""
+    """The number of values that are at least the threshold."""
     return int(np.count_nonzero(values >= cut))
 
 

@@ -75,7 +75,7 @@ class _Small:
 
 
 def canary_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterator[Counted]:
-    """How often so many rows have a value that canaries have, or draw, for one imputed column of each kind."""
+    """The counts of rows with a value that canaries have, or draw, for one imputed column of each kind."""
     times = max(_LEAST_RUNS, runs // _SHARE)
     resize, public = resize_of(quote.plan), quote.plan.neighbours.rows is not None
     for number, column in enumerate(_columns(quote.plan)):
@@ -174,7 +174,7 @@ def _probe(plan: Plan, column: _Column, small: _Small) -> Quote | None:
 
 
 def _imputed_at_once(kernel: Kernel, plan: Plan, column: _Column, bits: Bits) -> Iterator[Counted]:
-    """How many of very many nulls draw one of the values: each by itself, without a resize."""
+    """The number of nulls, of very many, that draw one of the values: each by itself, without a resize."""
     small = _Small(_MANY_NULLS, _MANY_NULLS, None)
     probe = _probe(plan, column, small)
     if probe is not None:

@@ -1,4 +1,4 @@
-"""Whether what is drawn has the law that was declared: probabilities of events, held against what they should be.
+"""Checks that the draws have the declared law: probabilities of events, compared with the declared ones.
 
 The proofs speak of declared laws. A draw of another law can keep the guarantee by chance, or break it only on data that no
 attack thinks of, and is refuted here all the same. Every event is fixed by the quote, before anything is drawn; the bounds
@@ -45,7 +45,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The probability of an event: what was declared, and bounds of what it is.
+    """The declared probability of an event, and bounds of the true one.
 
     Args:
         what: the event, in words.
@@ -74,7 +74,7 @@ def bounded(counted: Sequence[Counted], error: float) -> tuple[Check, ...]:
     for one in counted:
         low = float(below(np.array([one.hits]), one.runs, each)[0])
         high = float(above(np.array([one.hits]), one.runs, each)[0])
-        # Of the two ends of the declared probability the one that is nearer to what was seen: towards no refutation.
+        # Of the two ends of the declared probability the one that is nearer to the observed share: towards no refutation.
         nearest = min(max((low + high) / 2, one.declared[0]), one.declared[1])
         found.append(Check(one.what, nearest, low, high, one.runs))
     return tuple(found)
@@ -133,12 +133,12 @@ def _one_cell(one: Measured, noise: _Floats) -> Iterator[Counted]:
 
 
 def _everywhere(one: Measured) -> Law | None:
-    """The law of every cell, where all cells have noise of their own."""
+    """The law of every cell, where all cells have independent noise."""
     return one.law.independent if one.law.everywhere else None
 
 
 def _two_cells(one: Measured, noise: _Floats) -> Iterator[Counted]:
-    """Of independent noise two cells are below 1 at once as often as the product of both chances says."""
+    """With independent noise, two cells are below 1 at once with the product of both chances."""
     law = _everywhere(one)
     if law is not None and noise.shape[1] > 1:
         chance = law.cdf(0)

@@ -24,7 +24,7 @@ from discreet.quotes.quote import Measured, Quote
 __all__ = ["choice_counts", "law_of_choices"]
 
 _SHARES = (3, 1, 0, 0, 2)
-"""How the records are spread over the codes of the small grid: heaps of different sizes, and a gap."""
+"""The records at the codes of the small grid: heaps of different sizes, and a gap."""
 _PIECES = 16
 _MOST_AT_ONCE = 1 << 17
 _MOST_RUNS = 200_000
@@ -36,7 +36,7 @@ _Chances = dict[tuple[int, ...], float]
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """Where quantiles are chosen from: the codes from `low` to `high`, the records at every code, and the span of q."""
+    """The records of a choice: the codes from `low` to `high`, the records at every code, and the span of q."""
 
     counts: _Counts
     low: int
@@ -45,7 +45,7 @@ class _Slice:
 
 
 def choice_counts(kernel: Kernel, quote: Quote, one: Measured, runs: int, bits: Bits) -> Iterator[Counted]:
-    """How often all codes were chosen on a small grid, for the first, the middle and the last of the quantiles."""
+    """The counts of all chosen codes on a small grid, for the first, the middle and the last of the quantiles."""
     if not is_choice(one):
         return
     whole = law_of_choice(one)
@@ -113,7 +113,7 @@ def _candidates(part: _Slice, q: Fraction, parts: bool, kept_away: Fraction) -> 
 
 
 def _halves(part: _Slice, code: int, below: int, q: Fraction) -> tuple[_Slice, _Slice]:
-    """The records before the chosen code with so many of those at it, and the rest."""
+    """The records before the chosen code with this many of the records at it, and the rest."""
     counts = part.counts
     nothing = (0,) * len(counts)
     lower = (*counts[:code], below, *nothing[code + 1 :])

@@ -61,7 +61,7 @@ class ChoicePair:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Room:
-    """Where heaps can be made.
+    """The places where heaps can be made.
 
     Args:
         cell: the cell.
@@ -83,7 +83,7 @@ def is_choice(one: Measured) -> bool:
 
 
 def law_of_choice(one: Measured) -> ExponentialQuantiles:
-    """How the quantiles of a query are chosen.
+    """The choices of the quantiles of a query.
 
     Raises:
         InternalError: they are not.

@@ -1,7 +1,7 @@
 """The kernel under test, run a great many times: many runs are one call, for so many copies of the cells of a request.
 
-Only cells in which the two data sets can differ, and some others beside them, are drawn: where noises are independent the
-rest tells nothing. Laws of independent cells are used as they stand; a law on a lattice gets a structure with many copies
+Only cells in which the two data sets can differ, and some others next to them, are drawn: where noises are independent the
+rest has no information. Laws of independent cells are used unchanged; a law on a lattice gets a structure with many copies
 of the blocks or tables of those cells. Where there are no such copies (general equations, hulls) runs are made one by one.
 """
 
@@ -32,7 +32,7 @@ _FEW = 16
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What turns cubes into noisy integers: the functions of `releases.evaluate`, or defective ones to try an audit.
+    """The functions that turn cubes into noisy integers: those in `releases.evaluate`, or defective ones to try an audit.
 
     Args:
         exact: resampling and queries.
@@ -63,8 +63,8 @@ class Drawer:
     """Runs of the kernel on the answers of one data set.
 
     Args:
-        kernel: what is run.
-        quote: the quote with laws of so many copies of the windows, or its own laws where `copies` is 0.
+        kernel: the functions to run.
+        quote: the quote with laws of `copies` copies of the windows, or its own laws where `copies` is 0.
         windows: for each measured query the positions that are looked at.
         copies: how many runs one call makes; 0: one, and the window is cut out afterwards.
     """
@@ -104,7 +104,7 @@ class Drawer:
             shown = [values[window] for values, window in zip(noisy, self.windows, strict=True)]
             return np.concatenate(shown).astype(np.float64)[None, :]
         missing = self.copies - len(several)
-        several = [*several, *([several[-1]] * missing)]  # the law has its number of copies; what is too much is cut off
+        several = [*several, *([several[-1]] * missing)]  # the law has its number of copies; the surplus is cut off
         shown = [np.concatenate([one[i][window] for one in several]) for i, window in enumerate(self.windows)]
         return self._together(shown, bits)[: self.copies - missing]
 
@@ -128,7 +128,7 @@ def drawer(kernel: Kernel, quote: Quote, windows: Sequence[NDArray[np.int64]], r
 
 
 def audited(one: Measured) -> Audited:
-    """What the noise of a query tells an audit of itself.
+    """The functions by which an audit draws the noise of a query.
 
     Raises:
         InternalError: no noise is added to it.

@@ -72,7 +72,7 @@ def _constraints(totals: PublishedTotals, schema: Schema) -> Iterator[_Constrain
 
 
 def _members(place: NDArray[np.int64], published: NDArray[np.int64], size: int) -> csr_array:
-    """One row of 0 and 1 for each published cell: which joint cells lie in it."""
+    """One row of 0 and 1 for each published cell: 1 for the joint cells within it."""
     number = np.full(size, -1, dtype=np.int64)
     number[published] = np.arange(len(published))
     inside = np.flatnonzero(number[place] >= 0)

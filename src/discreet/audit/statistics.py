@@ -2,10 +2,10 @@
 
 * loss: the logarithm of the likelihood ratio of the declared noise, the best statistic where the noise is as declared.
 * linear: the output along the difference of the answers, which sees what the declared law hides, such as other tails.
-* beside: the part of the output that the noise of the first data set was never seen to move. Outputs that only one of the
-  data sets can have are told by it.
+* beside: the part of the output that the noise of the first data set was never seen to move. It
+  recognises outputs that only one of the data sets can have.
 
-Any function of the output is a valid statistic: what is chosen here decides how much is found, never whether it is true.
+Any function of the output is a valid statistic: the choice here decides how much is found, never whether it is true.
 """
 
 from __future__ import annotations

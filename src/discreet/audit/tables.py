@@ -44,7 +44,7 @@ class _Asked:
 
 
 def columns_of_plan(quote: Quote) -> tuple[str, ...]:
-    """The columns that the request reads, and those of the totals beside it."""
+    """The columns that the request reads, and the columns of its exact totals."""
     exact_totals = () if quote.beside is None else quote.beside.invariants.columns
     return tuple(dict.fromkeys([*used_columns(quote.plan), *exact_totals]))
 
@@ -133,7 +133,7 @@ def _codes(plan: Plan, name: str) -> tuple[int | None, ...]:
 
 
 def effects(kernel: Kernel, quote: Quote, columns: tuple[str, ...], rows: list[Row]) -> list[list[NDArray[Any]] | None]:
-    """What each row alone adds to the answers, before any resize; None where an imputation makes that random."""
+    """The amount that each row alone adds to the answers, before any resize; None where an imputation makes it random."""
     steps = tuple(step for step in quote.plan.steps if not isinstance(step, Resize))
     alone = replace(quote, plan=replace(quote.plan, neighbours=AddRemove(), steps=steps))
     found: list[list[NDArray[Any]] | None] = []

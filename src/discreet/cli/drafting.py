@@ -34,7 +34,7 @@ class Section:
 
 
 def written(sections: Sequence[Section]) -> str:
-    """The file: sections below each other, what is to be filled in marked in its comment."""
+    """The file: sections below each other, with a mark in the comment of each entry to fill in."""
     blocks = []
     for section in sections:
         notes = [f"# {note}" for note in section.notes]

@@ -34,7 +34,7 @@ class Standing:
 
     Attributes:
         head: the number of the last entry, 0 for an empty or missing ledger.
-        remaining: what is left of the budget, in the coordinates in which the ledger adds.
+        remaining: the remaining budget, in the coordinates in which the ledger adds.
         reserved: the reservations of the data set by the name of their release.
         committed: the numbers of the reservations whose release is stored.
         declared: whether the ledger holds the data set, whose declaration is fixed from then on.

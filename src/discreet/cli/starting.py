@@ -1,6 +1,6 @@
 """`discreet init`: a plan file from the header of a source and the answers of the custodian. No row has a part in it.
 
-Every question goes through an `Asker`: a terminal answers them; where nobody is there to answer, what has no default is left
+Every question goes through an `Asker`: a terminal answers them; where nobody can answer, an entry without a default is left
 for the custodian to fill in. Bounds and categories never have a default, because they must not come from the data.
 """
 

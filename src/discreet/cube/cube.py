@@ -44,7 +44,7 @@ _BLOCK = 2**18
 
 
 def blocks(cells: int) -> Iterator[slice]:
-    """All cells, some after the others: what is computed between arrays of millions is then a few MB."""
+    """All cells, block by block: intermediate results of arrays of millions then take a few MB."""
     for start in range(0, cells, _BLOCK):
         yield slice(start, min(start + _BLOCK, cells))
 

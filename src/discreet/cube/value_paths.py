@@ -1,7 +1,7 @@
-"""What becomes of one value of a column on its way through the steps, as a public table.
+"""The way of one value of a column through the steps, as a public table.
 
 A path sends every code of the schema, and null, to a *target*: a final code (0 or more), `NULL`, or `imputed(j)`, a mark
-that says "to be drawn from the j-th law of this path". The laws are already pushed through the clamps that come after the
+that means "to be drawn from the j-th law of this path". The laws are already pushed through the clamps that come after the
 imputation, so that engines only look up and `resample` only draws. Imputed values are independent of the data and of
 each other; a record's imputed value is drawn once, before it is copied (soundness 1 and 2).
 """
@@ -120,7 +120,7 @@ def _category_path(name: str, column: Category, steps: tuple[Step, ...]) -> Cate
 
 
 def _walk(code: int | None, steps: tuple[Step, ...], first: int, imputations: list[int]) -> int:
-    """Where a code, or null, that stands before step number `first` ends."""
+    """The final code of a code, or of null, before step number `first`."""
     for position in range(first, len(steps)):
         step = steps[position]
         if isinstance(step, ClampCategories) and code is not None and code not in step.kept:
@@ -170,7 +170,7 @@ class Moment:
 
 
 def axis_size(axis: KeyAxis) -> int:
-    """How many different labels the axis can have after imputation, null included where it can be null."""
+    """The number of different labels of the axis after imputation, including null where it can be null."""
     path = axis.path
     nullable = path.null_target == NULL
     if isinstance(path, CategoryPath):

@@ -37,7 +37,7 @@ class HeldCells:
 
     @property
     def words(self) -> NoiseWords:
-        """Those of the noise."""
+        """The words of the noise."""
         return self.noise.words
 
     @property
@@ -65,11 +65,11 @@ class HeldCells:
         return self.noise.variance()
 
     def to_json(self) -> dict[str, str]:
-        """That of the noise: which cells can hold a record follows from plan and totals."""
+        """The JSON values of the noise: the cells that can hold a record follow from plan and totals."""
         return self.noise.to_json()
 
     def audited(self) -> Audited | None:
-        """That of the noise; copies of cells have copies of those that can hold a record."""
+        """The functions of the noise; copies of cells have copies of the cells that can hold a record."""
         inner = self.noise.audited()
         if inner is None:
             return None

@@ -96,7 +96,7 @@ class KNormLaplace:
 
 
 def _candidates(answer: Answer, _sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
-    """Nothing where noise with a sampler of its own has the same norm, and where the hull has too many dimensions."""
+    """Empty where noise with its own sampler has the same norm, and where the hull has too many dimensions."""
     scale = guarantee.laplace_scale(1)  # every difference has norm 1 at most
     if not isinstance(answer, Vector) or answer.lattice is None or scale is None:
         return
@@ -120,7 +120,7 @@ def _hull_noise(structure: Tables | Kernel, epsilon: Fraction, a: int) -> Iterat
     equations = structure.equations if isinstance(structure, Kernel) else margin_equations(structure.tables[0])
     points = differences(equations, a)
     # Tables of equal totals that lie farther apart must differ within the span of S too, or noise on it would leave some
-    # sum exact that the totals do not say (soundness 18).
+    # sum exact that the totals do not determine (soundness 18).
     if points is None or rank(points.tolist()) < structure.rank:
         return
     found = KNormLaplace(structure, points, epsilon)

@@ -10,7 +10,7 @@ e^(-range · loss(c) / (2·max(q, 1 - q))) changes the logarithm of any ratio of
 
 Of several quantiles the middle one is chosen first; it parts the records, and the others are chosen in the part that holds
 them. A record is in one part, so each level of this tree of choices costs `range` once. Where a choice parts the records, it
-is one of c and of one of up to 16 pieces of the records at c, which has a loss like that of a code of its own.
+is one of c and of one of up to 16 pieces of the records at c, which has a loss like a separate code.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class ExponentialQuantiles:
         return found.ravel()
 
     def half_widths(self, _level: Fraction) -> int:
-        """Nothing is added.
+        """Not available: no noise is added.
 
         Raises:
             InternalError: always; its intervals come from another query.
@@ -97,7 +97,7 @@ class ExponentialQuantiles:
         raise InternalError("chosen quantiles have no additive noise")
 
     def variance(self) -> float:
-        """About that of the rank, in records: 2 over the square of what one record off costs a median."""
+        """About the variance of the rank, in records: 2 over the square of the cost of one record off for a median."""
         return 2.0 / float(self.reach) ** 2
 
     def rank_error(self, level: Fraction) -> float:
@@ -139,7 +139,7 @@ QUANTILE_CHOICE = Mechanism((_WORDS,), _candidates)
 
 
 def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: Neighbours) -> Change:
-    """What one row can do to the choices of this many quantiles, counted in levels of choices that it changes by a record.
+    """The effect of one row on the choices of this many quantiles, counted in levels of choices that it changes by a record.
 
     A record that is added or removed changes one choice in every level. One that is replaced changes one choice by two
     records, whose range is at most twice as large, or two choices by one: Δ₂² is 4 or 2 for a level.

@@ -1,6 +1,6 @@
 """The slopes α_k of Theorems R1 and R2: found in doubles, then used exactly.
 
-A family says what a mechanism does at distance k: δ_k(α) = sup_E P(E) − αQ(E), symmetric in the two data sets. `forward`
+A family describes a mechanism at distance k: δ_k(α) = sup_E P(E) − αQ(E), symmetric in the two data sets. `forward`
 and `public_size` bound δ(ε) by Σ w_k δ_k(α_k) with Σ w_k α_k = e^ε, `reverse` by Σ v_k δ_k(e^ε w_k/v_k) with Σ v_k = 1,
 which is the same search for β_k = v_k e^−ε/w_k. One slope, or the scale of all, is what is left of the sum, so that the
 condition holds exactly however rough the search was.
@@ -25,7 +25,7 @@ _MOST_LOSS = 600
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where the search ended on a block of copies: `level` orders the blocks, larger meaning a more probable event."""
+    """The end of the search on a block of copies: `level` orders the blocks, larger meaning a more probable event."""
 
     level: float
     exponents: dict[int, Fraction]  # log α_k where it is prescribed

@@ -69,7 +69,7 @@ def parameters(measure: SpentMeasure) -> tuple[tuple[str, Fraction], ...]:
 
 
 def amount_of(measure: SpentMeasure) -> Fraction:
-    """The first parameter, by which a spend is said: ε, ρ or μ."""
+    """The first parameter, in which a spend is stated: ε, ρ or μ."""
     return parameters(measure)[0][1]
 
 

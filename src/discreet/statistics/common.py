@@ -1,4 +1,4 @@
-"""What several kinds of statistics have in common: columns they read, one number for each group, checks, and words."""
+"""Shared code of several kinds of statistics: columns they read, one number for each group, checks, and words."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def check_number(one: Statistic, column: str, facts: TableFacts) -> None:
 
 
 def number_of(facts: TableFacts, column: str | None) -> tuple[NumberFacts, Number]:
-    """What is known of a column of numbers, and its grid.
+    """The facts of a column of numbers, and its grid.
 
     Raises:
         InternalError: there is no such column, or it has no numbers: its statistic was not checked.

@@ -46,7 +46,7 @@ from discreet.statistics.variances import Variance, variance_estimate
 __all__ = ["Correlation", "CorrelationRecipe", "correlation", "correlation_estimate"]
 
 _LEAST = 1e-100
-"""A variance below this counts as 0, so that no quotient overflows; that of whole numbers over n rows is at least 1/n²."""
+"""A variance below this counts as 0, so that no quotient overflows; one of whole numbers over n rows is at least 1/n²."""
 
 
 def correlation(x: str, y: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
@@ -95,7 +95,7 @@ class Correlation:
         facts, (x, y) = asked.facts, self.pair
         covariance = Covariance(self.pair).recipe(one, asked)
         totals = covariance.totals
-        # Where the other column is always known, the squares are those of a variance too, and asked once.
+        # Where the other column is always known, a variance needs the same squares, and they are asked once.
         squares = (
             sum_of_powers(facts, totals, (2, 0), totals[0].shift) if facts[y].nullable else totals[0].squares[0],
             sum_of_powers(facts, totals, (0, 2), totals[1].shift) if facts[x].nullable else totals[1].squares[0],
@@ -116,7 +116,7 @@ class CorrelationRecipe:
         return (*self.covariance.queries, *((query, Fraction(1)) for query in self.squares))
 
     def form(self, noises: Noises, rows: int) -> ErrorForm:
-        """The error of the covariance, and half of those of the variances, where both columns vary like uniform ones.
+        """The error of the covariance, and half of the errors of the variances, where both columns vary like uniform ones.
 
         The variance of these is range²/12. A correlation, at most 1, is multiplied by half the relative error of a variance.
         """

@@ -63,7 +63,7 @@ class PublicCount:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicCells:
-    """Counts that need no noise, because the published totals say them."""
+    """Counts that need no noise, because the published totals determine them."""
 
     structure: Structure
     rows: None = None

@@ -42,7 +42,7 @@ def _column_or_all(value: Written) -> Sequence[Any]:
 
 @dataclass(frozen=True, slots=True)
 class AnyColumn:
-    """A column of any type, of which matters what is null; or none."""
+    """A column of any type, of which only the nulls matter; or no column."""
 
     def columns(self, one: Statistic) -> tuple[str, ...]:
         return () if one.column is None else (one.column,)
@@ -92,7 +92,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountRecipe:
-    """The count itself. `rows` says in words which rows are counted."""
+    """The count itself. `rows` describes the counted rows in words."""
 
     whole: ClassVar = True
     count: Counted
@@ -132,7 +132,7 @@ def count_estimate(noisy: NDArray[Any], half: NDArray[Any]) -> Estimate:
     """An unbiased count, which may be negative, and the smallest interval of integers around it; `half` for each cell.
 
     Doubles where `half` is beyond 2**53, else int64: a function of the public `half` alone, because the type of `noisy`
-    would tell, once in 1e20 releases, that the noise itself was beyond 2**62.
+    would reveal, once in 1e20 releases, that the noise itself was beyond 2**62.
     """
     if int(half.max(initial=0)) >= 2**53:
         whole, half = noisy.astype(np.object_), half.astype(np.object_)

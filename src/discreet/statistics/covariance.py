@@ -85,7 +85,7 @@ def covariance(x: str, y: str, *, weight: Amount = 1, nulls: str | None = None) 
     return Statistic(Covariance(pair), None, f"covariance_{x}_{y}", checked_weight(weight), nulls_skipped(nulls))
 
 
-# What statistics of two columns share -----------------------------------------------------------------------------------
+# Shared by statistics of two columns ------------------------------------------------------------------------------------
 
 
 def two_columns(word: str, *columns: Any) -> tuple[str, str]:
@@ -100,7 +100,7 @@ def _names(value: Written) -> Sequence[Any]:
 
 
 def pair_keys(word: str) -> Keys:
-    """How a plan file writes a statistic of two columns."""
+    """The form of a statistic of two columns in a plan file."""
     return Keys(_names, {}, {"nulls": option_string}, lacks=f'needs two columns: write {{ {word} = ["x", "y"] }}')
 
 
@@ -197,7 +197,7 @@ class Covariance:
         count: Counted = counted(asked, x if nullable[0] else y)
         if all(nullable):
             count = NoisyCount(sum_of_powers(facts, totals, (0, 0)))
-        # Where the other column is always known, the sum is that of a mean too, and asked once.
+        # Where the other column is always known, a mean needs the same sum, and it is asked once.
         sums = (
             sum_of_powers(facts, totals, (1, 0)) if nullable[1] else totals[0].queries[0],
             sum_of_powers(facts, totals, (0, 1)) if nullable[0] else totals[1].queries[0],
@@ -228,7 +228,7 @@ class CovarianceRecipe:
 
     @property
     def unit_of_products(self) -> Fraction:
-        """What one step of a product is worth."""
+        """The size of one step of a product."""
         return self.totals[0].unit * self.totals[1].unit
 
     @property
@@ -237,7 +237,7 @@ class CovarianceRecipe:
         return self.totals[0].reach, self.totals[1].reach
 
     def form(self, noises: Noises, rows: int) -> ErrorForm:
-        """The error of the mean product, and that of each mean times the other mean (at most half of its range)."""
+        """The error of the mean product, and the error of each mean times the other mean (at most half of its range)."""
         each = self.unit_of_products / rows
         x, y = (max(map(abs, reach)) for reach in self.reaches)
         return ErrorForm(terms(((self.products,), each), (self.sums[:1], y * each), (self.sums[1:], x * each)))

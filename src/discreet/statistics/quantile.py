@@ -43,7 +43,7 @@ _MAX_DENOMINATOR = 10**30
 _MAX_QUANTILES = 1000
 _MOST_CHOSEN = 63
 _MOST_CODES = 2**22
-"""Codes among which quantiles are chosen, for the sake of memory; of more a tree is asked."""
+"""The most codes among which quantiles are chosen, to save memory; more codes get a tree."""
 _INTERVAL = Fraction(1, 20)
 _LARGEST = 2**63
 
@@ -116,7 +116,7 @@ def _list(value: Written) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """A number of its own for each of the quantiles, or the median alone."""
+    """One number for each of the quantiles, or the median alone."""
 
     one_number: bool = False
 
@@ -220,7 +220,7 @@ class Median:
 
 
 def _apart(at: Sequence[Fraction], one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
-    """Of the choices by rank, and of the deepest tree there can be: how deep it gets depends on the spend."""
+    """The integers of the choices by rank, and of the deepest possible tree: its depth depends on the spend."""
     known, _ = number_of(facts, one.column)
     chosen, depth = len(at).bit_length(), max(1, (known.high - known.low).bit_length())
     choices = free.of_moves((2 * chosen, 4 * chosen), (2 * chosen, 2 * chosen), (chosen, chosen))
@@ -284,7 +284,7 @@ class QuantileRecipe:
         trees: the tree, if something is spent on it.
         interval: the part of the weight that the tree gets.
         known: the numbers of rows, where they are public.
-        grid: what the codes stand for.
+        grid: the values of the codes.
     """
 
     whole: ClassVar = False
@@ -304,7 +304,7 @@ class QuantileRecipe:
         return None
 
     def error(self, noises: Noises, rows: int) -> float:
-        """The rank, in rows: of a chosen value, which is closer than its interval says; else of the interval."""
+        """The error of the rank, in rows: of a chosen value, which is closer than its interval; else of the interval."""
         for query in self.choices:
             error = noises.law(query).rank_error(LEVEL)
             if error is not None:

@@ -3,7 +3,7 @@
 With f = (x - origin)/unit the variance is unit²·(Q/N + shift - (S/N)²), where Q is a noisy sum of f² - shift, S one of f,
 and N a noisy or public count. Half-widths hold together with the stated probability; the interval is the range of the
 expression over that box, cut by what is possible. Where the number of rows is public and nobody asks for the sum, the
-squared distances of all pairs of rows are one number with noise of its own.
+squared distances of all pairs of rows are one number with its own noise.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Std:
 
 
 def _dispersion(one: Statistic, asked: Asked) -> Dispersion | None:
-    """The variance as one number, where n is public; None elsewhere, and where the sum of the column is asked anyway."""
+    """The variance as one number, where n is public; None elsewhere, and where the sum of the column is needed anyway."""
     public = asked.public(one.column)
     known, _ = number_of(asked.facts, one.column)
     sums = Need("sums", (str(one.column),))
@@ -287,9 +287,9 @@ def variance_estimate(
 
     Args:
         sums: the noisy sums of f, and the half-widths of their noise.
-        squares: those of f² - shift.
+        squares: the sums of f² - shift.
         counts: the counts, noisy or public, and the half-widths of their noise.
-        shift: what was taken from every square.
+        shift: the value that was subtracted from every square.
         unit: what a step of f is worth.
         reach: the least and the greatest f.
     """

@@ -249,7 +249,7 @@ def first_difference(expected: Cube, found: Cube) -> str | None:
         wanted_cell, got_cell = there[0].get(cell), there[1].get(cell)
         if wanted_cell != got_cell:
             shown = "no such cell" if got_cell is None else str(got_cell)
-            return f"cell {cell} is {shown}, the reference says {wanted_cell or 'no such cell'} (rows, non-null rows, sums)"
+            return f"cell {cell} is {shown}, the reference has {wanted_cell or 'no such cell'} (rows, non-null rows, sums)"
     return None if np.array_equal(expected.keys, found.keys) else "the cells are not in the order of their keys"
 
 
