@@ -8,9 +8,9 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
-from discreet.audit.attack import Aim, Found, attacked
+from discreet.audit.attack import Aim, Found, run_attack
 from discreet.audit.canaries import canary_counts
-from discreet.audit.checks import Check, Counted, bounded, noise_counts
+from discreet.audit.checks import Check, Counted, bound_events, noise_counts
 from discreet.audit.choice_law import choice_counts
 from discreet.audit.choices import choice_pairs, is_choice
 from discreet.audit.choosing import MOST_ATTACKS, choice_attack, most_telling
@@ -254,11 +254,11 @@ def audit_quote(
     delta = _DELTA if quoted.spend.pair is None else quoted.spend.pair[1]
     # Half of the error belongs to the attacks, in both directions; the other half belongs to the checks of laws.
     aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (4 * attacks))
-    found = [(pair.what, attacked(kernel, audited, pair, aim, stream)) for pair in pairs]
+    found = [(pair.what, run_attack(kernel, audited, pair, aim, stream)) for pair in pairs]
     for some in choices.values():
         telling = most_telling(kernel, quoted, some, claim, aim, stream)
         found += [(pair.what, choice_attack(kernel, quoted, pair, aim, stream)) for pair in telling]
-    checks = bounded(list(_counts(kernel, quoted, audited, runs, stream)), float(error) / 2)
+    checks = bound_events(list(_counts(kernel, quoted, audited, runs, stream)), float(error) / 2)
     return _result(quoted, claim, aim, tuple(_attack(what, both, aim) for what, both in found), checks, left_out, error)
 
 
@@ -277,15 +277,15 @@ def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
         quoted: the quote.
         choices: the places of the queries of quantiles for which there are tables to attack.
     """
-    measured = tuple(one for one in quoted.measured if one.law.audited() is not None)
+    measured = tuple(one for one in quoted.measured if one.law.prepare_audit() is not None)
     left = [one for number, one in enumerate(quoted.measured) if one not in measured and number not in choices]
-    said = tuple(f"not audited: {_named(one)}" for one in left)
+    said = tuple(f"not audited: {_name(one)}" for one in left)
     if len(left) == len(quoted.measured):
         raise PlanError(f"nothing of the request can be audited; {'; '.join(said)}")
     return replace(quoted, measured=measured), said
 
 
-def _named(one: Measured) -> str:
+def _name(one: Measured) -> str:
     return one.query.words()
 
 

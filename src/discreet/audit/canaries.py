@@ -84,7 +84,7 @@ def canary_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterat
             probe = _probe(quote.plan, column, small) if drawn or not number else None  # one column shows the copies
             if probe is not None:
                 law = count_law(small.resize, small.rows, small.canaries, column.share, public=public, drawn=drawn)
-                yield from _counted(kernel, probe, column, small, law, drawn=drawn, runs=times, bits=bits)
+                yield from _count(kernel, probe, column, small, law, drawn=drawn, runs=times, bits=bits)
 
 
 def _columns(plan: Plan) -> list[_Column]:
@@ -183,7 +183,7 @@ def _imputed_at_once(kernel: Kernel, plan: Plan, column: _Column, bits: Bits) ->
         yield Counted(f"a null of '{column.name}' drawn among {_MANY_NULLS}", hits, _MANY_NULLS, (share, share))
 
 
-def _counted(
+def _count(
     kernel: Kernel, probe: Quote, column: _Column, small: _Small, law: _Law, *, drawn: bool, runs: int, bits: Bits
 ) -> Iterator[Counted]:
     canary = None if drawn else column.known[0]

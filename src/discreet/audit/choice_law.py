@@ -55,14 +55,14 @@ def choice_counts(kernel: Kernel, quote: Quote, one: Measured, runs: int, bits: 
     runs = min(runs, _MOST_RUNS)
     small = replace(quote, measured=(replace(one, law=law),))
     sizes = [min(_MOST_AT_ONCE, runs - start) for start in range(0, runs, _MOST_AT_ONCE)]
-    chosen = np.concatenate([_chosen(kernel, small, law, counts, copies, bits) for copies in sizes])
+    chosen = np.concatenate([_choose(kernel, small, law, counts, copies, bits) for copies in sizes])
     for codes, chance in sorted(law_of_choices(law, counts).items()):
         if chance >= _LEAST_CHANCE:
             hits = int((chosen == codes).all(axis=1).sum())
             yield Counted(f"codes {codes} chosen on a grid of {law.size}", hits, runs, (chance, chance))
 
 
-def _chosen(  # noqa: PLR0917 (one run of the kernel)
+def _choose(  # noqa: PLR0917 (one run of the kernel)
     kernel: Kernel, quote: Quote, law: ExponentialQuantiles, counts: _Counts, copies: int, bits: Bits
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     own = np.array([(0, code, count) for code, count in enumerate(counts) if count], dtype=np.int64)

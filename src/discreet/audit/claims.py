@@ -58,7 +58,7 @@ def claim_of(quote: Quote, measured: Sequence[Measured]) -> Claim:
 
     It follows from the spend and the kind of the noise, not from scales and sensitivities: these are under test.
     """
-    known = [one.law.audited() for one in measured]
+    known = [one.law.prepare_audit() for one in measured]
     gaussian = all(one is not None and one.is_gdp for one in known)
     sampled = _resampling(quote)
     inner = _inner(quote, sampled, type(measured[0].guarantee))

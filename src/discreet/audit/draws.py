@@ -23,7 +23,7 @@ from discreet.releases.evaluate import exact_answers, noisy_answers
 from discreet.totals.structure import Blocks, Structure, Tables
 from discreet.totals.structure import Kernel as Equations
 
-__all__ = ["KERNEL", "NOTHING", "Drawer", "Kernel", "Randomness", "audited", "drawer", "window_of"]
+__all__ = ["KERNEL", "NOTHING", "Drawer", "Kernel", "Randomness", "drawer", "prepare_audit", "window_of"]
 
 _AT_ONCE = 1 << 20
 """Numbers drawn in one call."""
@@ -87,7 +87,7 @@ class Drawer:
             runs -= len(several)
             yield self._noisy(several, bits)
 
-    def repeated(self, answer: Sequence[NDArray[Any]], runs: int, bits: Bits) -> Iterator[NDArray[np.float64]]:
+    def run_repeatedly(self, answer: Sequence[NDArray[Any]], runs: int, bits: Bits) -> Iterator[NDArray[np.float64]]:
         """As `runs`, for exact answers that are the same in every run."""
         if not self.copies:
             yield from self.runs(iter(lambda: answer, None), runs, bits)
@@ -117,7 +117,7 @@ def drawer(kernel: Kernel, quote: Quote, windows: Sequence[NDArray[np.int64]], r
     """The kernel for windows of the answers; where it can make many runs in one call it does."""
     size = sum(map(len, windows))
     copies = max(1, min(runs, _AT_ONCE // max(1, size)))
-    known = [audited(one) for one in quote.measured]
+    known = [prepare_audit(one) for one in quote.measured]
     copies = min(copies, *(one.most_copies for one in known))
     laws = [one.copied(window, copies) for one, window in zip(known, windows, strict=True)]
     if any(law is None for law in laws):
@@ -127,13 +127,13 @@ def drawer(kernel: Kernel, quote: Quote, windows: Sequence[NDArray[np.int64]], r
     return Drawer(kernel, replace(quote, measured=measured), tuple(windows), copies)
 
 
-def audited(one: Measured) -> Audited:
+def prepare_audit(one: Measured) -> Audited:
     """The functions by which an audit draws the noise of a query.
 
     Raises:
         InternalError: no noise is added to it.
     """
-    known = one.law.audited()
+    known = one.law.prepare_audit()
     if known is None:
         raise InternalError("only noise that is added can be audited as noise")
     return known
@@ -144,7 +144,7 @@ def window_of(one: Measured, moved: NDArray[np.int64], size: int) -> NDArray[np.
     wanted = np.zeros(size, dtype=bool)
     wanted[moved] = True
     wanted[np.flatnonzero(~wanted)[: max(0, _FEW - int(wanted.sum()))]] = True
-    ties = audited(one).ties
+    ties = prepare_audit(one).ties
     return np.flatnonzero(wanted if ties is None else _with_ties(ties, wanted))
 
 

@@ -147,16 +147,16 @@ def _chain(
     law: ExponentialQuantiles, path: list[_Choice], *, upper: bool, depth: float, records: int | None
 ) -> Iterator[Heaps]:
     """A heap for each choice of the path, and a few records at the end of it."""
-    counts = _chained(law, path, upper, depth, _FEW)
+    counts = _build_chain(law, path, upper, depth, _FEW)
     if records is not None:
         largest = 1
-        while sum(_chained(law, path, upper, depth, 2 * largest)) <= records:
+        while sum(_build_chain(law, path, upper, depth, 2 * largest)) <= records:
             largest *= 2
         step = largest
         while step := step // 2:
-            if sum(_chained(law, path, upper, depth, largest + step)) <= records:
+            if sum(_build_chain(law, path, upper, depth, largest + step)) <= records:
                 largest += step
-        counts = _chained(law, path, upper, depth, largest)
+        counts = _build_chain(law, path, upper, depth, largest)
         counts[0] += records - sum(counts)
     if not path or min(counts) < 1 or max(counts) > _MOST:
         return
@@ -183,7 +183,7 @@ def _fork(tree: dict[int, _Choice], law: ExponentialQuantiles, *, depth: float, 
         yield Heaps(counts, to=3, of=0, path=(lower.place, root.place, upper.place))
 
 
-def _chained(law: ExponentialQuantiles, path: list[_Choice], upper: bool, depth: float, base: int) -> list[int]:  # noqa: FBT001
+def _build_chain(law: ExponentialQuantiles, path: list[_Choice], upper: bool, depth: float, base: int) -> list[int]:  # noqa: FBT001
     """The heaps from the first choice to the last, and the records at the end."""
     heaps = [base]
     for choice in reversed(path):

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from discreet.audit.draws import Kernel, audited, drawer
-from discreet.audit.fitting import fitted
-from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
+from discreet.audit.draws import Kernel, drawer, prepare_audit
+from discreet.audit.fitting import fit_table
+from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects
 from discreet.domain.schema import Schema
 from discreet.noise.bits import Bits
 from discreet.plan.plan import resize_of
@@ -132,7 +132,7 @@ def _distances(quote: Quote, vectors: list[list[NDArray[Any]]]) -> NDArray[np.fl
     found = []
     for place, one in enumerate(quote.measured):
         matrix = _matrix([vector[place] for vector in vectors])
-        squared = audited(one).squared
+        squared = prepare_audit(one).squared
         metric = "sqeuclidean" if squared else "cityblock"
         found.append(cdist(matrix, matrix, metric) / max(one.law.variance(), 1e-300) ** (1.0 if squared else 0.5))
     return np.stack(found)
@@ -265,7 +265,7 @@ def _span(kernel: Kernel, quote: Quote, place: int, size: int, bits: Bits) -> ND
         return None
     runs = 2 * size + 50
     draw = drawer(kernel, replace(quote, measured=(one,)), [np.arange(size)], runs)
-    drawn = np.concatenate(list(draw.repeated([np.zeros(size, dtype=np.int64)], runs, bits)))
+    drawn = np.concatenate(list(draw.run_repeatedly([np.zeros(size, dtype=np.int64)], runs, bits)))
     _, values, basis = np.linalg.svd(drawn, full_matrices=False)
     return np.asarray(basis[values > 1e-9 * max(values.max(initial=0.0), 1.0)])
 
@@ -329,7 +329,7 @@ def fitting(
     least = np.zeros(shape, dtype=np.int64)
     for row in before:
         least[tuple(_level(schema, name, row[place]) for name, place in zip(names, places, strict=True))] += 1
-    found = fitted(exact_totals, schema, least.ravel())
+    found = fit_table(exact_totals, schema, least.ravel())
     if found is None:
         return
     others: Counter[Row] = Counter()
@@ -357,15 +357,15 @@ def _words(quote: Quote, columns: tuple[str, ...], change: _Change, times: int) 
     """The change for people."""
     before, after = (Counter(rows) for rows in (change.before, change.after))
     lost, won = before - after, after - before
-    shown = [_listed(quote, columns, part, times) for part in (lost, won)]
+    shown = [_list_rows(quote, columns, part, times) for part in (lost, won)]
     return f"{shown[1]} added" if not lost else f"{shown[0]} replaced by {shown[1]}"
 
 
-def _listed(quote: Quote, columns: tuple[str, ...], rows: Counter[Row], times: int) -> str:
+def _list_rows(quote: Quote, columns: tuple[str, ...], rows: Counter[Row], times: int) -> str:
     parts = [
-        f"{count * times} x {described(quote.plan, columns, row)}"
+        f"{count * times} x {describe_row(quote.plan, columns, row)}"
         if count * times > 1
-        else described(quote.plan, columns, row)
+        else describe_row(quote.plan, columns, row)
         for row, count in rows.items()
     ]
     return " and ".join(parts)

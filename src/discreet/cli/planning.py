@@ -23,7 +23,7 @@ from discreet.quotes.quote import Quote
 from discreet.session.orders import charge_of
 from discreet.session.session import Session
 
-__all__ = ["Standing", "checked_plan", "opened", "planner_page", "quoted", "quoted_plan", "standing"]
+__all__ = ["Standing", "checked_plan", "open_session", "planner_page", "quote_all", "quoted_plan", "standing"]
 
 Amounts = tuple[Fraction, ...]
 
@@ -59,7 +59,7 @@ class Standing:
         )
 
 
-def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
+def open_session(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
     """The session of a plan, whose source has a fitting header and whose ledger agrees with the declared data set.
 
     Raises:
@@ -103,7 +103,7 @@ def checked_plan(path: Path) -> Answer:
         DiscreetError: whatever `discreet release` would refuse before it spends.
     """
     plan = load_plan(path)
-    quotes, now = quoted(plan)
+    quotes, now = quote_all(plan)
     notes = _notes(plan, quotes, now)
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
@@ -135,7 +135,7 @@ def quoted_plan(path: Path) -> Answer:
         DiscreetError: as `checked_plan`.
     """
     plan = load_plan(path)
-    quotes, now = quoted(plan)
+    quotes, now = quote_all(plan)
     notes = _notes(plan, quotes, now)
     charge = _charge(plan, quotes, now)
     after = tuple(left - spent for left, spent in zip(now.remaining, charge, strict=True))
@@ -175,7 +175,7 @@ def planner_page(path: Path, out: Path) -> Answer:
     return Answer(lines, {"planner": str(written), "releases": list(quotes)})
 
 
-def quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+def quote_all(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases; those that are not stored yet fit into what remains, together."""
     quotes, now = _quotes(plan)
     _require_room(plan, _charge(plan, quotes, now), now)
@@ -185,7 +185,7 @@ def quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
 def _quotes(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases, whether they fit or not."""
     quotes = {}
-    with opened(plan) as session:
+    with open_session(plan) as session:
         now = standing(plan)
         for order in plan.orders:
             spend = order.spend

@@ -13,12 +13,12 @@ from typing import Any
 from discreet.exact.figures import enumerated, name, number
 from discreet.exact.numbers import text
 
-__all__ = ["column_words", "listed", "step_words"]
+__all__ = ["column_words", "list_names", "step_words"]
 
 _MOST_LISTED = 12
 
 
-def listed(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """The names as an enumeration: "a, b and c"; a long one ends in a number."""
     if len(names) > _MOST_LISTED:
         return f"{', '.join(names[:_MOST_LISTED])} and {len(names) - _MOST_LISTED} more"
@@ -47,7 +47,7 @@ def _law_words(step: Mapping[str, Any]) -> str:
     if step["distribution"] == "weights":
         total = sum(Fraction(weight) for _, weight in step["weights"])
         shares = [(value, Fraction(weight) / total) for value, weight in step["weights"]]
-        return "one of " + listed([f"“{name(value)}” ({number(float(100 * share), 1)} %)" for value, share in shares])
+        return "one of " + list_names([f"“{name(value)}” ({number(float(100 * share), 1)} %)" for value, share in shares])
     within = " within the bounds of the column"
     if "lower" in step and "upper" in step:
         low, high = _shown(step["lower"]), _shown(step["upper"])
@@ -81,7 +81,7 @@ def column_words(column: Mapping[str, Any]) -> str:
 
 
 def _quoted(values: Sequence[object]) -> str:
-    return listed([f"“{name(value)}”" for value in values])
+    return list_names([f"“{name(value)}”" for value in values])
 
 
 def _shown(written: str) -> str:

@@ -158,7 +158,7 @@ class Noise(Protocol):
     def to_json(self) -> dict[str, str]:
         """Canonical JSON values: the name, the exact parameter and, for a lattice, its structure."""
 
-    def audited(self) -> Audited | None:
+    def prepare_audit(self) -> Audited | None:
         """The functions for an audit; None where no noise is added."""
 
 

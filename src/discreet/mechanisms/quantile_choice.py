@@ -85,7 +85,7 @@ class ExponentialQuantiles:
             first, last = np.searchsorted(values[:, 0], [start, stop])
             owner, code, count = values[first:last].T
             lowest, highest = np.zeros(stop - start, np.int64), np.full(stop - start, self.size - 1, np.int64)
-            found[start:stop] = _selected(Slice(lowest, highest, owner - start, code, count), self, bits)
+            found[start:stop] = _select(Slice(lowest, highest, owner - start, code, count), self, bits)
         return found.ravel()
 
     def half_widths(self, _level: Fraction) -> int:
@@ -114,7 +114,7 @@ class ExponentialQuantiles:
         """Name, exact range of a choice, and the quantiles."""
         return {"noise": _WORDS.name, _WORDS.parameter: text(self.reach), "at": ", ".join(map(text, self.at))}
 
-    def audited(self) -> None:
+    def prepare_audit(self) -> None:
         """No noise is added; an audit attacks the choices themselves."""
 
 
@@ -153,13 +153,13 @@ def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: N
     return Change(within, across if cells > 1 else nothing, alone if skipped else nothing)
 
 
-def _selected(everything: Slice, law: ExponentialQuantiles, bits: Bits) -> Integers:
+def _select(everything: Slice, law: ExponentialQuantiles, bits: Bits) -> Integers:
     """The chosen codes of some cells: int64, shape (cells, quantiles)."""
     found = np.zeros((len(everything.low), len(law.at)), dtype=np.int64)
     parts = {(0, len(law.at)): everything}
     for node in _nodes(law):
         part = parts.pop((node.first, node.last))
-        found[:, node.place], below = _chosen(part, node, law, bits)
+        found[:, node.place], below = _choose(part, node, law, bits)
         if node.first < node.place:
             parts[node.first, node.place] = _lower(part, found[:, node.place], below)
         if node.place + 1 < node.last:
@@ -192,7 +192,7 @@ def _nodes(law: ExponentialQuantiles) -> Iterator[Node]:
         todo += [(first, place, low, q), (place + 1, last, q, high)]
 
 
-def _chosen(part: Slice, node: Node, law: ExponentialQuantiles, bits: Bits) -> tuple[Integers, Integers]:
+def _choose(part: Slice, node: Node, law: ExponentialQuantiles, bits: Bits) -> tuple[Integers, Integers]:
     """The chosen code of every cell, and how many of its records the lower part gets."""
     runs = runs_of(part, node)
     rate = law.reach / (2 * node.largest)

@@ -205,7 +205,7 @@ def forward(family: Family, law: Law, epsilon: Fraction) -> float:
         slopes = _slopes(plan, ks, law, ball(at).exp())
         return sum((ball(law[k]) * family.delta(k, slope) for k, slope in slopes.items()), start=ball(0))
 
-    return _bounded(compute)
+    return _bound(compute)
 
 
 def reverse(family: Family, law: Law, epsilon: Fraction) -> float:
@@ -226,7 +226,7 @@ def reverse(family: Family, law: Law, epsilon: Fraction) -> float:
                 total += ball(law[k]) * _positive(slope)
         return total * ball(at).exp()
 
-    return _bounded(compute)
+    return _bound(compute)
 
 
 def public_size(family: Family, law: Law, epsilon: Fraction) -> float:
@@ -250,7 +250,7 @@ def public_size(family: Family, law: Law, epsilon: Fraction) -> float:
             total += sum((ball(law[k]) * family.delta(k, slope) for k, slope in slopes.items()), start=ball(0))
         return total
 
-    return _bounded(compute)
+    return _bound(compute)
 
 
 def _has_heavy_tails(slopes: dict[int, Ball], block: list[int], law: Law, mean: Ball) -> bool:
@@ -263,7 +263,7 @@ def _has_heavy_tails(slopes: dict[int, Ball], block: list[int], law: Law, mean: 
     return True
 
 
-def _bounded(compute: Callable[[], Ball]) -> float:
+def _bound(compute: Callable[[], Ball]) -> float:
     return min(1.0, upper(enclose(compute, relative_bits=60, bits=192)))
 
 

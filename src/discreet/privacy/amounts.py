@@ -102,10 +102,10 @@ def checked_budget(budget: object) -> Budget:
 
 def amount_text(measure: Budget) -> str:
     """The parameters of a measure, such as "ε = 1, δ = 1e-9"; "≤" marks a long number that was rounded up."""
-    return ", ".join(_stated(symbol, value) for symbol, value in parameters(measure))
+    return ", ".join(_state(symbol, value) for symbol, value in parameters(measure))
 
 
-def _stated(symbol: str, value: Fraction) -> str:
+def _state(symbol: str, value: Fraction) -> str:
     return f"{symbol} {'=' if exact(number_text(value), symbol) == value else '≤'} {number_text(value)}"
 
 

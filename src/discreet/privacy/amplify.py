@@ -48,7 +48,7 @@ def poisson(guarantee: PureDP | ApproxDP | GDP | Profiled, rate: Amount) -> Pure
     share = _rate(rate)
     if isinstance(guarantee, GDP):
         return GaussianSample(guarantee.mu, share)
-    return _sampled(guarantee, share)
+    return _sample(guarantee, share)
 
 
 @overload
@@ -68,10 +68,10 @@ def without_replacement(guarantee: PureDP | ApproxDP | GDP | Profiled, m: int, n
             raise ArgumentError(f"{name}={value!r}: must be an integer of at least 0")
     if not (0 <= m <= n and n >= 1):
         raise ArgumentError(f"m={m}, n={n}: a sample without replacement needs m ≤ n and n ≥ 1")
-    return _sampled(guarantee, Fraction(m, n))
+    return _sample(guarantee, Fraction(m, n))
 
 
-def _sampled(guarantee: PureDP | ApproxDP | GDP | Profiled, share: Fraction) -> PureDP | ApproxDP | Sampled:
+def _sample(guarantee: PureDP | ApproxDP | GDP | Profiled, share: Fraction) -> PureDP | ApproxDP | Sampled:
     if isinstance(guarantee, GDP | Profiled):
         return Sampled(guarantee, share)
     if not isinstance(guarantee, PureDP | ApproxDP):

@@ -34,12 +34,12 @@ __all__ = [
     "Measure",
     "PureDP",
     "Target",
-    "budget_named",
     "budgets",
+    "find_budget",
+    "find_measure",
+    "find_noise_measure",
     "is_budget",
     "is_target",
-    "measure_named",
-    "noise_measure_named",
     "noise_measures",
 ]
 
@@ -75,7 +75,7 @@ def is_target(value: object) -> TypeGuard[Target]:
     return type(value) in _NOISES
 
 
-def measure_named(word: str) -> type[WrittenMeasure]:
+def find_measure(word: str) -> type[WrittenMeasure]:
     """The measure of this name.
 
     Raises:
@@ -87,7 +87,7 @@ def measure_named(word: str) -> type[WrittenMeasure]:
     return known[word]
 
 
-def budget_named(word: str) -> type[SpentMeasure]:
+def find_budget(word: str) -> type[SpentMeasure]:
     """The measure of this name, which the library has written itself.
 
     Raises:
@@ -99,7 +99,7 @@ def budget_named(word: str) -> type[SpentMeasure]:
     raise InternalError(f"no budget has the measure '{word}'")
 
 
-def noise_measure_named(word: str) -> type[NoiseMeasure]:
+def find_noise_measure(word: str) -> type[NoiseMeasure]:
     """The measure of this name, in which a document states the guarantee of its noise.
 
     Raises:

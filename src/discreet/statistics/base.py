@@ -217,7 +217,7 @@ class Shape(Protocol):
             InternalError: groups that no table has checked.
         """
 
-    def prepared(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+    def prepare(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
         """The statistic, with its own groups checked against a table; `grouped` if the request groups by other columns."""
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:

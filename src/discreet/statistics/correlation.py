@@ -19,7 +19,7 @@ from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Reads, Shape, Statistic
-from discreet.statistics.common import OneNumber, checked_weight, largest_of, nulls_skipped
+from discreet.statistics.common import OneNumber, checked_weight, largest_of, skips_nulls
 from discreet.statistics.covariance import (
     Covariance,
     CovarianceRecipe,
@@ -62,7 +62,7 @@ def correlation(x: str, y: str, *, weight: Amount = 1, nulls: str | None = None)
         PlanError: not the names of two different columns.
     """
     pair = two_columns("correlation", x, y)
-    return Statistic(Correlation(pair), None, f"correlation_{x}_{y}", checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(Correlation(pair), None, f"correlation_{x}_{y}", checked_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, Shape, Statistic, Written
-from discreet.statistics.common import OneNumber, checked_weight, named
-from discreet.statistics.counted import counted
+from discreet.statistics.common import OneNumber, check_column_name, checked_weight
+from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, outward
 from discreet.statistics.recipe import Answers, Counted, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
 
@@ -31,7 +31,7 @@ def count(column: str | None = None, *, weight: Amount = 1) -> Statistic:
 
     `weight` is the share of the spend relative to the other statistics of the request.
     """
-    name = "count" if column is None else f"count_{named(column)}"
+    name = "count" if column is None else f"count_{check_column_name(column)}"
     return Statistic(Count(), column, name, checked_weight(weight))
 
 
@@ -87,7 +87,7 @@ class Count:
     def recipe(self, one: Statistic, asked: Asked) -> CountRecipe:
         known = None if one.column is None else asked.facts[one.column]
         told = "rows that are not null" if known is not None and known.nullable else "rows"
-        return CountRecipe(counted(asked, one.column), told)
+        return CountRecipe(find_count(asked, one.column), told)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

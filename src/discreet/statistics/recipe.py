@@ -77,7 +77,7 @@ class Noises:
         """The noise of a query."""
         return self.measured[query][1]
 
-    def shaped(self, query: Query) -> Query:
+    def choose_shape(self, query: Query) -> Query:
         """The query as it was measured."""
         return self.measured[query][0]
 
@@ -96,7 +96,7 @@ class Noises:
     def drawn(self, query: Query) -> int:
         """The largest number of integers of an answer that have separate noise."""
         held = self.law(query).held
-        return self.cells * sum(self.shaped(query).widths()) if held is None else len(held)
+        return self.cells * sum(self.choose_shape(query).widths()) if held is None else len(held)
 
 
 Noisy = tuple[Integers, Integers]

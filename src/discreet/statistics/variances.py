@@ -24,16 +24,16 @@ from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Need, Reads, Sh
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
+    check_column_name,
     checked_weight,
     largest_of,
-    named,
-    nulls_skipped,
     number_of,
     one_column,
     option_string,
+    skips_nulls,
     title,
 )
-from discreet.statistics.counted import counted
+from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.recipe import (
     Answers,
@@ -69,12 +69,12 @@ Floats = NDArray[np.float64]
 
 def variance(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The variance of a numeric column in each group (divided by the number of rows, not by one less)."""
-    return Statistic(Variance(), column, f"variance_{named(column)}", checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(Variance(), column, f"variance_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
 
 
 def std(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The standard deviation of a numeric column in each group: the square root of `variance`."""
-    return Statistic(Std(), column, f"std_{named(column)}", checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(Std(), column, f"std_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Variance:
         if dispersion is not None:
             _, grid = number_of(asked.facts, one.column)
             return DispersionRecipe(dispersion, grid.step)
-        return VarianceRecipe(total_of(asked.facts, one.column, centred=True), counted(asked, one.column))
+        return VarianceRecipe(total_of(asked.facts, one.column, centred=True), find_count(asked, one.column))
 
 
 @dataclass(frozen=True, slots=True)

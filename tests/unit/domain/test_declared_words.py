@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 import discreet as dp
-from discreet.domain.declared_words import column_words, listed, step_words
+from discreet.domain.declared_words import column_words, list_names, step_words
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,6 @@ def test_an_unknown_step_is_refused():
 
 
 def test_long_lists_are_cut():
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c"]) == "a, b and c"
-    assert listed([str(i) for i in range(51)]).endswith("11 and 39 more")
+    assert list_names(["a"]) == "a"
+    assert list_names(["a", "b", "c"]) == "a, b and c"
+    assert list_names([str(i) for i in range(51)]).endswith("11 and 39 more")

@@ -54,7 +54,7 @@ class Query(Protocol):
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         """The effect of one row on the answer, by the rule that fits: it adds, replaces or chooses."""
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> Query:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> Query:
         """The query as it is measured under noise that has the variance `variance(d)` where a row counts d times.
 
         Most have one shape and do not ask for the noise. `rows` is the number of rows where it is public.

@@ -90,7 +90,7 @@ class PairSum:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return change_of_sum(self, row, facts)
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> PairSum:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> PairSum:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:

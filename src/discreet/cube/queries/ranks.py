@@ -49,7 +49,7 @@ class LevelCounts:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return change_of_sum(self, row, facts)
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> LevelCounts:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> LevelCounts:
         """The tree with the least expected error; both norms of a tree grow with the number of its levels."""
         size = self.tree.size
         tree = choose_tree(size, variance, rows=rows)
@@ -94,7 +94,7 @@ class QuantileCodes:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return row.chooses(self.size, self.at, nullable=self.nullable(facts))
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> QuantileCodes:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> QuantileCodes:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from discreet.domain.declared_words import listed
+from discreet.domain.declared_words import list_names
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up
@@ -102,9 +102,8 @@ def unprotected_words(document: Mapping[str, Any]) -> str:
     rows = exact_totals["totals"]["rows"]
     exact = [] if rows is None else [f"the number of rows ({number(rows)})"]
     exact += [_part_words(part) for part in exact_totals["totals"]["parts"]]
-    return (
-        f"Exact and unprotected: {listed(exact)}. Every other number below carries noise, unless these numbers determine it."
-    )
+    others = "Every other number below carries noise, unless these numbers determine it."
+    return f"Exact and unprotected: {list_names(exact)}. {others}"
 
 
 def _part_words(part: Mapping[str, Any]) -> str:
@@ -114,7 +113,7 @@ def _part_words(part: Mapping[str, Any]) -> str:
     if part["part"] == "occupied":
         return f"which {'groups' if part['only'] is None else 'of some groups'} of {ways} have any rows"
     if part["part"] == "linear":
-        return f"the sums {listed([name(one) for one in part['values']])} over {ways}"
+        return f"the sums {list_names([name(one) for one in part['values']])} over {ways}"
     return f"{name(part['part'])} of {ways}"
 
 
@@ -186,7 +185,7 @@ def _linear_table(part: Mapping[str, Any]) -> ExactTable:
     """Each name with its sum and its coefficients."""
     coefficients = part["coefficients"]
     rows = (
-        ExactRow((name(one),), (number(value), listed([_term(*cell) for cell in coefficients[one]])))
+        ExactRow((name(one),), (number(value), list_names([_term(*cell) for cell in coefficients[one]])))
         for one, value in part["values"].items()
     )
     remark = "Each row of the data adds the coefficient of its group, 0 where none is given."

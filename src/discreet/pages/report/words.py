@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from discreet.domain.declared_words import listed
+from discreet.domain.declared_words import list_names
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import exact, text
@@ -46,10 +46,10 @@ def title_words(statistic: Mapping[str, Any], part: str = "") -> str:
 def what_words(document: Mapping[str, Any]) -> str:
     """The published statistics, groups and further tables."""
     titles = [title_words(statistic) for statistic in document["statistics"]]
-    shown = listed([f"the {title[0].lower()}{title[1:]}" for title in titles])
+    shown = list_names([f"the {title[0].lower()}{title[1:]}" for title in titles])
     asked = {statistic["name"] for statistic in document["statistics"]}
     further = [name(frame["name"]) for frame in document.get("frames", ()) if frame["name"] not in asked]
-    besides = f" Further tables: {listed(further)}." if further else ""
+    besides = f" Further tables: {list_names(further)}." if further else ""
     return f"{capital(shown)}{_groups_words(document['plan'])}.{besides}"
 
 

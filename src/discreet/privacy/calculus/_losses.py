@@ -67,7 +67,7 @@ class Lattices:
     def _points(self) -> Real:
         return self.first[:, None] + self.spacing[:, None] * np.arange(self.logs.shape[1])
 
-    def _tilted(self, c: float) -> tuple[Real, Real]:
+    def _tilt(self, c: float) -> tuple[Real, Real]:
         """Weights under the tilted laws (rows of sum 1), and K(c) of each row."""
         exponents = c * self._points() + self.logs
         top = exponents.max(axis=1)
@@ -77,7 +77,7 @@ class Lattices:
 
     def cumulant(self, c: float) -> tuple[float, float, float]:
         """K(c), K'(c) and K''(c) of the sum over all rows with repetitions."""
-        weights, values = self._tilted(c)
+        weights, values = self._tilt(c)
         points = self._points()
         means = (weights * points).sum(axis=1)
         variances = (weights * (points - means[:, None]) ** 2).sum(axis=1)
@@ -85,7 +85,7 @@ class Lattices:
 
     def multiply(self, product: Complex, c: float, grid: Grid) -> Complex:
         """`product` times m(t) of every row, to the power of its repetitions."""
-        weights, _ = self._tilted(c)
+        weights, _ = self._tilt(c)
         for row in range(len(self.first)):
             unit = grid.turn(float(self.spacing[row]))
             total = np.full(len(grid.points), complex(weights[row, -1]))

@@ -92,12 +92,12 @@ def compose(parts: Iterable[Part | tuple[Part, int]]) -> Composition:
     """
     counts: dict[Part, int] = {}
     for item in parts:
-        part, count = _checked(item)
+        part, count = _check_part(item)
         counts[part] = counts.get(part, 0) + count
     return Composition(tuple(counts.items()))
 
 
-def _checked(item: object) -> tuple[Part, int]:
+def _check_part(item: object) -> tuple[Part, int]:
     part, count = item if isinstance(item, tuple) and len(item) == 2 else (item, 1)
     if not isinstance(part, Part):
         hint = "; a guarantee that is only an average is added up: g + h, or 3 * g"
