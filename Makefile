@@ -8,6 +8,9 @@ UV := $(shell command -v uv 2>/dev/null)
 # Every package in the version, and with the hashes, of requirements/*.lock (scripts/lock.py writes them).
 INSTALL = $(if $(UV),$(UV) pip install -q --python $(BIN)/python,$(BIN)/python -m pip install -q --disable-pip-version-check)
 
+# The tests start hundreds of processes: without bytecode each of them would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .venv/.ready: pyproject.toml requirements/dev.lock
 	@$(if $(UV),$(UV) venv -q --allow-existing --python $(PYTHON) .venv,$(PYTHON) -m venv .venv)
 	@$(INSTALL) --require-hashes -r requirements/dev.lock

@@ -8,6 +8,8 @@ from typing import Any
 import discreet as dp
 
 PLANS = Path(__file__).parent / "plans"
+PATIENCE = 600
+"""Seconds until something that hangs is ended: far more than a loaded machine needs, as nothing is measured with it."""
 
 
 def plan_text(name: str) -> str:

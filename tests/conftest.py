@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from discreet.pages.report.drawing import Artist
+    from discreet.pages.report.drawing import Artist, Chart
 
 settings.register_profile(
     "discreet", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
@@ -29,17 +30,33 @@ def shared() -> Path:
     return _SHARED
 
 
+class _Remembering:
+    """An artist that draws each chart once: most pages of the tests show the same guarantee."""
+
+    def __init__(self, artist: Artist) -> None:
+        self._artist, self._drawn = artist, {}
+
+    def sources(self, charts: Sequence[Chart]) -> list[str]:
+        texts = [json.dumps(chart) for chart in charts]
+        fresh = {text: chart for text, chart in zip(texts, charts, strict=True) if text not in self._drawn}
+        drawn = self._artist.sources(list(fresh.values()))
+        if len(drawn) < len(fresh):  # nothing could be drawn
+            return drawn
+        self._drawn |= zip(fresh, drawn, strict=True)
+        return [self._drawn[text] for text in texts]
+
+
 @pytest.fixture(scope="session")
-def artist() -> Iterator[Artist]:
+def artist() -> Iterator[_Remembering]:
     """A process that draws, begun once."""
     from discreet.pages.report.drawing import begin_drawing
 
     with begin_drawing() as begun:
-        yield begun
+        yield _Remembering(begun)
 
 
 @pytest.fixture
-def one_artist(artist: Artist, monkeypatch: pytest.MonkeyPatch) -> None:
+def one_artist(artist: _Remembering, monkeypatch: pytest.MonkeyPatch) -> None:
     """All pictures come from one process: to begin another for each page takes most of the time of a test of pages.
 
     Tests of how pictures are drawn, and of what happens when they cannot be, do without.

@@ -40,9 +40,10 @@ INPUTS = {"csv": 80, "session": 12, "plan": 250, "release": 150}
 LINES = {"csv": 500, "session": 1400, "plan": 1000, "release": 800}
 
 
+@pytest.mark.usefixtures("one_artist")
 @pytest.mark.parametrize("name", INPUTS)
 def test_changed_files_meet_rules_and_nothing_else(fuzz: ModuleType, targets: dict[str, Any], name: str) -> None:
-    done = fuzz.fuzz(targets[name], seconds=60, executions=INPUTS[name], seed=20261122)
+    done = fuzz.fuzz(targets[name], executions=INPUTS[name], seed=20261122)
     assert done.findings == []
     assert done.executions == INPUTS[name]
     assert done.lines > LINES[name]
@@ -82,7 +83,7 @@ DEFECTS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch], None]]] = {
         lambda patch: patch.setattr(csv_files, "row_blocks", plain_only),
     ),
     "a value taken for a table": ("plan", lambda patch: patch.setattr(toml_tree.Node, "_require_table", lambda _: None)),
-    "a part that is not checked": ("release", lambda patch: patch.setattr(release_module, "_as_written", nullcontext)),
+    "a part that is not checked": ("release", lambda patch: patch.setattr(release_module, "_refuse_made_up", nullcontext)),
     "rows that can fail a release": (
         "session",
         lambda patch: patch.setattr(csv_files, "_frames", failing),
@@ -90,13 +91,14 @@ DEFECTS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch], None]]] = {
 }
 
 
+@pytest.mark.usefixtures("one_artist")
 @pytest.mark.parametrize("name", DEFECTS)
 def test_planted_defects_are_found(
     fuzz: ModuleType, targets: dict[str, Any], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     target, plant = DEFECTS[name]
     plant(monkeypatch)
-    assert fuzz.fuzz(targets[target], seconds=60, executions=4 * INPUTS[target], seed=1).findings
+    assert fuzz.fuzz(targets[target], executions=4 * INPUTS[target], seed=1).findings
 
 
 def test_what_is_printed_is_a_finding(fuzz: ModuleType, targets: dict[str, Any]) -> None:
@@ -104,7 +106,7 @@ def test_what_is_printed_is_a_finding(fuzz: ModuleType, targets: dict[str, Any])
         print("a value", file=sys.stderr, flush=True)
 
     target = fuzz.Target((b"x",), (b"y",), prints)
-    assert len(fuzz.fuzz(target, seconds=10, executions=3).findings) == 1
+    assert len(fuzz.fuzz(target, executions=3).findings) == 1
 
 
 def test_inputs_that_reach_new_lines_lead_further(fuzz: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,8 +128,8 @@ def test_inputs_that_reach_new_lines_lead_further(fuzz: ModuleType, monkeypatch:
 
     monkeypatch.setattr(fuzz, "PACKAGE", __file__)
     target = fuzz.Target((b"0000",), tuple(bytes([byte]) for byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"), steps)
-    guided = fuzz.fuzz(target, seconds=20, executions=40_000, seed=3)
+    guided = fuzz.fuzz(target, executions=40_000, seed=3)
     monkeypatch.setattr(fuzz, "PACKAGE", "nothing")
-    blind = fuzz.fuzz(target, seconds=20, executions=guided.executions, seed=3)
+    blind = fuzz.fuzz(target, executions=guided.executions, seed=3)
     assert guided.findings
     assert not blind.findings

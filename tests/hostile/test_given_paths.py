@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from tests.builders import plan_text, session_over
+from tests.builders import PATIENCE, plan_text, session_over
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -116,7 +116,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other_ledger: Path) 
         raise AssertionError("it waits")
 
     before = signal.signal(signal.SIGALRM, waited)
-    signal.alarm(60)
+    signal.alarm(PATIENCE)
     yield tmp_path
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)

@@ -39,6 +39,7 @@ PLAN = plan_text("gender")
 # Kills its own process at the nth call that puts content or a name on disk, after it is done or before.
 DIES = (
     "import itertools, os, sys\n"
+    "sys.modules['vl_convert'] = None\n"  # no pictures: a process that draws would be begun and left for every kill
     "nth, calls = int(sys.argv.pop(1)), itertools.count()\n"
     "def deadly(real):\n"
     "    def call(*values, **options):\n"

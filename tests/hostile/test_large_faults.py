@@ -114,7 +114,7 @@ class Failing:
         self.nth, self.lasting, self.seen, self.struck = nth, lasting, 0, False
 
     def patched(self, patch: pytest.MonkeyPatch) -> None:
-        for name in ("draft_folder", "write_part", "placed", "synced", "problem_of"):
+        for name in ("draft_folder", "write_part", "place_draft", "sync_folder", "problem_of"):
             for module in (parts, large_files, sys.modules["discreet.releases.publish"]):
                 if hasattr(module, name):
                     patch.setattr(module, name, self._guarded(getattr(module, name)))
@@ -218,16 +218,16 @@ def dies(folder: Path, moment: str) -> None:
         case "before the commit":
             Ledger.commit = kill  # type: ignore[method-assign]
         case "after the commit":
-            large_files.placed = kill
+            large_files.place_draft = kill
         case _:
-            large_files.replaced = kill
+            large_files.replace_file = kill
     released(folder)
 
 
 def killed(folder: Path, moment: str) -> None:
     code = "import runpy, sys; from pathlib import Path; runpy.run_path(sys.argv[1])['dies'](Path(sys.argv[2]), sys.argv[3])"
     run = subprocess.run(
-        [sys.executable, "-c", code, __file__, str(folder), moment], check=False, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code, __file__, str(folder), moment], check=False, capture_output=True, text=True, timeout=600
     )
     assert run.returncode == 9, run.stderr
 

@@ -25,14 +25,15 @@ from discreet.statistics import outputs
 
 PLAN = plan_text("every-kind")
 SECONDS = 30.0
+"""Of processor time: what other programs do meanwhile does not count."""
 
 
 def refused(path: Path) -> PlanError:
     """The error of the file; it comes soon, names the file first, and can be printed on a terminal."""
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(PlanError) as caught:
         load_plan(path)
-    assert time.monotonic() - started < SECONDS
+    assert time.process_time() - started < SECONDS
     assert caught.value.place.startswith(path.name)
     assert len(str(caught.value)) < 2000
     return caught.value

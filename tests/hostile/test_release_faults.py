@@ -112,7 +112,7 @@ def test_the_law_finds_a_session_that_breaks_it(folder: Path) -> None:
     caller = Caller(folder / "budget.db")
     request = caller.request()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(caller.session, "_reserved", lambda reservations: (2,))
+        patch.setattr(caller.session, "_reserve", lambda reservations: (2,))
         assert caller.release(request) is not None
     with pytest.raises(AssertionError, match="before they were charged"):
         caller.settle()
@@ -122,7 +122,7 @@ def test_the_law_finds_a_session_that_breaks_it(folder: Path) -> None:
         return dp.ReleaseFailed(SECRET)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(caller.session, "_answered", answered)
+        patch.setattr(caller.session, "_answer", answered)
         failure = caller.release(request)
     assert failure is not None
     with pytest.raises(AssertionError):

@@ -18,7 +18,7 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
-from tests.builders import session_over
+from tests.builders import PATIENCE, session_over
 
 import discreet as dp
 from discreet.engines import open_source
@@ -338,7 +338,7 @@ print(code, session.spent.epsilon)
 )
 def test_a_forked_session_answers_or_is_refused_before_anything_is_charged(tmp_path: Path, kind: str, way: str) -> None:
     command = [sys.executable, "-c", FORKED, kind, way, str(tmp_path)]
-    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=100)
+    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == (["0", "30"] if kind == "parquet" else ["2", "20"])
 
@@ -364,7 +364,7 @@ if not child:
     except dp.SourceError:
         os._exit(2)
     os._exit(0)
-until = time.monotonic() + 60
+until = time.monotonic() + float(sys.argv[3])
 while time.monotonic() < until:
     done, status = os.waitpid(child, os.WNOHANG)
     if done:
@@ -383,8 +383,8 @@ print(status and os.waitstatus_to_exitcode(status), one.spent.epsilon)
 @pytest.mark.parametrize("delay", ["0", "0.1", "0.25"])
 def test_a_fork_while_other_threads_make_the_first_release_hangs_nobody(tmp_path: Path, delay: str) -> None:
     """A module that a thread imports at the moment of the fork stays locked in the child."""
-    command = [sys.executable, "-c", IMPORTING, str(tmp_path / "l.db"), delay]
-    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=150)
+    command = [sys.executable, "-c", IMPORTING, str(tmp_path / "l.db"), delay, str(PATIENCE / 2)]
+    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert run.stdout.split() in (["0", "4"], ["2", "3"]), run.stderr
 
 
@@ -412,5 +412,5 @@ print(os.waitstatus_to_exitcode(os.wait()[1]), os.path.exists(f"{folder}/out"))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_saving_in_a_child_without_the_threads_of_polars_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SAVED, str(tmp_path)]
-    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=100)
+    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert run.stdout.split() == ["2", "False"], run.stderr

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
@@ -67,6 +67,11 @@ class Case:
     def declared(self) -> Change:
         """What the library says that one row can do."""
         return changes_of(self.stub)[0]
+
+    @cached_property
+    def reached(self) -> dict[str, Norms]:
+        """For each move of a row the largest norms of the change, over all neighbouring tables."""
+        return _reached(self)
 
     @property
     def loose(self) -> str:
@@ -139,6 +144,13 @@ def placed(plan: Plan) -> list[tuple[int | None, dict[str, object]]]:
     ]
 
 
+@cache
+def told_apart(plan: Plan, names: tuple[str, ...]) -> list[tuple[int | None, dict[str, object]]]:
+    """The rows of `placed` as a query of these columns can see them: a query that reads another one has no value there."""
+    found = {(cell, *(row[name] for name in names)): cell for cell, row in placed(plan)}
+    return [(cell, dict(zip(names, values, strict=True))) for (_, *values), cell in found.items()]
+
+
 def contribution(query: object, plan: Plan, cell: int | None, row: dict[str, object]) -> Contribution:
     """What a row adds to the answer: an amount for every (level, cell, coordinate)."""
     if cell is None:
@@ -150,7 +162,7 @@ def contribution(query: object, plan: Plan, cell: int | None, row: dict[str, obj
 def kinds(case: Case) -> list[tuple[int | None, Contribution]]:
     """Rows that do the same are one: each kind with its cell."""
     found = {}
-    for cell, row in placed(case.plan):
+    for cell, row in told_apart(case.plan, tuple(columns(case.query))):
         added = contribution(case.query, case.plan, cell, row)
         found.setdefault((cell, frozenset(added.items())), (cell, added))
     return list(found.values())
@@ -181,8 +193,7 @@ def is_replaced(plan: Plan) -> bool:
 # The largest change -----------------------------------------------------------------------------------------------------
 
 
-def reached(case: Case) -> dict[str, Norms]:
-    """For each move of a row the largest norms of the change, over all neighbouring tables."""
+def _reached(case: Case) -> dict[str, Norms]:
     if isinstance(case.query, Dispersion):
         return {"within": norms(_dispersions(case.query)), "across": (0, 0), "leaves": (0, 0)}
     if isinstance(case.query, QuantileCodes):
@@ -240,7 +251,7 @@ def _choices(case: Case) -> dict[str, Norms]:
 
 def violations(case: Case) -> list[str]:
     """Where a row can do more than is declared."""
-    declared, found = case.declared, reached(case)
+    declared, found = case.declared, case.reached
     wrong = []
     for move in MOVES:
         bound: Sensitivity = getattr(declared, move)
@@ -251,7 +262,7 @@ def violations(case: Case) -> list[str]:
 
 def slack(case: Case) -> Fraction | float:
     """By what factor the declared sensitivity exceeds what any row reaches, in the worse of the two norms; 1 is exact."""
-    whole, found = worst(case.declared), reached(case).values()
+    whole, found = worst(case.declared), case.reached.values()
     l1, l2_squared = max(one for one, _ in found), max(one for _, one in found)
     if not l1:
         return float("inf") if whole.l1 else Fraction(1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
 from math import comb, factorial, prod
 
@@ -68,7 +69,8 @@ def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
-def multinomial_law(n: int, weights: list[int]) -> list[tuple[Fraction, tuple[int, ...]]]:
+@cache
+def multinomial_law(n: int, weights: tuple[int, ...]) -> list[tuple[Fraction, tuple[int, ...]]]:
     whole = sum(weights)
     return [
         (
@@ -80,6 +82,11 @@ def multinomial_law(n: int, weights: list[int]) -> list[tuple[Fraction, tuple[in
     ]
 
 
+@cache
+def binomial_law(n: int, rate: Fraction) -> list[tuple[Fraction, int]]:
+    return [(comb(n, j) * rate**j * (1 - rate) ** (n - j), j) for j in range(n + 1)]
+
+
 def enumerated(run: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> Law:
     """The law of `run` when the samplers of the cube branch over everything."""
     tree = Branches()
@@ -88,12 +95,11 @@ def enumerated(run: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> La
         return [tree.choose(law) for law in laws]
 
     def multinomial_rows(n, weights, bits):
-        drawn = each([multinomial_law(int(one), list(weights)) for one in n])
+        drawn = each([multinomial_law(int(one), tuple(weights)) for one in n])
         return np.array(drawn, dtype=np.int64).reshape(len(n), len(weights))
 
     def binomial(n, rate, bits):
-        laws = [[(comb(k, j) * rate**j * (1 - rate) ** (k - j), j) for j in range(k + 1)] for k in map(int, n)]
-        return np.array(each(laws), dtype=np.int64)
+        return np.array(each([binomial_law(int(one), rate) for one in n]), dtype=np.int64)
 
     def hypergeometric(counts, m, bits):
         options = [c for c in compositions(int(m), len(counts)) if all(a <= b for a, b in zip(c, counts, strict=True))]

@@ -8,9 +8,11 @@ from typing import Any
 
 from discreet import engines
 from discreet.cube.cube import Cube
+from discreet.engines import own
 from discreet.engines.base import ColumnType
 from discreet.engines.progress import Telling
 from discreet.engines.reference import ReferenceEngine
+from discreet.engines.registry import ENGINES
 
 from .test_every_member import ASKED
 
@@ -36,11 +38,21 @@ def test_every_engine_is_named_with_the_tests_that_compare_it() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ClassDef) and node.name != "Engine":
                 methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
-                found |= {node.name} if "aggregate" in methods else set()
-    assert found == set(CONFORMS)
+                found |= {(path.parent.name, node.name)} if "aggregate" in methods else set()
+    assert {name for _, name in found} == set(CONFORMS)
+    assert {place for place, _ in found} == {kind.name for kind in ENGINES if kind is not own.ENGINE} | {"engines"}
     for name, place in CONFORMS.items():
         compared = (Path(__file__).parents[2] / place).read_text("utf-8")
         assert name in compared or "check_engine(" in compared
+
+
+def test_plan_files_and_the_command_line_name_no_engine() -> None:
+    names = [kind.name for kind in ENGINES if kind is not own.ENGINE]
+    source = Path(engines.__file__).parents[1]
+    texts = {path: path.read_text("utf-8").lower() for room in ("planfile", "cli") for path in (source / room).rglob("*.py")}
+    assert len(texts) > 10
+    assert [(path.name, name) for path, text in texts.items() for name in names if name in text] == []
+    assert all(name in (source / "engines" / name / "__init__.py").read_text("utf-8") for name in names)
 
 
 def test_an_engine_that_tells_of_its_progress_answers_what_the_other_one_answers() -> None:

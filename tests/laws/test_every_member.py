@@ -9,9 +9,12 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, get_args
 
+import duckdb
 import numpy as np
+import polars as pl
 import pytest
 
 import discreet as dp
@@ -20,6 +23,9 @@ from discreet.cube.queries import Dispersion, PairSum, QuantileCodes, Squares
 from discreet.domain.groups import CategoryGroup, Group, group_of, is_complete
 from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.domain.steps import Step, conditions_of, step_json
+from discreet.engines.kind import EngineKind
+from discreet.engines.reference import ReferenceEngine
+from discreet.engines.registry import ENGINES
 from discreet.errors import InternalError
 from discreet.mechanisms import (
     MECHANISMS,
@@ -67,14 +73,8 @@ from .every_noise import assert_described
 from .every_query import Case, cases
 
 HALF = Fraction(1, 2)
-
-
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 3), w=dp.Number(0, 2))
-
-
 TABLE = dp.Table(SCHEMA, dp.ReplaceOne(rows=3))
-
-
 SKIP = {"nulls": "skip"}
 
 
@@ -387,6 +387,56 @@ def test_every_group_is_complete_or_not() -> None:
     assert is_complete(whole, TABLE.facts)
     assert not is_complete(some, TABLE.facts)
     assert is_complete(CategoryGroup("g"), TABLE.facts)
+
+
+def of_module(name: str, module: str) -> Any:
+    """A value of a class that is called so, without the driver that has the class."""
+    return type(name, (), {"__module__": module})()
+
+
+SOURCES: dict[str, tuple[Any, ...]] = {
+    "own": (ReferenceEngine({}, []),),
+    "spark": (of_module("DataFrame", "pyspark.sql.classic.dataframe"), "spark:db.persons"),
+    "duckdb": (
+        duckdb.sql("SELECT 1"),
+        pl.DataFrame(),
+        dp.DatabaseTable(print, "persons"),
+        print,
+        Path("rows.csv"),
+        Path("rows.parquet"),
+        b"\0" * 8 + b"DUCK" + b"\0" * 4,
+    ),
+    "sqlite": (b"SQLite format 3\0",),
+}
+"""Of every engine: a value, a name, the ending of a file, or the first bytes of a database, one for each way in."""
+
+
+def engines_of(source: Any) -> list[str]:
+    """The engines that would read it, each as often as it has a way to."""
+    ways: dict[type, Callable[[EngineKind], list[bool]]] = {
+        str: lambda kind: [source.startswith(one.prefix) for one in kind.named],
+        bytes: lambda kind: [one.begins(source) for one in kind.tables],
+        type(Path()): lambda kind: [source.suffix == one.ending for one in kind.files],
+    }
+    ways_in = ways.get(type(source), lambda kind: [one.serves(source) for one in kind.given])
+    return [kind.name for kind in ENGINES for served in ways_in(kind) if served]
+
+
+@pytest.mark.parametrize("kind", ENGINES, ids=lambda kind: kind.name)
+def test_every_engine_is_told_by_its_sources(kind: EngineKind) -> None:
+    for source in SOURCES[kind.name]:
+        assert set(engines_of(source)) == {kind.name}
+    assert len(SOURCES[kind.name]) == len(kind.given) + len(kind.named) + len(kind.files) + len(kind.tables) > 0
+    assert all(one.shown for one in kind.given)
+    kind.check_schema(SCHEMA)
+
+
+def test_every_engine_is_here_and_none_reads_what_is_no_source() -> None:
+    assert [kind.name for kind in ENGINES] == list(SOURCES)
+    for source in (Foreign(), None, 0, {"g": ["x"]}, [1], "rows.csv", b"", b"PAR1", Path("rows.txt"), Path("rows")):
+        assert engines_of(source) == []
+    words = [one.words for kind in ENGINES for one in (*kind.given, *kind.tables)]
+    assert len(set(words)) == len(words)
 
 
 ASKED = quote(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()), PureDP(1))

@@ -16,7 +16,7 @@ import pytest
 import discreet as dp
 from discreet.domain import neighbours
 from discreet.domain.neighbours import AddRemove, ReplaceOne, relation_named, relations
-from discreet.errors import ArgumentError, InternalError
+from discreet.errors import ArgumentError
 from discreet.pages.report.page import render
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of
 from discreet.planfile.read import load_plan
@@ -86,7 +86,7 @@ def test_every_relation_has_an_example_and_words_of_its_own() -> None:
 
 
 def test_an_unknown_word_is_never_another_relation() -> None:
-    with pytest.raises(InternalError, match="no relation"):
+    with pytest.raises(ArgumentError, match="relation='replace-two' is unknown"):
         relation_named("replace-two")
 
 

@@ -112,7 +112,7 @@ def test_what_is_drawn_once_is_in_one_cube(name, monkeypatch):
 @pytest.mark.parametrize("name", TOGETHER)
 def test_cubes_that_draw_it_again_have_another_law(name, monkeypatch):
     """The theorem's condition is no formality, and the comparison above would notice its absence."""
-    monkeypatch.setattr(layouts, "_tied", lambda *_: "")
+    monkeypatch.setattr(layouts, "_explain_tie", lambda *_: "")
     monkeypatch.setattr(layouts, "_components", lambda needs, _: [[need] for need in needs])
     if name != "a sample":
         with pytest.raises(dp.InternalError, match="share draws"):

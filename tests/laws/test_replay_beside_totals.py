@@ -18,7 +18,7 @@ from discreet.cube.value_paths import KeyAxis, path_of
 from discreet.domain.codes import NULL
 from discreet.domain.steps import facts_of
 from discreet.engines.reference import ReferenceEngine
-from discreet.totals.checking import checked_invariants
+from discreet.totals.checking import check_invariants
 from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.published import totals_of_counts
 
@@ -34,7 +34,7 @@ def semi_adjacent(rng, most: int):
     schema = random_schema(rng)
     invariants = random_invariants(rng, schema)
     try:
-        checked_invariants(invariants, schema, dp.ReplaceOne(rows=rows))
+        check_invariants(invariants, schema, dp.ReplaceOne(rows=rows))
         plan = random_plan(rng, schema, rows, invariants.columns)
     except dp.PlanError:
         return None

@@ -109,10 +109,21 @@ OF_ROWS = {
 }
 
 
+@pytest.fixture(scope="module")
+def tried():
+    """What rows do to answers is found once, as no mutant changes it: only what is declared is asked again."""
+    return [case for relation in RELATIONS for case in cases(relation, 3)]
+
+
 @pytest.mark.parametrize("name", OF_ROWS)
-def test_the_law_over_every_query_notices(name, monkeypatch):
+def test_the_law_over_every_query_notices(name, monkeypatch, tried):
     OF_ROWS[name].plant(monkeypatch)
-    assert any(violations(case) for relation in RELATIONS for case in cases(relation, 3))
+    assert any(map(violations, tried))
+
+
+def test_without_a_mutant_the_law_notices_nothing(tried):
+    """So that what the mutants share does not accuse them all."""
+    assert not any(map(violations, tried[::9]))
 
 
 OF_PERSONS = {

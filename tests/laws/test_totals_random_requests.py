@@ -18,7 +18,7 @@ from discreet.noise.bits import system_bits
 from discreet.releases.evaluate import exact_answers
 from discreet.totals import adjacency as adjacency_module
 from discreet.totals.adjacency import semi_adjacency
-from discreet.totals.checking import checked_invariants
+from discreet.totals.checking import check_invariants
 from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.published import totals_of_counts
 
@@ -68,7 +68,7 @@ def random_case(rng):
     schema = random_schema(rng)
     invariants = random_invariants(rng, schema)
     try:
-        checked_invariants(invariants, schema, dp.ReplaceOne(rows=rows))
+        check_invariants(invariants, schema, dp.ReplaceOne(rows=rows))
         plan = random_plan(rng, schema, rows, invariants.columns)
     except dp.PlanError:
         return 0

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import duckdb
 import pytest
+from tests.builders import PATIENCE
 
 import discreet as dp
 from discreet import datasets
@@ -41,22 +43,30 @@ SAYS = {
 def run(program: Path, folder: Path, *arguments: str) -> str:
     environment = {**os.environ, "PYTHONUTF8": "1", "PYTHONWARNINGS": "error"}
     command = [sys.executable, str(program), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60, check=False, env=environment)
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, timeout=PATIENCE, check=False, env=environment
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout
 
 
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    """What an example prints; each runs once."""
+    return cache(lambda name: run(EXAMPLES / name, tmp_path_factory.mktemp("example")))
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.name for program in PROGRAMS])
-def test_examples_run(program, tmp_path):
-    output = run(program, tmp_path)
+def test_examples_run(program, printed):
+    output = printed(program.name)
     for words in SAYS[program.name]:
         assert words in output
 
 
-def test_four_times_the_budget_halves_the_error(tmp_path):
+def test_four_times_the_budget_halves_the_error(printed):
     """A half-width depends on the noisy count by a few per cent; 18 misses of 60, at 5 % each, have a chance below 1e-9."""
-    rows = [line.split() for line in run(EXAMPLES / "accuracy.py", tmp_path).splitlines()[3:]]
+    rows = [line.split() for line in printed("accuracy.py").splitlines()[3:]]
     promised = [float(row[1]) for row in rows]
     assert all(1.6 < more / less < 2.5 for more, less in pairwise(promised))
     assert sum(int(row[3]) for row in rows) >= 43

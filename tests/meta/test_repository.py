@@ -81,25 +81,21 @@ def test_commands_load_what_they_need_and_no_more(tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text(QUOTED, encoding="utf-8")
     assert loaded_by(call.format(["quote", str(plan)])) == "['duckdb', 'flint', 'numpy', 'typer']"
-    samplers = [
-        "lattice.klein",
-        "lattice.margin_gaussian",
-        "single.scalar",
-        "lattice.sum_zero",
-        "counts.counts",
-        "counts.count_laws",
-    ]
-    modules = [
-        *("discreet.noise." + name for name in samplers),
-        "discreet.releases.publish",
-        "discreet.pages.report",
-        "discreet.audit",
-    ]
+    assert all((ROOT / "src" / name.replace(".", "/")).with_suffix(".py").exists() for name in SAMPLERS)
+    modules = [*SAMPLERS, "discreet.releases.publish", "discreet.pages.report", "discreet.audit"]
     code = call.format(["quote", str(plan)]) + f"\nimport sys; print([name for name in {modules} if name in sys.modules])"
     assert in_a_new_process(code).splitlines()[-1] == "[]"
 
 
 QUOTED = plan_text("quoted")
+SAMPLERS = [
+    "discreet.noise.lattice.klein",
+    "discreet.noise.lattice.margin_gaussian",
+    "discreet.noise.lattice.sum_zero",
+    "discreet.noise.single.scalar",
+    "discreet.noise.counts.counts",
+    "discreet.noise.counts.count_laws",
+]
 
 
 def test_import_discreet_is_light():

@@ -3,19 +3,21 @@
 import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.builders import plan_text
 
+PACKAGE = Path(__file__).resolve().parents[2] / "src" / "discreet"
 PLAN = plan_text("by-gender")
 STANDARD = ["asyncio", "multiprocessing", "unittest", "http", "ssl"]
 ENGINES = [
     *(f"discreet.engines.duckdb.{name}" for name in ("csv_files", "csv_lines", "database_files", "relations", "streams")),
     "discreet.engines.spark.driver",
-    "discreet.engines.sqlite",
+    "discreet.engines.sqlite.driver",
 ]
 PAGES = ["discreet.pages.explain", "discreet.pages.planner"]
-NEVER = ["scipy", "pandas", "pyarrow", "pyspark", "altair", "vl_convert", "discreet.audit", "discreet.research", *STANDARD]
+NEVER = ["scipy", "pandas", "pyarrow", "pyspark", "altair", "vl_convert", "discreet.audit", *STANDARD]
 QUOTE = [*NEVER, *ENGINES, *PAGES, "polars", "jinja2", "cryptography", "rich", "discreet.pages", "discreet.releases.publish"]
 RELEASE = [*NEVER, *ENGINES, *PAGES, "rich"]
 HELP = [
@@ -49,6 +51,13 @@ def popen(*args, **kwargs):
     return began(*args, **kwargs)
 drawing.subprocess.Popen = popen
 """
+
+
+@pytest.mark.parametrize("name", sorted({name for name in {*QUOTE, *RELEASE, *HELP} if name.startswith("discreet.")}))
+def test_what_must_not_be_loaded_is_there(name):
+    """A module that has moved is not loaded under its old name, whatever a command needs."""
+    place = PACKAGE.joinpath(*name.split(".")[1:])
+    assert place.with_suffix(".py").exists() or (place / "__init__.py").exists()
 
 
 def run(code, folder):

@@ -31,7 +31,7 @@ _ARROW = {
     "DATE": pa.date32(),
     "TIMESTAMP": pa.timestamp("us"),
 }
-WIDE = {"128-bit integers"}  # Spark has no type for them
+WIDE = {"128-bit integers", "missing codes in 128-bit integers"}  # Spark has no type for them
 
 
 def _values(kind: ColumnType, values: Sequence[object]) -> pa.Array:

@@ -27,7 +27,7 @@ from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import checked_budget
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Measured, Quote
-from discreet.totals.checking import checked_invariants
+from discreet.totals.checking import check_invariants
 from discreet.totals.exact_totals import exact_totals_of
 from discreet.totals.given import read_totals
 from discreet.totals.published import PublishedTotals
@@ -183,7 +183,7 @@ def audit(
     checked_budget(spend)
     checked_runs(runs)
     grid = None if epsilons is None else checked_epsilons(epsilons)
-    declared = checked_invariants(invariants, request.schema, request.neighbours)
+    declared = check_invariants(invariants, request.schema, request.neighbours)
     stands = None
     rows = request.neighbours.rows
     if declared is not None and rows is not None:

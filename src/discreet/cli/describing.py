@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from discreet.cli.output import align
 from discreet.domain.groups import BinGroup
-from discreet.domain.schema import Category
+from discreet.domain.schema import Category, Column, Date, Number
 from discreet.domain.steps import NumberFacts
 from discreet.domain.words import column_facts, neighbours_text, step_facts
 from discreet.exact.figures import plural
+from discreet.exact.numbers import text
 from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, plan_json
 from discreet.plan.sizes import is_large
@@ -104,12 +107,30 @@ def left_out(plan: Plan) -> Iterator[str]:
             yield f"rows with {group.column} {' or '.join(outside)} are in no bin and do not count at all, not even as null"
 
 
+def _perhaps_codes(name: str, column: Column) -> Iterator[str]:
+    """Whether bounds look as if they made room for codes that stand for "not known", where no codes are declared."""
+    match column:
+        case Number() if not column.missing and column.lower < 0:
+            bound, code = f"lower bound is {text(column.lower)}", "-8"
+        case Number() if not column.missing and re.fullmatch("99+", text(column.upper)):
+            bound, code = f"upper bound is {text(column.upper)}", text(column.upper)
+        case Date() if not column.missing and column.last.year == dt.MAXYEAR:
+            bound, code = f"last day is {column.last}", str(column.last)
+        case _:
+            return
+    yield (
+        f"note: column '{name}': its {bound}, and no codes are declared missing; if the source has a code for "
+        f'"not known", such as {code}, write missing = [{code}]'
+    )
+
+
 def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     """A note for everything that is allowed but seldom intended."""
     notes = []
     for name, column in plan.schema.columns.items():
         if not isinstance(column, Category) and column.size == 1:
             notes.append(f"note: column '{name}' can have only one value, because its bounds are equal")
+        notes += _perhaps_codes(name, column)
     for name, quote in quotes.items():
         notes += [f"note: '{name}': {words}" for words in left_out(quote.plan)]
         if is_large(quote.plan.layout):

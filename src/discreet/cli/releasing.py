@@ -19,7 +19,7 @@ from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, open_session, standing
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed
-from discreet.exact.files import replaced
+from discreet.exact.files import replace_file
 from discreet.exact.given_paths import require_writable, stands
 from discreet.exact.names import one_form
 from discreet.pages.report.drawing import Artist
@@ -28,10 +28,10 @@ from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import amount_text
 from discreet.releases.document import Release, guarantee_json
-from discreet.releases.frames import checked_formulas, for_csv
+from discreet.releases.frames import check_formulas, for_csv
 from discreet.releases.views import consistent
 from discreet.session.folders import document_in
-from discreet.session.orders import Order, checked_name
+from discreet.session.orders import Order, check_name
 
 __all__ = ["consistent_folder", "folders_for", "release_plan", "rename_orders", "report_folder"]
 
@@ -49,7 +49,7 @@ def release_plan(
         DiscreetError: refused; nothing was spent.
         typer.Exit: 4, something failed after the charge.
     """
-    checked_formulas(formulas)
+    check_formulas(formulas)
     plan = load_plan(path)
     plan = plan if name is None else replace(plan, orders=rename_orders(plan.orders, name))
     folders = folders_for(plan.orders, out)
@@ -116,8 +116,8 @@ def consistent_folder(folder: Path, statistic: str | None, formulas: str) -> Ans
     for place in _release_folders(folder, "consistent"):
         table = consistent(Release.load(place), statistic)
         try:
-            replaced(place / "consistent.csv", for_csv(table, formulas).write_csv)
-            replaced(place / "consistent.parquet", table.write_parquet)
+            replace_file(place / "consistent.csv", for_csv(table, formulas).write_csv)
+            replace_file(place / "consistent.parquet", table.write_parquet)
         except OSError as wrong:
             raise ArgumentError(f"consistent '{place}': cannot be written ({wrong.strerror}); copy it elsewhere") from None
         written.append(place / "consistent.csv")
@@ -143,8 +143,8 @@ def rename_orders(orders: Sequence[Order], name: str) -> tuple[Order, ...]:
         ArgumentError: `name` is not a valid name of a release.
     """
     if len(orders) == 1:
-        return (replace(orders[0], name=checked_name(name, "--as")),)
-    return tuple(replace(order, name=checked_name(f"{name}: {order.name}", "--as")) for order in orders)
+        return (replace(orders[0], name=check_name(name, "--as")),)
+    return tuple(replace(order, name=check_name(f"{name}: {order.name}", "--as")) for order in orders)
 
 
 def folders_for(orders: Sequence[Order], out: Path) -> list[Path]:

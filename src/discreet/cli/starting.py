@@ -6,7 +6,6 @@ for the custodian to fill in. Bounds and categories never have a default, becaus
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -20,19 +19,19 @@ from discreet.cli.drafting import Entry, Section, render_list, render_sections, 
 from discreet.cli.output import Answer
 from discreet.domain.neighbours import relations, whole_number
 from discreet.domain.schema import Category, Date, Number, Schema, whole_categories
-from discreet.engines import header_of
+from discreet.engines import header_of, source_text
 from discreet.engines.base import ColumnType
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
 from discreet.exact.figures import name as shown_name
 from discreet.exact.figures import plural
-from discreet.exact.files import created
+from discreet.exact.files import create_file
 from discreet.exact.given_paths import given_path, require_writable, stands
 from discreet.exact.numbers import exact, text
 from discreet.planfile.read import plan_of
 from discreet.planfile.tree import toml_root
 from discreet.planfile.write import toml_key, toml_visible
 from discreet.privacy.measures import budgets, find_budget
-from discreet.session.orders import checked_name
+from discreet.session.orders import check_name
 from discreet.statistics.registry import by_word
 
 __all__ = ["Asker", "nobody", "started_plan", "terminal"]
@@ -104,7 +103,7 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
     sections.append(_budget(ask))
     sections.append(_release(sections, out, ask))
     try:
-        created(out, lambda path: path.write_bytes(render_sections(sections).encode()))
+        create_file(out, lambda path: path.write_bytes(render_sections(sections).encode()))
     except OSError as wrong:
         raise ArgumentError(f"--out={out}: cannot be written ({wrong.strerror}); choose another place") from None
     missing = to_fill_in(sections)
@@ -132,9 +131,10 @@ def _told(out: Path, missing: list[str], left: list[str]) -> Iterator[str]:
 
 def _data(source: str, out: Path, ask: Asker) -> Section:
     stem = re.sub(r"[^\w.-]+", "-", Path(source.removeprefix("example:")).stem).strip("-") or "data"
+    written = source if source.startswith("example:") else source_text(out.parent, source)
     entries = [
         _text("dataset", "what the data set is called in the ledger", stem, ask, lambda a: _check_name(a, "dataset")),
-        Entry("source", toml_visible(_from_plan(source, out))),
+        Entry("source", toml_visible(written)),
         _choice(
             "neighbours",
             f"the neighbouring relation: {' or '.join(f'{kind.word} ({kind.about})' for kind in relations())}",
@@ -156,13 +156,6 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
     return Section("[data]", tuple(entries), ("Everything in this file is public. See docs/plan-file.md.",))
 
 
-def _from_plan(source: str, out: Path) -> str:
-    """The source as the plan file names it: relative paths start at the folder of the plan."""
-    if source.startswith("example:") or Path(source).is_absolute():
-        return source
-    return Path(os.path.relpath(source, out.parent)).as_posix()
-
-
 # Columns --------------------------------------------------------------------------------------------------------------
 
 
@@ -180,8 +173,7 @@ def _column(name: str, kind: ColumnType, folder: Path, ask: Asker) -> Section | 
     """The section that declares a column; None where it is skipped, or where its name or type cannot be declared."""
     if not _can_be_declared(name, kind):
         return None
-    texts = kind.kind == "any" and re.search("CHAR|CLOB|TEXT", kind.shown.upper())  # the names that SQLite takes for text
-    choices = _KINDS["text" if texts else kind.kind]
+    choices = _KINDS[kind.usual or kind.kind]
     question = f"column {shown_name(name)} ({shown_name(kind.shown)[:40]}): {', '.join(choices)} or skip"
     chosen = ask(question, lambda answer: _one_of(answer, (*choices, "skip")), choices[0])
     if chosen == "skip" or chosen is None:
@@ -348,7 +340,7 @@ def _one_of(answer: str, known: tuple[str, ...]) -> None:
 
 
 def _check_name(answer: str, what: str) -> None:
-    checked_name(answer, what)
+    check_name(answer, what)
 
 
 def _nonempty(answer: str) -> None:

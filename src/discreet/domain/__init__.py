@@ -5,6 +5,7 @@
   reports
 * `groups`: Groups of rows: categories, and bins of numbers and dates
 * `imputation`: Imputation laws, the distributions that replace nulls
+* `missing`: Missing codes: values of the source that stand for "not known", such as -8 and 999, and that are read as null
 * `neighbours`: The two neighbouring relations that a custodian can declare, with all their facts
 * `schema`: Columns and their public domains
 * `steps`: The steps that prepare the table: clamp, impute, where, resize

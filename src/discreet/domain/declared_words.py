@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from discreet.exact.figures import enumerated, name, number
+from discreet.exact.figures import enumerate_texts, name, number
 from discreet.exact.numbers import text
 
 __all__ = ["column_words", "list_names", "step_words"]
@@ -22,7 +22,7 @@ def list_names(names: Sequence[str]) -> str:
     """The names as an enumeration: "a, b and c"; a long one ends in a number."""
     if len(names) > _MOST_LISTED:
         return f"{', '.join(names[:_MOST_LISTED])} and {len(names) - _MOST_LISTED} more"
-    return enumerated(names)
+    return enumerate_texts(names)
 
 
 def step_words(step: Mapping[str, Any]) -> str:
@@ -33,7 +33,7 @@ def step_words(step: Mapping[str, Any]) -> str:
     if step["step"] == "impute":
         return f"{column}: a value that is not known is replaced by {_law_words(step)}, whatever the other data are."
     between = f"from {_shown(step['lower'])} to {_shown(step['upper'])}" if "lower" in step else None
-    kept = None if between else _quoted(step["categories"])
+    kept = None if between else _quote_values(step["categories"])
     if step["step"] == "clamp" and between:
         return f"{column}: values are moved into the range {between}; values that are not known stay so."
     if step["step"] == "clamp":
@@ -71,16 +71,23 @@ def _resize_words(step: Mapping[str, Any]) -> str:
 
 
 def column_words(column: Mapping[str, Any]) -> str:
-    """The declared domain of a column, as `Column.to_json` writes it: "numbers from 0 to 1,500 in steps of 1"."""
+    """The declaration of a column, as `Column.to_json` writes it: "numbers from 0 to 1,500 in steps of 1"."""
+    if "missing" not in column:
+        return _domain_words(column)
+    codes = [_shown(code) if column["type"] == "number" else f"“{name(code)}”" for code in column["missing"]]
+    return f"{_domain_words(column)}; {list_names(codes)} {'means' if len(codes) == 1 else 'mean'} not known"
+
+
+def _domain_words(column: Mapping[str, Any]) -> str:
     if column["type"] == "category":
         size = len(column["categories"])
-        return f"{number(size)} {'category' if size == 1 else 'categories'}: {_quoted(column['categories'])}"
+        return f"{number(size)} {'category' if size == 1 else 'categories'}: {_quote_values(column['categories'])}"
     if column["type"] == "date":
         return f"dates from {name(column['first'])} to {name(column['last'])}"
     return f"numbers from {_shown(column['lower'])} to {_shown(column['upper'])} in steps of {_shown(column['step'])}"
 
 
-def _quoted(values: Sequence[object]) -> str:
+def _quote_values(values: Sequence[object]) -> str:
     return list_names([f"“{name(value)}”" for value in values])
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, SupportsIndex, TypeGuard, cast
 
-from discreet.errors import ArgumentError, InternalError, printed
+from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import number
 
 __all__ = [
@@ -130,15 +130,15 @@ def is_relation(value: object) -> TypeGuard[Neighbours]:
 
 
 def relation_named(word: str) -> type[Neighbours]:
-    """The relation with this name, which the library has written itself.
+    """The relation with this name, which a plan or a document states.
 
     Raises:
-        InternalError: no relation has this name.
+        ArgumentError: no relation has this name.
     """
-    for kind in _RELATIONS:
-        if kind.word == word:
-            return kind
-    raise InternalError(f"no relation has the name '{word}'")
+    known = {kind.word: kind for kind in _RELATIONS}
+    if word not in known:
+        raise ArgumentError(f"neighbours: relation='{word}' is unknown{did_you_mean(word, known)}")
+    return known[word]
 
 
 def neighbours_of(written: Mapping[str, object]) -> Neighbours:

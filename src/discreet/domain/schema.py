@@ -9,12 +9,13 @@ from __future__ import annotations
 import datetime as dt
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
+from discreet.domain.missing import missing_codes
 from discreet.errors import SchemaError, did_you_mean, printed
 from discreet.exact.given_paths import content_of
 from discreet.exact.numbers import Amount, exact, text
@@ -28,6 +29,7 @@ Value = str | int | bool
 _MAX_CODES = 2**52
 # The largest numerator and denominator of bounds and step: every sum of the column, with its noise, is a finite double.
 _MAX_SIZE = 10**60
+_MAX_CODE = 10**400  # some programs take the largest double for null
 _MAX_CATEGORIES = 1_000_000
 _EPOCH = dt.date(1970, 1, 1)
 
@@ -39,24 +41,47 @@ class Category:
     `values` are distinct texts, integers or booleans, all of one type, or the path of a UTF-8 text file with one category
     per line. Texts are normalised to NFC, here and when the data are read. The empty text is refused, because an empty cell
     of a CSV file is null.
+    `missing` are codes of the same type that stand for "not known"; they are null, as is everything that is not a category.
 
     Raises:
-        SchemaError: no values, values of several types, duplicates, empty or unprintable text, unreadable file.
+        SchemaError: no values, values of several types, duplicates, empty or unprintable text, unreadable file, a missing
+            code that is a category or of another type.
     """
 
     values: tuple[Value, ...]
+    missing: tuple[Value, ...]
 
-    def __init__(self, values: Iterable[Value] | str | Path) -> None:
+    def __init__(self, values: Iterable[Value] | str | Path, *, missing: Iterable[Value] = ()) -> None:
         if isinstance(values, bytes) or not isinstance(values, str | Path | Iterable):
             raise SchemaError(f"categories={printed(values)}: must be a list of categories or the path of a text file")
         listed: list[Value] = [*(_read_categories(Path(values)) if isinstance(values, str | Path) else values)]
         object.__setattr__(self, "values", _checked_categories(listed))
+        object.__setattr__(self, "missing", missing_codes(missing, self._missing_code))
+
+    def __setstate__(self, state: Sequence[object]) -> None:
+        _restore(self, state)
+
+    def _missing_code(self, value: object, name: str) -> Value:
+        """A missing code in the form in which it is compared."""
+        kind = type(self.values[0])
+        code = unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+        if type(code) is not kind:
+            shown = {str: "a text", int: "a whole number", bool: "true or false"}[kind]
+            raise SchemaError(f"{name}={printed(value)}: must be {shown}, as the categories of the column are")
+        if code in self.values:
+            raise SchemaError(f"{name}={printed(value)}: is listed as a category; leave it out there or here")
+        if isinstance(code, str):
+            _check_text(code, name)
+        elif isinstance(code, int) and not -(2**63) <= code < 2**63:
+            raise SchemaError(f"{name}={printed(value)}: must fit into 64 bits")
+        return code
 
     def __eq__(self, other: object) -> bool:
         """True if the categories are the same and of the same type: 0 and 1 are not False and True."""
         if not isinstance(other, Category):
             return NotImplemented
-        return self.values == other.values and type(self.values[0]) is type(other.values[0])
+        same = type(self.values[0]) is type(other.values[0])
+        return same and (self.values, self.missing) == (other.values, other.missing)
 
     def __hash__(self) -> int:
         return hash(self.values)
@@ -79,25 +104,27 @@ class Category:
 
     def to_json(self) -> dict[str, object]:
         """The column as canonical JSON values."""
-        return {"type": "category", "categories": list(self.values)}
+        return {"type": "category", "categories": list(self.values), **_missing_json(self.missing)}
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Number:
     """A number on the public grid lower, lower + step, …, upper; numbers outside are moved to the nearest bound.
 
-    All three arguments are exact rationals (a float means its shortest decimal form); `step` > 0 divides `upper - lower`.
+    The first three arguments are exact rationals (a float means its shortest decimal form); `step` > 0 divides
+    `upper - lower`. Numbers in `missing` stand for "not known": such a cell is null, within the bounds or not.
 
     Raises:
         SchemaError: reversed bounds, a step that is not positive, bounds off the grid, more than 2**52 grid values, numbers
-            of more than 60 digits.
+            of more than 60 digits, missing codes that are not numbers.
     """
 
     lower: Fraction
     upper: Fraction
     step: Fraction
+    missing: tuple[Fraction, ...]
 
-    def __init__(self, lower: Amount, upper: Amount, step: Amount = 1) -> None:
+    def __init__(self, lower: Amount, upper: Amount, step: Amount = 1, *, missing: Iterable[Amount] = ()) -> None:
         low, high, width = (_schema_number(v, n) for v, n in ((lower, "lower"), (upper, "upper"), (step, "step")))
         for name, number in (("lower", low), ("upper", high), ("step", width)):
             if max(abs(number.numerator), number.denominator) > _MAX_SIZE:
@@ -118,6 +145,10 @@ class Number:
         object.__setattr__(self, "lower", low)
         object.__setattr__(self, "upper", high)
         object.__setattr__(self, "step", width)
+        object.__setattr__(self, "missing", missing_codes(missing, _missing_number))
+
+    def __setstate__(self, state: Sequence[object]) -> None:
+        _restore(self, state)
 
     @property
     def size(self) -> int:
@@ -148,14 +179,16 @@ class Number:
 
     def to_json(self) -> dict[str, object]:
         """The column as canonical JSON values."""
-        return {"type": "number", "lower": text(self.lower), "upper": text(self.upper), "step": text(self.step)}
+        bounds = {"lower": text(self.lower), "upper": text(self.upper), "step": text(self.step)}
+        return {"type": "number", **bounds, **_missing_json([text(code) for code in self.missing])}
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Date:
     """A calendar day from `first` to `last`, both included; days outside are moved to the nearest bound.
 
-    Days are `datetime.date` or ISO text ("2025-12-31"). A date is a Number of days.
+    Days are `datetime.date` or ISO text ("2025-12-31"). A date is a Number of days. Days in `missing` stand for "not known":
+    a cell that is one of them, at any time of the day, is null.
 
     Raises:
         SchemaError: an argument is not a date, or `first` is after `last`.
@@ -163,13 +196,18 @@ class Date:
 
     first: dt.date
     last: dt.date
+    missing: tuple[dt.date, ...]
 
-    def __init__(self, first: dt.date | str, last: dt.date | str) -> None:
+    def __init__(self, first: dt.date | str, last: dt.date | str, *, missing: Iterable[dt.date | str] = ()) -> None:
         start, end = _schema_date(first, "first"), _schema_date(last, "last")
         if not start <= end:
             raise SchemaError(f"first={start} must not be after last={end}; exchange the two")
         object.__setattr__(self, "first", start)
         object.__setattr__(self, "last", end)
+        object.__setattr__(self, "missing", missing_codes(missing, _schema_date))
+
+    def __setstate__(self, state: Sequence[object]) -> None:
+        _restore(self, state)
 
     @property
     def size(self) -> int:
@@ -198,10 +236,23 @@ class Date:
 
     def to_json(self) -> dict[str, object]:
         """The column as canonical JSON values."""
-        return {"type": "date", "first": self.first.isoformat(), "last": self.last.isoformat()}
+        ends = {"first": self.first.isoformat(), "last": self.last.isoformat()}
+        return {"type": "date", **ends, **_missing_json([day.isoformat() for day in self.missing])}
 
 
 Column = Category | Number | Date
+
+
+def _missing_json(codes: Sequence[Value]) -> dict[str, object]:
+    """Nothing where no code is missing, so that a plan keeps the digest that ledgers know it by."""
+    return {"missing": list(codes)} if codes else {}
+
+
+def _restore(column: Column, state: Sequence[object]) -> None:
+    """The column of a pickle; pickles of version 0.1.0 have no missing codes."""
+    names = [field.name for field in fields(column)]
+    for name, value in zip(names, [*state, ()][: len(names)], strict=True):
+        object.__setattr__(column, name, value)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -258,6 +309,13 @@ def _schema_number(value: Amount, name: str) -> Fraction:
         return exact(value, name)
     except ValueError as wrong:
         raise SchemaError(str(wrong)) from None
+
+
+def _missing_number(value: Amount, name: str) -> Fraction:
+    number = _schema_number(value, name)
+    if max(abs(number.numerator), number.denominator) > _MAX_CODE:
+        raise SchemaError(f"{name}: a code has more than 400 digits, which no type can hold")
+    return number
 
 
 def _schema_date(value: dt.date | str, name: str) -> dt.date:

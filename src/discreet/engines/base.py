@@ -34,12 +34,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
-    """The type of a source column: kind and, for decimals, width and scale; `shown` is the source's own word for it."""
+    """The type of a source column: kind and, for decimals, width and scale; `shown` is the source's own word for it.
+
+    Where each cell has a kind of its own, `usual` is the kind that its declaration leads one to expect, or empty.
+    """
 
     kind: str  # "text", "integer", "decimal", "float", "boolean", "date", "timestamp", "any" (each cell its own) or "other"
     shown: str
     width: int = 0
     scale: int = 0
+    usual: str = ""
 
 
 Header = Mapping[str, ColumnType]

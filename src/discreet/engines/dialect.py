@@ -6,6 +6,7 @@ generator: no expression may fail on any value.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -40,6 +41,7 @@ class Dialect:
         listed: of the i-th of some keys, a text column, an expression that distinguishes the spellings of its categories,
             null for every other text; and the target by the column c of this number. None where a lookup serves better.
         lookup: the join, as text after a FROM, that gives target t of column c of this number.
+        is_day: true where a column of dates, timestamps or texts of this type has a certain day; it may be null elsewhere.
         date_code: the code of a date within the bounds of the path, null for null.
         sums: the select list of the exact sum of (value - low) over column v of this number.
         grouped: the GROUP BY, as text; empty without keys. The keys are given as expressions in which null is null; the
@@ -65,6 +67,7 @@ class Dialect:
     text: Callable[[CategoryPath], str]
     listed: Callable[[CategoryPath, int, int], tuple[str, str] | None]
     lookup: Callable[[CategoryPath, int], str]
+    is_day: Callable[[str, ColumnType, dt.date], str]
     date_code: Callable[[NumberPath, ColumnType], str]
     sums: Callable[[NumberPath, int], list[str]]
     grouped: Callable[[Sequence[str]], str]

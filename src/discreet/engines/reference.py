@@ -16,7 +16,8 @@ import numpy as np
 from discreet.cube.cube import Cube, compact, empty_cube, sum_dtype
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.domain.schema import Category, Date, Number
-from discreet.engines.base import Header
+from discreet.engines.base import ColumnType, Header
+from discreet.engines.missing import is_missing
 
 __all__ = ["ReferenceEngine", "category_code", "date_code", "label", "number_code", "number_target"]
 
@@ -49,7 +50,7 @@ class ReferenceEngine:
         return ""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Nothing to close: the engine does not open anything."""
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         """The cube of all rows, counted one by one."""
@@ -58,10 +59,10 @@ class ReferenceEngine:
         nonnull: Counter[tuple[tuple[int, ...], int]] = Counter()
         sums: Counter[tuple[tuple[int, ...], int]] = Counter()
         for row in self._rows:
-            cell = tuple(label(axis, row[place[axis.name]]) for axis in axes)
+            cell = tuple(label(axis, row[place[axis.name]], self._header[axis.name]) for axis in axes)
             rows[cell] += 1
             for position, moment in enumerate(moments):
-                code = number_target(moment.path, row[place[moment.name]])
+                code = number_target(moment.path, row[place[moment.name]], self._header[moment.name])
                 if code is not None:
                     nonnull[cell, position] += 1
                     sums[cell, position] += code - moment.path.low
@@ -81,30 +82,31 @@ class ReferenceEngine:
         return compact(cube)
 
 
-def label(axis: KeyAxis, value: object) -> int:
-    """The label of any value on an axis. Never raises."""
+def label(axis: KeyAxis, value: object, kind: ColumnType) -> int:
+    """The label of any value on an axis, read from a column of this type. Never raises."""
     path = axis.path
     if isinstance(path, CategoryPath):
         code = category_code(path.column, value)
         return path.null_target if code is None else path.targets[code]
-    target = number_target(path, value)
+    target = number_target(path, value, kind)
     if target is None:
         return path.null_target
     return target if axis.cuts is None else sum(cut <= target for cut in axis.cuts)
 
 
-def number_target(path: NumberPath, value: object) -> int | None:
-    """The code of any value of a number or date, or None for null. Never raises."""
+def number_target(path: NumberPath, value: object, kind: ColumnType) -> int | None:
+    """The code of any value of a number or date, read from a column of this type, or None for null. Never raises."""
     column = path.column
+    value = _day_of(value) if isinstance(column, Date) else _number_of(value)
+    if is_missing(column, value, kind):
+        return None
     code = date_code(column, value) if isinstance(column, Date) else number_code(column, value)
     return None if code is None else min(max(code, path.low), path.high)
 
 
 def number_code(column: Number, value: object) -> int | None:
     """The code of any value in a numeric column; None is null. Never raises."""
-    last = column.size - 1
-    if isinstance(value, str):
-        value = float(value) if NUMBER_TEXT.fullmatch(value) else None
+    last, value = column.size - 1, _number_of(value)
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
@@ -120,16 +122,27 @@ def number_code(column: Number, value: object) -> int | None:
 
 def date_code(column: Date, value: object) -> int | None:
     """The code of any value in a date column; None is null. Never raises."""
+    day = _day_of(value)
+    return None if day is None else min(max((day - column.first).days, 0), column.size - 1)
+
+
+def _number_of(value: object) -> object:
+    """A text as the double that it is read as, None where it is not a number; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    return float(value) if NUMBER_TEXT.fullmatch(value) else None
+
+
+def _day_of(value: object) -> dt.date | None:
+    """The day of a date, a timestamp or a text; None for any other value."""
     if isinstance(value, str):
         try:
-            value = dt.date.fromisoformat(value) if DATE_TEXT.fullmatch(value) else None
+            return dt.date.fromisoformat(value) if DATE_TEXT.fullmatch(value) else None
         except ValueError:
             return None
     if isinstance(value, dt.datetime):
-        value = value.date()
-    if not isinstance(value, dt.date):
-        return None
-    return min(max((value - column.first).days, 0), column.size - 1)
+        return value.date()
+    return value if isinstance(value, dt.date) else None
 
 
 def category_code(column: Category, value: object) -> int | None:

@@ -1,4 +1,4 @@
-"""A source that is named by a text: the files it means, their format, and the engine that reads them.
+"""A source, whatever it is: what a text in a plan file or a program means, and the engine that the registry has for it.
 
 A name that exists is taken literally; only a name that does not exist is read as a pattern. Only the engine that is
 needed is loaded.
@@ -6,39 +6,111 @@ needed is loaded.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from glob import glob
+from glob import escape, glob
 from pathlib import Path
+from typing import Any
 
 from discreet.engines.base import Engine
-from discreet.engines.duckdb.files import Listing, check_regular, file_snapshot
+from discreet.engines.files import Listing, check_regular, file_snapshot
+from discreet.engines.kind import EngineKind
+from discreet.engines.registry import (
+    databases,
+    endings,
+    file_kind,
+    folder_kind,
+    given_kind,
+    named_kind,
+    offers,
+    table_kind,
+)
 from discreet.engines.resources import NO_LIMITS, Limits
-from discreet.errors import SourceError, did_you_mean
+from discreet.errors import ArgumentError, SourceError, did_you_mean, printed
+from discreet.exact.given_paths import reason, shown_path
 
-__all__ = ["open_path"]
+__all__ = ["Opened", "opened", "source_in", "source_text"]
+
+_PATTERN = r"[*?\[]"
+_TABLE = "::"
 
 
-def open_path(source: str, limits: Limits = NO_LIMITS) -> Engine:
-    """An engine over a Parquet or CSV file, all files that a glob matches, all Parquet files of a folder, or "FILE::TABLE".
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An engine over a source, which kind it is, and what messages call the source."""
+
+    engine: Engine
+    kind: EngineKind
+    shown: str
+
+
+def source_in(folder: Path, written: str) -> str:
+    """The source that a text means in a file of this folder, where paths and globs begin. Other names stay as they are."""
+    if named_kind(written):
+        return written
+    plain = folder / written
+    is_glob = re.search(_PATTERN, written) and _TABLE not in written and not os.path.exists(plain)  # noqa: PTH110
+    return str(Path(escape(str(folder))) / written) if is_glob else str(plain)
+
+
+def source_text(folder: Path, source: str) -> str:
+    """The text that means a source, seen from here, in a file of this folder."""
+    if named_kind(source) or Path(source).is_absolute():
+        return source
+    return Path(os.path.relpath(source, folder)).as_posix()
+
+
+def opened(source: Any, columns: Sequence[str], limits: Limits) -> Opened:
+    """The engine of a source of which at least these columns will be read.
 
     Raises:
-        SourceError: nothing there, no regular file, one under two names, several formats, unreadable, or no header.
+        SourceError: no engine reads such a source, or it cannot be opened.
+        ArgumentError: limits for a source that follows its own.
     """
-    path = Path(source)
-    if "::" in source and not path.exists():
-        file, _, table = source.rpartition("::")
-        return _open_table(Path(file), table, limits)
-    if path.is_dir():
-        from discreet.engines.duckdb.folders import parquet_files, partitions_of
-        from discreet.engines.duckdb.parquet import open_parquet
+    if isinstance(source, str | Path):
+        return _of_text(str(source), columns, limits)
+    found = given_kind(source)
+    if found is None:
+        raise SourceError(f"source: {type(source).__name__} is not a table that can be read twice; pass {offers()}")
+    kind, given = found
+    _check_settings(limits, given.settings)
+    return Opened(given.open(source, columns, limits), kind, given.shown)
 
-        paths = parquet_files(path)
-        file_snapshot(paths)
-        return open_parquet(paths, partial(parquet_files, path), partitions_of(path, paths), limits)
-    listing: Listing = partial(_matching, source) if re.search(r"[*?\[]", source) and not path.exists() else lambda: [path]
-    return _open_files(source, listing(), listing, limits)
+
+def _of_text(source: str, columns: Sequence[str], limits: Limits) -> Opened:
+    if "\0" in source:
+        raise SourceError(f"source {printed(source)}: is not a usable path; check its spelling")
+    found = named_kind(source)
+    if found is not None:
+        kind, named = found
+        _check_settings(limits, named.settings)
+        return Opened(named.open(source, columns, limits), kind, f"source '{source}'")
+    try:
+        kind, engine = _of_path(source, limits)
+    except (OSError, UnicodeError) as wrong:  # a name that is too long, a folder that cannot be entered
+        raise SourceError(f"source {shown_path(source)}: cannot be opened ({reason(wrong)}); check the path") from None
+    return Opened(engine, kind, f"source '{source}'")
+
+
+def _check_settings(limits: Limits, settings: str) -> None:
+    if settings and limits != NO_LIMITS:
+        raise ArgumentError(f"limits: {settings}; set them there")
+
+
+def _of_path(source: str, limits: Limits) -> tuple[EngineKind, Engine]:
+    """An engine over a file, all files that a glob matches, all files of a folder, or "FILE::TABLE"."""
+    path = Path(source)
+    if _TABLE in source and not path.exists():
+        file, _, table = source.rpartition(_TABLE)
+        return _of_table(Path(file), table, limits)
+    if path.is_dir():
+        kind, open_folder = folder_kind()
+        return kind, open_folder(path, limits)
+    listing: Listing = partial(_matching, source) if re.search(_PATTERN, source) and not path.exists() else lambda: [path]
+    return _of_files(source, listing(), listing, limits)
 
 
 def _matching(source: str) -> list[Path]:
@@ -46,53 +118,37 @@ def _matching(source: str) -> list[Path]:
     return [path for path in found if not path.is_dir()]
 
 
-def _open_files(source: str, paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
+def _of_files(source: str, paths: Sequence[Path], listing: Listing, limits: Limits) -> tuple[EngineKind, Engine]:
     if not paths:
         raise SourceError(f"source '{source}': matches no file")
     file_snapshot(paths)
-    endings = {path.suffix.lower() for path in paths}
-    if endings == {".csv"}:
-        from discreet.engines.duckdb.csv_files import open_csv
-
-        return open_csv(paths, listing, limits)
-    if endings == {".parquet"}:
-        from discreet.engines.duckdb.folders import NO_PARTITIONS
-        from discreet.engines.duckdb.parquet import open_parquet
-
-        return open_parquet(paths, listing, NO_PARTITIONS, limits)
-    if len(paths) == 1 and _database_of(paths[0]):
+    own = sorted({path.suffix.lower() for path in paths})
+    found = file_kind(own[0]) if len(own) == 1 else None
+    if found is not None:
+        kind, files = found
+        return kind, files.open(paths, listing, limits)
+    if len(paths) == 1 and table_kind(_start(paths[0])):
         raise SourceError(f"source '{source}': is a database; name one of its tables, as in '{source}::persons'")
-    if len(endings) > 1:
-        others = ", ".join(sorted(ending or "no ending" for ending in endings))
+    known = f"must be {' or '.join(endings())} files, all of one format"
+    if len(own) > 1:
+        others = ", ".join(sorted(ending or "no ending" for ending in own))
         raise SourceError(
-            f"source '{source}': matches files with different endings ({others}), and must be .parquet or .csv files, all "
-            "of one format; narrow the glob, such as to '*.parquet'"
+            f"source '{source}': matches files with different endings ({others}), and {known}; narrow the glob, such as to "
+            "'*.parquet'"
         )
-    raise SourceError(
-        f"source '{source}': must be .parquet or .csv files, all of one format"
-        f"{did_you_mean(min(endings), ('.parquet', '.csv'))}"
-    )
+    raise SourceError(f"source '{source}': {known}{did_you_mean(own[0], endings())}")
 
 
-def _open_table(path: Path, table: str, limits: Limits) -> Engine:
+def _of_table(path: Path, table: str, limits: Limits) -> tuple[EngineKind, Engine]:
     check_regular(path)
-    opener = _database_of(path)
-    if opener is None:
-        raise SourceError(f"source '{path}': is neither a DuckDB nor an SQLite database, and so has no table '{table}'")
+    found = table_kind(_start(path))
+    if found is None:
+        raise SourceError(f"source '{path}': is neither {databases()} database, and so has no table '{table}'")
+    kind, tables = found
     # The log of the file itself: the last writes may be in a log next to its own name, not next to the name of a link.
-    return opener(path.resolve(), table, limits)
+    return kind, tables.open(path.resolve(), table, limits)
 
 
-def _database_of(path: Path) -> Callable[[Path, str, Limits], Engine] | None:
-    """The function that opens the tables of the file, chosen by its first bytes."""
+def _start(path: Path) -> bytes:
     with path.open("rb") as file:
-        start = file.read(16)
-    if start == b"SQLite format 3\0":
-        from discreet.engines.sqlite import open_sqlite_table
-
-        return open_sqlite_table
-    if start[8:12] == b"DUCK":
-        from discreet.engines.duckdb.database_files import open_duckdb_table
-
-        return open_duckdb_table
-    return None
+        return file.read(16)

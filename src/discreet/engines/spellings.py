@@ -75,7 +75,7 @@ def spellings(categories: Collection[str]) -> Spellings:
     """The replacements for these categories. Most lists of ASCII texts need none.
 
     Raises:
-        SourceError: the categories carry so many marks that there would be more than 20,000 replacements.
+        SourceError: the categories have too many marks: there would be more than 20,000 replacements.
     """
     decomposed = [unicodedata.normalize("NFD", category) for category in categories]
     longest = max(map(len, decomposed))

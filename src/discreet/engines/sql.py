@@ -22,6 +22,7 @@ from discreet.engines.base import ColumnType, Header
 from discreet.engines.codes import decimal_code, double_literal, exact_grid, float_code, integer_code
 from discreet.engines.dialect import Dialect
 from discreet.engines.keys import word_sql, words_of
+from discreet.engines.missing import without_missing
 
 __all__ = ["aggregate_sql", "answer_names", "check_grids", "part_name", "parts_of"]
 
@@ -55,9 +56,14 @@ def parts_of(path: NumberPath | CategoryPath) -> tuple[str, ...]:
     return ("text",) if words or isinstance(path.column, Date) else ("integer", "float", "text")
 
 
+_PARTS = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
+"""The types of the parts."""
+
+
 def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType], str]) -> str:
     """The code, or value, of whichever part has one."""
-    parts = [written(replace(path, name=part_name(path.name, kind)), ColumnType(kind, kind)) for kind in parts_of(path)]
+    kinds = [ColumnType(kind, _PARTS[kind]) for kind in parts_of(path)]
+    parts = [written(replace(path, name=part_name(path.name, kind.kind)), kind) for kind in kinds]
     return f"coalesce({', '.join(parts)})"
 
 
@@ -253,14 +259,16 @@ def _number_code(dialect: Dialect, path: NumberPath, kind: ColumnType, type_: st
     """The code within [low, high], null for null, in this type; in any where it is None."""
     if kind.kind == "any":
         return _of_any(path, partial(_number_code, dialect, type_=type_))
-    if isinstance(path.column, Date):
-        return dialect.date_code(path, kind)
-    if kind.kind == "integer":
-        return integer_code(dialect, path, kind, type_)
-    if kind.kind == "decimal":
-        return decimal_code(dialect, path, kind, type_)
     number = dialect.quoted(path.name)
+    if isinstance(path.column, Date):
+        return without_missing(dialect, path, kind, number, dialect.date_code(path, kind))
     if kind.kind == "text":
         digits = f"TRY_CAST({dialect.trimmed(number)} AS DOUBLE)"
         number = f"(CASE WHEN {dialect.matches(number, _NUMBER)} THEN {digits} END)"
-    return float_code(dialect, path, number, kind, type_)
+    if kind.kind == "integer":
+        code = integer_code(dialect, path, kind, type_)
+    elif kind.kind == "decimal":
+        code = decimal_code(dialect, path, kind, type_)
+    else:
+        code = float_code(dialect, path, number, kind, type_)
+    return without_missing(dialect, path, kind, number, code)

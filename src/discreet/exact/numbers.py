@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 Amount = int | str | Decimal | Fraction | float
-"""What the public interface accepts wherever a number matters for privacy."""
+"""The types that the public interface accepts for every number that matters for privacy."""
 
 # One documented floor and ceiling: beyond them an exponent would only serve to fill the memory.
 _MAX_EXPONENT = 1000

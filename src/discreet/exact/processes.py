@@ -5,8 +5,8 @@ of its own. Linux (4.14 and later) clears that page in every child, however the 
 clears it after `os.fork`. A process that finds its page cleared draws a new mark. A copy of a whole machine or of a
 stopped process (a snapshot that is started twice) has the same mark, and nothing in it can notice.
 
-A fork copies memory but not threads. A library that hands work to threads of its own waits for ever in the child for those
-that stayed behind in the parent, so it is asked before anything is charged.
+A fork copies memory but not threads. A library that hands work to its own threads waits for ever in the child, because the
+threads stayed behind in the parent. So such libraries are checked before anything is charged.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def this_process() -> tuple[bytes, int]:
 
 
 def _draw_mark() -> None:
-    """The page has a mark, that of the first thread which asks."""
+    """The page has a mark. If several threads ask at once, the first one draws it."""
     turn = _TURN.lock
     alone = turn.acquire(timeout=_TURN_SECONDS)  # in a child that C code forked, nobody might ever give it back
     try:

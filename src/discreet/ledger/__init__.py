@@ -8,8 +8,7 @@ puts these together as `Ledger`.
 * `amounts`: Exact amounts in the coordinates in which a measure adds: their texts, their rules, and sums that are
   fast to check
 * `formats`: The tables of a ledger file, version by version, and the statements that lead from one to the next
-* `one_file`: What the file of a ledger must be: one regular file with one name, beside which its journal is found,
-  for its owner alone
+* `one_file`: The rules for the file of a ledger: one regular file with one name, its journal next to it, for its owner alone
 """
 
 from discreet.ledger.account import Ledger

@@ -12,7 +12,7 @@ from discreet.errors import ArgumentError, LedgerError, did_you_mean
 from discreet.ledger.amounts import Amounts
 from discreet.ledger.book import Account, Book, Standing, account_of, number_of, standing
 from discreet.ledger.drafts import beginning, concluding, keyed_hash
-from discreet.ledger.reading import damaged_beside, read, stored_release
+from discreet.ledger.reading import find_damage, read, stored_release
 from discreet.ledger.records import (
     Entry,
     Identity,
@@ -150,11 +150,11 @@ class Ledger:
                     mac = None if source is None else keyed_hash(key, entry.dataset, entry.name, source)
                     transaction.append(entry, mac=mac)
         except LedgerError as error:
-            raise self._doubted(error, entries[-1][0]) if entries else error from error.__cause__
+            raise self._doubt(error, entries[-1][0]) if entries else error from error.__cause__
         self._remember(entries[-1][0])
         return tuple(entry.sequence for entry, source in entries if source is not None)
 
-    def _doubted(self, error: LedgerError, last: Entry) -> LedgerError:
+    def _doubt(self, error: LedgerError, last: Entry) -> LedgerError:
         """The error of a transaction that was to end with `last`, and whether it has: a failure may come after the deed."""
         what = "the charge" if last.kind == "reserve" else "the attempt"
         try:
@@ -299,7 +299,7 @@ class Ledger:
             return tuple(entry for entry in entries if stored is None or entry.dataset == stored)
 
     def head(self) -> str:
-        """The digest of the last entry, which identifies the whole ledger so far; empty while there is no file."""
+        """The digest of the last entry, which identifies the whole ledger so far; empty if the file does not exist yet."""
         with self._reading() as (book, _):
             return book.digest
 
@@ -329,7 +329,7 @@ class Ledger:
                 book.digest = transaction.head()[0]
                 read(book, transaction, self._seen)
                 self._book = book
-                broken, problem = damaged_beside(book, transaction)
+                broken, problem = find_damage(book, transaction)
             except ValueError as error:
                 broken, problem = book.sequence + 1, str(error)
             spent = tuple((name, account.spent) for name, account in book.accounts.items())
@@ -345,7 +345,7 @@ class Ledger:
 
     @contextmanager
     def _viewing(self) -> Iterator[Transaction | None]:
-        """The ledger as it is on disk, nothing checked; None while there is no file."""
+        """The ledger as it is on disk, without any check; None if the file does not exist yet."""
         if self._store.exists():
             with self._store.reading() as transaction:
                 yield transaction

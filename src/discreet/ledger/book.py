@@ -62,10 +62,10 @@ class Standing:
 class Account:
     """One data set: its identity, its budget, its charges, and the numbers of its attempts.
 
-    `releases` has the number of the reservation of each name, `published` that of the committed publication, 0 for none.
+    `releases` has the number of the reservation of each name. `published` is the number of the committed publication, or 0.
 
-    While `totals_owed` the declaration lists invariants whose totals are not published: they can be, and nothing can be
-    reserved. So a publication is the first that a data set gives away, and there is one.
+    While `totals_owed` is true, the declaration lists invariants whose totals are not published. They can be published, and
+    nothing can be reserved. So the publication is the first thing that a data set gives away, and there is only one.
     """
 
     identity: Identity
@@ -151,7 +151,7 @@ def _are_chained(book: Book, rows: Sequence[Row]) -> bool:
 
 
 def _take_in(book: Book, row: Row, fields: dict[str, Any]) -> None:
-    """`book` has taken in a row whose number and digest are those of the next entry."""
+    """`book` has taken in a row, whose number and digest must be the ones of the next entry."""
     sequence, _, digest = row
     try:
         meaning = _MEANINGS.get(fields["kind"])

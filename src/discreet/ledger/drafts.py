@@ -32,7 +32,7 @@ def beginning(
     sequence, previous = book.sequence, book.digest
     chained = []
     for draft, snapshot in drafts:
-        entry = _chained(draft, sequence, previous)
+        entry = _chain(draft, sequence, previous)
         sequence, previous = entry.sequence, entry.digest
         chained.append((entry, snapshot))
     return tuple(chained)
@@ -47,7 +47,7 @@ def concluding(book: Book, standing: Standing, kind: str, payload: bytes | None)
         reservation=standing.sequence,
         payload_digest="" if payload is None else sha256(payload),
     )
-    return _chained(draft, book.sequence, book.digest)
+    return _chain(draft, book.sequence, book.digest)
 
 
 def _draft(dataset: str, kind: str, *, details: str = "{}") -> Entry:
@@ -55,7 +55,7 @@ def _draft(dataset: str, kind: str, *, details: str = "{}") -> Entry:
     return Entry(sequence=0, dataset=dataset, kind=kind, time=_time(), user=_user(), nonce=nonce, details=details)
 
 
-def _chained(draft: Entry, sequence: int, previous: str) -> Entry:
+def _chain(draft: Entry, sequence: int, previous: str) -> Entry:
     entry = replace(draft, sequence=sequence + 1)
     return replace(entry, digest=entry_digest(previous, entry_body(entry)))
 

@@ -1,8 +1,8 @@
-"""What the file of a ledger must be: one regular file with one name, beside which its journal is found, for its owner alone.
+"""The rules for the file of a ledger: one regular file with one name, its journal next to it, for its owner alone.
 
-SQLite finds the journal of a transaction that a crash has cut off beside the *name* by which a file is opened. Under another
-name it is not found, and what the crash left half written is read as if it were whole: a charge that was acknowledged may be
-gone. Symbolic links are resolved before a ledger is opened; a second hard link, and a file mounted alone, are refused.
+SQLite looks for the journal of an interrupted transaction next to the *name* by which a file is opened. Under another name
+the journal is not found, and half-written pages are read as if they were complete: an acknowledged charge may be lost.
+Symbolic links are resolved before a ledger is opened; a second hard link, and a file mounted alone, are refused.
 """
 
 from __future__ import annotations

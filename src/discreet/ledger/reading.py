@@ -1,4 +1,4 @@
-"""What is on disk, checked: entries up to the head, release bytes, keyed hashes. Whatever cannot be trusted is refused."""
+"""The contents of the file, checked: entries up to the head, release bytes, keyed hashes. Anything damaged is refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from discreet.ledger.drafts import sha256
 from discreet.ledger.records import StoredRelease
 from discreet.ledger.store import Transaction
 
-__all__ = ["damaged_beside", "read", "stored_release"]
+__all__ = ["find_damage", "read", "stored_release"]
 
 _AT_ONCE = 64  # entries; what is decoded of more no longer fits into the processor's fast memory
 
@@ -45,7 +45,7 @@ def stored_release(transaction: Transaction, standing: Standing) -> StoredReleas
     return StoredRelease(standing.sequence, standing.plan_digest, standing.state, payload)
 
 
-def damaged_beside(book: Book, transaction: Transaction) -> tuple[int, str]:
+def find_damage(book: Book, transaction: Transaction) -> tuple[int, str]:
     """The first entry whose release bytes or keyed hash are not what they were, and what is wrong; (0, "") if none."""
     committed = {outcome: digest for outcome, state, digest in book.concluded.values() if state == "committed"}
     for sequence, payload in transaction.payloads():
@@ -53,7 +53,7 @@ def damaged_beside(book: Book, transaction: Transaction) -> tuple[int, str]:
             return sequence, f"entry {sequence} has damaged release bytes"
     if committed:
         return min(committed), f"entry {min(committed)} has lost its release bytes"
-    hashed = transaction.hashed()
+    hashed = transaction.list_hashed()
     if hashed != list(book.begun):  # both in order
         unhashed = book.begun.keys() ^ hashed
         return min(unhashed), f"entry {min(unhashed)} has lost the keyed hash of its source"

@@ -209,7 +209,7 @@ def fields_from(body: str) -> dict[str, Any]:
 
 
 def fields_of_all(bodies: list[str]) -> list[dict[str, Any]]:
-    """`fields_from` of each of `bodies`; or nothing, when one of them is not a JSON object, the whole of it."""
+    """`fields_from` of each of `bodies`; an empty list if one of them is not exactly one JSON object."""
     scan: Any = _DECODER.scan_once  # type: ignore[attr-defined]  # set by its __init__
     try:
         decoded = [scan(body, 0) for body in bodies]

@@ -57,7 +57,7 @@ def _differences(stored: Identity, asked: Identity) -> str:
     """The names of the parts in which two identities differ, with their declared (public) values, shortly."""
     declared = _differing("", json.loads(stored.declaration), json.loads(asked.declaration), _DEPTH)
     terms = (("measure", stored.measure, asked.measure), ("budget", shown(stored.budget), shown(asked.budget)))
-    found = [(where, _written(before), _written(now)) for where, before, now in declared]
+    found = [(where, _write_value(before), _write_value(now)) for where, before, now in declared]
     found += [term for term in terms if term[1] != term[2]]
     parts = [f"{where} is {_short(before)} there and {_short(now)} here" for where, before, now in found]
     more = [f"and {len(parts) - _MOST} more"] if len(parts) > _MOST else []
@@ -88,7 +88,7 @@ def _by_name(value: object) -> Mapping[str, object] | None:
     return named if len(named) == len(value) else None
 
 
-def _written(value: object) -> str | None:
+def _write_value(value: object) -> str | None:
     return None if value is _ABSENT else canonical(value)
 
 
@@ -119,7 +119,7 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
     for reservation in reservations[1:]:
         requested = plus(requested, reservation.charge)
     if not fits(requested, account.remaining):
-        raise _exceeded(identity, requested, account.remaining)
+        raise _describe_excess(identity, requested, account.remaining)
     if not all(is_short(amount) for amount in plus(account.spent, requested)):
         raise ArgumentError(
             f"charge: its denominator does not combine with what '{identity.dataset}' has spent; "
@@ -165,7 +165,7 @@ def _require_fresh_names(book: Book, account: Account, reservations: Sequence[Re
             )
 
 
-def _exceeded(identity: Identity, requested: Amounts, remaining: Amounts) -> BudgetExceeded:
+def _describe_excess(identity: Identity, requested: Amounts, remaining: Amounts) -> BudgetExceeded:
     refused = BudgetExceeded("", requested, remaining)
     over = f"{shown(refused.difference)} (in the coordinates in which {identity.measure} adds)"
     advice = f"the largest spend that fits is {shown(remaining)}" if any(remaining) else "nothing more can be released"

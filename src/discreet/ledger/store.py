@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from discreet.errors import LedgerError
-from discreet.exact.files import in_draft, swept, synced
+from discreet.exact.files import in_draft, swept, sync_folder
 from discreet.exact.processes import this_process
 from discreet.ledger.formats import LAYOUTS, Layout
 from discreet.ledger.one_file import JOURNAL, journal_stands, mount_problem, name_problem, rights_problem
@@ -68,7 +68,7 @@ class Transaction:
         return row  # type: ignore[return-value]
 
     def digest(self, sequence: int) -> str:
-        """The digest of an entry, empty when there is no such entry."""
+        """The digest of an entry; empty if the entry does not exist."""
         row = self._one("SELECT digest FROM entries WHERE sequence = ?", sequence)
         return str(row[0]) if row else ""
 
@@ -86,7 +86,7 @@ class Transaction:
         """Number and bytes of all stored releases, in order; of a damaged file anything."""
         yield from self._connection.execute("SELECT sequence, payload FROM payloads ORDER BY sequence")
 
-    def hashed(self) -> list[int]:
+    def list_hashed(self) -> list[int]:
         """The numbers of the attempts with a keyed hash, in order."""
         query = "SELECT sequence FROM snapshots WHERE sequence > 0 AND length(mac) = ? ORDER BY sequence"
         return [number for (number,) in self._connection.execute(query, (_KEY_BYTES,))]
@@ -136,7 +136,7 @@ class Store:
             self._require(mount_problem(self.path))
 
     def exists(self) -> bool:
-        """Whether there is a ledger file. Looks at its name only.
+        """True if the ledger file exists. Only its name is looked up.
 
         Raises:
             LedgerError: the folder is missing or unreadable, or the path does not lead to a regular, non-empty file with one
@@ -144,7 +144,7 @@ class Store:
         """
         if self._memory:
             return True
-        with self._translated():
+        with self._translate_errors():
             if not self.path.parent.is_dir():
                 raise self.error(
                     f"cannot be: the folder '{self.path.parent}' does not exist; create it, or correct the path"
@@ -166,7 +166,7 @@ class Store:
         """
         if self._memory:
             return
-        with _GATE, self._translated():
+        with _GATE, self._translate_errors():
             if os.path.lexists(self.path):
                 swept(self.path.parent)
                 return
@@ -177,7 +177,7 @@ class Store:
                     _fill(connection)
                 with suppress(FileExistsError):
                     os.link(draft / "ledger", self.path)  # atomic, and never replaces a ledger
-            synced(self.path.parent)
+            sync_folder(self.path.parent)
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
@@ -203,7 +203,7 @@ class Store:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with _GATE, self._translated(), self._connection() as connection:
+        with _GATE, self._translate_errors(), self._connection() as connection:
             connection.execute(begin)
             try:
                 if not self._memory:  # again: waiting for another process takes up to half a minute
@@ -261,7 +261,7 @@ class Store:
             raise self.error(problem)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """No error of the file system or of SQLite leaves as it is."""
         try:
             yield
@@ -285,7 +285,7 @@ class Store:
         return LedgerError(f"ledger '{self.path}' {problem}")
 
     def close(self) -> None:
-        """Nothing can be read or written any more."""
+        """The file is closed: nothing can be read or written any more."""
         self.closed = True
         if self._memory and self._owner == this_process():
             self._memory.close()

@@ -181,5 +181,5 @@ class _Keyed:
 
 
 def _process() -> tuple[tuple[bytes, int], int]:
-    """Who draws. The parent's id stands in where no mark can be cleared: a fork outside Python, on an old kernel."""
+    """The process that draws. The parent's id serves if no mark can be cleared: a fork outside Python, on an old kernel."""
     return this_process(), os.getppid()

@@ -117,11 +117,11 @@ def layout_of(request: Request) -> Layout:
     Statistics that must use the same draws are in one scan. The others share a scan as long as the joint cube stays small,
     because one scan then costs less than two; otherwise they are read separately.
     """
-    known = _known(request)
+    known = _gather(request)
     needs = _needs(request, known.paths)
-    tied = _tied(request, known)
+    tied = _explain_tie(request, known)
     components = [needs] if tied else _components(needs, known.paths)
-    scans = _packed(known, components)
+    scans = _pack(known, components)
     _require_the_joint_law(scans, tied)
     because = ""
     if len(scans) > 1:
@@ -132,7 +132,7 @@ def layout_of(request: Request) -> Layout:
         because = tied
     elif len(needs) > 1:
         because = "the statistics share imputed columns, whose values are drawn once"
-    return Layout(tuple(scans), known.labels, _part(known, needs).domain, because)
+    return Layout(tuple(scans), known.labels, _scan_for(known, needs).domain, because)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +146,7 @@ class _Known:
     labels: tuple[tuple[Label, ...], ...]
 
 
-def _known(request: Request) -> _Known:
+def _gather(request: Request) -> _Known:
     start = facts_of(request.schema, request.neighbours)
     paths = {name: path_of(name, request.steps, start) for name in used_columns(request)}
     labels = tuple(group_labels(group, request.facts) for group in request.group_by)
@@ -169,7 +169,7 @@ def _needs(request: Request, paths: Mapping[str, Path]) -> list[Need]:
     return list(dict.fromkeys([*keyed, *summed]))
 
 
-def _tied(request: Request, known: _Known) -> str:
+def _explain_tie(request: Request, known: _Known) -> str:
     """The reason why all statistics must be answered from the same draws; empty if they need not be."""
     if not _constant_copies(request):
         return "rows are sampled, and all statistics must use the same sample"
@@ -198,21 +198,21 @@ def _components(needs: Sequence[Need], paths: Mapping[str, Path]) -> list[list[N
     return found
 
 
-def _packed(known: _Known, components: Iterable[Sequence[Need]]) -> list[Scan]:
+def _pack(known: _Known, components: Iterable[Sequence[Need]]) -> list[Scan]:
     """The scans of the components: each joins the smallest scan for which one joint scan is cheaper than two."""
     packed: list[tuple[list[Need], Scan]] = []
     for component in components:
-        alone = _part(known, component)
+        alone = _scan_for(known, component)
         for place in sorted(range(len(packed)), key=lambda place: packed[place][1].domain):
             needs, part = packed[place]
             both = [*needs, *component]
-            together = _part(known, both)
+            together = _scan_for(known, both)
             if _is_cheaper(together, part, alone):
                 packed[place] = (both, together)
                 break
         else:
             packed.append((list(component), alone))
-    return [part for _, part in packed] or [_part(known, ())]
+    return [part for _, part in packed] or [_scan_for(known, ())]
 
 
 def _is_cheaper(together: Scan, one: Scan, other: Scan) -> bool:
@@ -224,7 +224,7 @@ def _is_cheaper(together: Scan, one: Scan, other: Scan) -> bool:
     return not together.moments or one.domain == other.domain  # sums in very many cells cost more than a scan
 
 
-def _part(known: _Known, needs: Sequence[Need]) -> Scan:
+def _scan_for(known: _Known, needs: Sequence[Need]) -> Scan:
     """The scan for these needs.
 
     A summed column is a moment and not a key only if no key is imputed and the number of copies is constant (soundness 1).

@@ -19,7 +19,7 @@ from discreet.domain.imputation import Normal, Uniform
 from discreet.domain.schema import Number
 from discreet.domain.steps import Clamp, Impute, NumberFacts, TableFacts, Where, facts_of
 from discreet.errors import PlanError
-from discreet.exact.figures import enumerated
+from discreet.exact.figures import enumerate_texts
 from discreet.exact.numbers import text
 from discreet.plan.layout import Layout, Request, resize_of
 from discreet.statistics.base import Room, Statistic, groupings_of
@@ -98,7 +98,7 @@ def _check_fineness(request: Request, statistic: Statistic, cells: int, facts: T
     def coarser(column: str, most: int) -> str:
         known = facts[column]
         bounds = (known.low, known.high) if isinstance(known, NumberFacts) else (0, 0)
-        return _in_words(request, _coarser(request, column, bounds, most), "or ")
+        return _describe(request, _coarsen(request, column, bounds, most), "or ")
 
     fit = MAX_DRAWN // cells
     few = fit > 1 and cells <= MOST_WHOLE_CELLS
@@ -115,25 +115,25 @@ def check_cubes(request: Request, layout: Layout) -> None:
     Raises:
         PlanError: a cube can have too many cells; the message says how many, and names coarser steps that fit.
     """
-    large = [(part, limit) for part in layout.scans if (limit := _exceeded(request, part))]
+    large = [(part, limit) for part in layout.scans if (limit := _find_limit(request, part))]
     if not large:
         return
     part, limit = large[0]
     because = f", and is one table because {layout.because}" if len(layout.scans) == 1 and layout.because else ""
     steps: dict[str, int] = {}
     for one, most in large:
-        for name, times in _fitting(request, one, most).items():
+        for name, times in _find_factors(request, one, most).items():
             steps[name] = max(times, steps.get(name, 1))
     enough = all(_domain(one, steps) <= most for one, most in large)
     advice = "ask for fewer columns in one release, for fewer groups, for fewer bins, or within tighter clamps"
     raise PlanError(
         f"the joint table of {', '.join(part.columns)} has {part.domain} cells, more than {limit}"
         f"{because}; "
-        f"{advice}{_in_words(request, steps if enough else {}, 'or ')}"
+        f"{advice}{_describe(request, steps if enough else {}, 'or ')}"
     )
 
 
-def _exceeded(request: Request, part: Scan) -> int:
+def _find_limit(request: Request, part: Scan) -> int:
     """The largest number of cells that the domain of the scan may have if it has more; 0 if it is small enough."""
     resize, rows = resize_of(request), facts_of(request.schema, request.neighbours).rows
     if rows is not None:
@@ -144,7 +144,7 @@ def _exceeded(request: Request, part: Scan) -> int:
     return _MAX_DOMAIN if part.domain > _MAX_DOMAIN else 0
 
 
-def _fitting(request: Request, part: Scan, limit: int) -> dict[str, int]:
+def _find_factors(request: Request, part: Scan, limit: int) -> dict[str, int]:
     """The columns whose steps must grow, with the factor of each; empty if no factors are enough."""
     fine = [axis for axis in part.axes if isinstance(axis.path.column, Number) and axis.cuts is None]
     others = part.domain // prod(_size(axis, 1) for axis in fine)
@@ -155,7 +155,7 @@ def _fitting(request: Request, part: Scan, limit: int) -> dict[str, int]:
         least, most = (middle, most) if small else (least, middle - 1)
     found: dict[str, int] = {}
     for axis in fine:
-        found |= _coarser(request, axis.name, _bounds(axis), least)
+        found |= _coarsen(request, axis.name, _bounds(axis), least)
     return found
 
 
@@ -174,7 +174,7 @@ def _domain(part: Scan, steps: Mapping[str, int]) -> int:
     return part.domain // prod(_size(axis, 1) for axis in grown) * prod(_size(axis, steps[axis.name]) for axis in grown)
 
 
-def _coarser(request: Request, name: str, bounds: tuple[int, int], most: int) -> dict[str, int]:
+def _coarsen(request: Request, name: str, bounds: tuple[int, int], most: int) -> dict[str, int]:
     """The smallest factor of the column's step that leaves at most `most` values between the bounds; empty if none does.
 
     All bounds and edges that the request names must be on the grid of the larger step too.
@@ -210,7 +210,7 @@ def _named_codes(request: Request, name: str, column: Number) -> list[int]:
     return codes
 
 
-def _in_words(request: Request, steps: Mapping[str, int], start: str) -> str:
+def _describe(request: Request, steps: Mapping[str, int], start: str) -> str:
     """The coarser steps, after a comma; empty if there are none."""
     shown = []
     for name, times in steps.items():
@@ -219,4 +219,4 @@ def _in_words(request: Request, steps: Mapping[str, int], start: str) -> str:
             shown.append(f"step={text(column.step * times)} for '{name}'")
     if not shown:
         return ""
-    return f", {start}declare a coarser step: {enumerated(shown)} (the first release of a data set freezes its steps)"
+    return f", {start}declare a coarser step: {enumerate_texts(shown)} (the first release of a data set freezes its steps)"

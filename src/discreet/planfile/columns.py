@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +13,35 @@ from discreet.planfile.tree import Decimal, Keys, Node, kind_of
 __all__ = ["category_values", "schema_of"]
 
 _COLUMNS: Mapping[str, Keys] = {
-    "category": ((), ("categories", "categories_file", "categories_type", "clamp", "impute")),
-    "number": (("lower", "upper"), ("step", "clamp", "impute")),
-    "date": (("first", "last"), ("clamp", "impute")),
+    "category": ((), ("categories", "categories_file", "categories_type", "missing", "clamp", "impute")),
+    "number": (("lower", "upper"), ("step", "missing", "clamp", "impute")),
+    "date": (("first", "last"), ("missing", "clamp", "impute")),
 }
 
 
 def schema_of(node: Node, folder: Path) -> Schema:
     """The schema that the section declares."""
-    with node.checked():
+    with node.locate_errors():
         return Schema({name: _column(column, folder) for name, column in node.mapping().items()})
 
 
 def _column(node: Node, folder: Path) -> Column:
     kind, parts = node.choice("type", _COLUMNS)
-    with node.checked():
+    with node.locate_errors():
         if kind == "category":
-            return Category(_categories(node, parts, folder))
+            return Category(_categories(node, parts, folder), missing=_listed(parts, category_values))
         if kind == "number":
-            return Number(*(parts[key].number() for key in ("lower", "upper", "step") if key in parts))
-        return Date(parts["first"].scalars(), parts["last"].scalars())
+            bounds = (parts[key].number() for key in ("lower", "upper", "step") if key in parts)
+            return Number(*bounds, missing=_listed(parts, lambda codes: [item.number() for item in codes.items()]))
+        return Date(parts["first"].scalars(), parts["last"].scalars(), missing=_listed(parts, Node.scalars))
+
+
+def _listed(parts: dict[str, Node], read: Callable[[Node], Any]) -> Any:
+    """The missing codes of a column, if it has any."""
+    if "missing" not in parts:
+        return ()
+    parts["missing"].items()
+    return read(parts["missing"])
 
 
 def _categories(node: Node, parts: dict[str, Node], folder: Path) -> list[Value] | Path:
@@ -47,7 +56,7 @@ def _categories(node: Node, parts: dict[str, Node], folder: Path) -> list[Value]
         raise parts["categories_type"].wrong("applies to a categories_file only; leave it out")
     listed = parts["categories"]
     listed.items()
-    with listed.checked():
+    with listed.locate_errors():
         values: list[Value] = category_values(listed)
         Category(values)  # made here too, so that an error names the list as its place
     return values

@@ -10,7 +10,7 @@ from discreet.domain.schema import Category, Schema
 from discreet.errors import ArgumentError
 from discreet.invariants import Impossible, Invariants, LinearInvariant, Occupied, Totals
 from discreet.planfile.tree import Node
-from discreet.totals.checking import checked_invariants
+from discreet.totals.checking import check_invariants
 
 __all__ = ["invariants_of"]
 
@@ -27,38 +27,38 @@ def invariants_of(node: Node, schema: Schema, neighbours: Neighbours) -> Invaria
     joined = Invariants(())
     for word, make in _LISTS.items():
         for item in parts[word].items() if word in parts else ():
-            joined += _listed(item, schema, make)
+            joined += _read_list(item, schema, make)
     for item in parts["impossible"].items() if "impossible" in parts else ():
         keys = item.table(("columns", "cells"))
-        with item.checked():
-            joined += Impossible(*_columns(keys["columns"]), cells=_cells(keys["cells"], schema, keys["columns"]))
+        with item.locate_errors():
+            joined += Impossible(*_read_columns(keys["columns"]), cells=_read_cells(keys["cells"], schema, keys["columns"]))
     for item in parts["linear"].items() if "linear" in parts else ():
-        joined += _linear(item)
+        joined += _read_linear(item)
     if not joined.parts:
         raise node.wrong('is empty; write totals = [["state"]] or leave the section out')
     try:
-        checked_invariants(joined, schema, neighbours)
+        check_invariants(joined, schema, neighbours)
     except ArgumentError as wrong:
         raise node.wrong(str(wrong).removeprefix("invariants: ")) from None
     return joined
 
 
-def _listed(node: Node, schema: Schema, make: Callable[..., Invariants]) -> Invariants:
+def _read_list(node: Node, schema: Schema, make: Callable[..., Invariants]) -> Invariants:
     """`["state"]`, or `{ columns = ["state"], only = ["Alabama"] }`."""
     if not isinstance(node.value, dict):
-        names = _columns(node)
-        with node.checked():
+        names = _read_columns(node)
+        with node.locate_errors():
             return make(*names)
     keys = node.table(("columns",), ("only",))
-    names = _columns(keys["columns"])
-    with node.checked():
-        return make(*names, only=_cells(keys["only"], schema, keys["columns"]) if "only" in keys else None)
+    names = _read_columns(keys["columns"])
+    with node.locate_errors():
+        return make(*names, only=_read_cells(keys["only"], schema, keys["columns"]) if "only" in keys else None)
 
 
-def _linear(node: Node) -> Invariants:
+def _read_linear(node: Node) -> Invariants:
     """`{ columns = ["rooms"], coefficients = { rooms = [[1, 1], [2, 2]] } }`: each cell with its coefficient last."""
     keys = node.table(("columns", "coefficients"))
-    names = _columns(keys["columns"])
+    names = _read_columns(keys["columns"])
     rows: dict[str, dict[Any, int]] = {}
     for name, listed in keys["coefficients"].mapping().items():
         rows[name] = {}
@@ -69,22 +69,22 @@ def _linear(node: Node) -> Invariants:
             if tuple(values[:-1]) in rows[name]:
                 raise item.wrong("gives a cell a second coefficient; keep one of the two")
             rows[name][tuple(values[:-1])] = values[-1]
-    with node.checked():
+    with node.locate_errors():
         return LinearInvariant(names, rows)
 
 
-def _columns(node: Node) -> list[str]:
+def _read_columns(node: Node) -> list[str]:
     return [item.string() for item in node.items()]
 
 
-def _cells(node: Node, schema: Schema, columns: Node) -> list[Any]:
+def _read_cells(node: Node, schema: Schema, columns: Node) -> list[Any]:
     """Cells, written as values or as lists with a value for each column."""
     cells: list[Any] = []
     for item in node.items():
         values = item.scalars() if isinstance(item.value, list) else [item.scalars()]
         if len(values) != len(columns.items()):
-            raise item.wrong(f"must name a value for each of {', '.join(_columns(columns))}")
-        for value, name in zip(values, _columns(columns), strict=True):
+            raise item.wrong(f"must name a value for each of {', '.join(_read_columns(columns))}")
+        for value, name in zip(values, _read_columns(columns), strict=True):
             if isinstance(schema.columns.get(name), Category) and not isinstance(value, str | int):
                 raise item.wrong("is not a category; write a text in quotes")
         cells.append(tuple(values))

@@ -6,9 +6,6 @@ that was written. Every mistake raises a PlanError that names its place, before 
 
 from __future__ import annotations
 
-import glob
-import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +17,7 @@ from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
 from discreet.domain.schema import Category, Column, Schema, Value
+from discreet.engines import source_in
 from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
@@ -32,8 +30,8 @@ from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.privacy import Budget, coordinates
 from discreet.privacy.amounts import Spend, checked_budget, report_delta_of, spend_of
 from discreet.privacy.measures import budgets, find_budget
-from discreet.quotes.spend_for_errors import checked_errors
-from discreet.session.orders import Order, checked_name
+from discreet.quotes.spend_for_errors import check_errors
+from discreet.session.orders import Order, check_name
 
 __all__ = ["PlanFile", "load_plan", "plan_of"]
 
@@ -83,7 +81,7 @@ def plan_of(root: Node) -> PlanFile:
     }
     relation, data = parts["data"].choice("neighbours", known)
     schema = schema_of(parts["columns"], place.parent)
-    with parts["data"].checked():
+    with parts["data"].locate_errors():
         counts = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
         neighbours = relation_named(relation)(**counts)
     invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
@@ -106,22 +104,18 @@ def plan_of(root: Node) -> PlanFile:
 
 
 def _name(node: Node) -> str:
-    with node.checked():
-        return checked_name(node.string(), str(node.keys[-1]))
+    with node.locate_errors():
+        return check_name(node.string(), str(node.keys[-1]))
 
 
 def _source(node: Node, folder: Path) -> str:
     written = node.string()
     if written.startswith("example:"):
-        with node.checked():
+        with node.locate_errors():
             return str(datasets.path(written.removeprefix("example:")))
     if not written or "\0" in written:
         raise node.wrong("must be a path, a glob, or 'example:' and the name of an example data set")
-    if written.startswith("spark:"):
-        return written
-    plain = folder / written
-    is_glob = re.search(r"[*?\[]", written) and "::" not in written and not os.path.exists(plain)  # noqa: PTH110
-    return str(Path(glob.escape(str(folder))) / written) if is_glob else str(plain)
+    return source_in(folder, written)
 
 
 def _ledger(node: Node, folder: Path) -> Path:
@@ -140,7 +134,7 @@ def _budget(node: Node) -> tuple[Budget, Fraction]:
     known: Mapping[str, Keys] = {kind.word: (kind.fields, ("report_delta",)) for kind in budgets()}
     measure, parts = node.choice("measure", known)
     make: Any = find_budget(measure)
-    with node.checked():
+    with node.locate_errors():
         budget = checked_budget(make(*(parts[field].number() for field in make.fields)))
         report_delta = report_delta_of(parts["report_delta"].number() if "report_delta" in parts else "1e-9")
     return budget, report_delta
@@ -152,7 +146,7 @@ def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order
     releases = parts["release"].items()
     columns = parts["columns"].mapping()
     steps = {step: {name: node.child(step) for name, node in columns.items() if step in node.value} for step in _STEPS}
-    _prepared(table, steps)
+    _prepare(table, steps)
     orders: list[Order] = []
     for node in releases:
         order = _order(node, table, steps, budget)
@@ -170,12 +164,12 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     parts = node.table(("name", "statistics"), _OPTIONAL)
     name = _name(parts["name"])
     own = {step: {**steps[step], **(parts[step].mapping() if step in parts else {})} for step in _STEPS}
-    prepared = _prepared(table, own)
+    prepared = _prepare(table, own)
     for column, condition in parts["where"].mapping().items() if "where" in parts else ():
-        with condition.checked():
+        with condition.locate_errors():
             prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
     if "resize" in parts:
-        prepared = _resized(prepared, parts["resize"])
+        prepared = _resize(prepared, parts["resize"])
     request = _request(parts, prepared)
     if "intervals" in parts and _intervals(parts["intervals"]) == "simultaneous":
         request = request.simultaneous()
@@ -185,26 +179,26 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     return Order(request, spend, name, _errors(parts["error"], request) if "error" in parts else None)
 
 
-def _prepared(table: Table, steps: dict[str, dict[str, Node]]) -> Table:
+def _prepare(table: Table, steps: dict[str, dict[str, Node]]) -> Table:
     """The table after every clamp and then every imputation, in the order of the schema's columns."""
     order = {name: position for position, name in enumerate(table.schema.columns)}
     for step in _STEPS:
         for name in sorted(steps[step], key=lambda name: order.get(name, len(order))):
             node = steps[step][name]
-            with node.checked():
+            with node.locate_errors():
                 table = _STEPS[step](table, name, node)
     return table
 
 
-def _clamped(table: Table, name: str, node: Node) -> Table:
+def _clamp(table: Table, name: str, node: Node) -> Table:
     return table.clamp({name: _values(node, table.schema.columns.get(name))})
 
 
-def _imputed(table: Table, name: str, node: Node) -> Table:
+def _impute(table: Table, name: str, node: Node) -> Table:
     return table.impute({name: _law(node, table.schema.columns.get(name))})
 
 
-_STEPS: Mapping[str, Callable[[Table, str, Node], Table]] = {"clamp": _clamped, "impute": _imputed}
+_STEPS: Mapping[str, Callable[[Table, str, Node], Table]] = {"clamp": _clamp, "impute": _impute}
 
 
 def _law(node: Node, column: Column | None) -> ImputationLaw:
@@ -221,15 +215,15 @@ def _key(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _resized(table: Table, node: Node) -> Table:
+def _resize(table: Table, node: Node) -> Table:
     parts = node.table(("rows",), ("proportion",))
-    with node.checked():
+    with node.locate_errors():
         return table.resize(parts["rows"].value, proportion=parts["proportion"].number() if "proportion" in parts else 1)
 
 
 def _spend(node: Node, budget: Budget) -> Budget:
     given: Spend
-    with node.checked():
+    with node.locate_errors():
         if isinstance(node.value, dict):
             make: Any = type(budget)
             given = make(*(node.table(make.fields)[field].number() for field in make.fields))
@@ -245,8 +239,8 @@ def _errors(node: Node, request: Plan) -> Mapping[str, Amount]:
     """The largest errors by the names of the statistics. A wrong one is reported at its place."""
     found: dict[str, Amount] = {}
     for name, part in node.mapping().items():
-        with part.checked():
-            found |= checked_errors(request, {name: part.number()})
+        with part.locate_errors():
+            found |= check_errors(request, {name: part.number()})
     return found
 
 
@@ -262,9 +256,9 @@ def _request(parts: dict[str, Node], table: Table) -> Plan:
     statistics = []
     for item in parts["statistics"].items():
         statistics.append(statistic_of(item, lambda group: _group(group, table)))
-        with item.checked():
+        with item.locate_errors():
             table.agg(statistics[-1])  # alone too, so that an error names the statistic as its place
-    with parts["statistics"].checked():
+    with parts["statistics"].locate_errors():
         return table.group_by(*by).agg(*statistics)
 
 
@@ -275,6 +269,6 @@ def _group(node: Node, table: Table) -> str | Bins:
         by: str | Bins = bins(parts["bins"].string(), parts["edges"].scalars())
     else:
         by = node.string()
-    with node.checked():
+    with node.locate_errors():
         table.group_by(by)
     return by

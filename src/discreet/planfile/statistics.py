@@ -49,17 +49,17 @@ def statistic_of(node: Node, of_group: Callable[[Node], str | Bins]) -> Statisti
     """
     known = by_word()
     if not isinstance(node.value, dict):
-        return _alone(node)
+        return _read_word(node)
     words = [key for key in node.value if key in known and known[key].keys.value is not None]
     if len(words) != 1:
         valued = [kind.word for kind in known.values() if kind.keys.value is not None]
         node.table((), (*valued, *_ALWAYS, *_further_keys()))
         listed = f"{', '.join(valued[:-1])} or {valued[-1]}"
         raise node.wrong(f'must name one statistic of {listed}, such as {{ mean = "wage" }}')
-    return _with_value(node, known[words[0]], of_group)
+    return _read_table(node, known[words[0]], of_group)
 
 
-def _alone(node: Node) -> Statistic:
+def _read_word(node: Node) -> Statistic:
     """The statistic of a word without a table."""
     word, known = node.string(), by_word()
     if word not in known:
@@ -77,7 +77,7 @@ def _further_keys() -> list[str]:
     return list(dict.fromkeys(key for keys in every for key in (*keys.allowed, *keys.needed)))
 
 
-def _with_value(node: Node, kind: type[Kind], of_group: Callable[[Node], str | Bins]) -> Statistic:
+def _read_table(node: Node, kind: type[Kind], of_group: Callable[[Node], str | Bins]) -> Statistic:
     keys, word = kind.keys, kind.word
     parts = node.table((word, *keys.needed), (*_ALWAYS, *keys.allowed))
     options: dict[str, Any] = {"weight": parts["weight"].number()} if "weight" in parts else {}
@@ -85,9 +85,9 @@ def _with_value(node: Node, kind: type[Kind], of_group: Callable[[Node], str | B
         if key in parts:
             options[key] = read(_Value(parts[key], of_group))
     about = () if keys.value is None else keys.value(_Value(parts[word], of_group))
-    with node.checked():
+    with node.locate_errors():
         statistic = kind.of(*about, **options)
     if "as" not in parts:
         return statistic
-    with parts["as"].checked():
+    with parts["as"].locate_errors():
         return statistic.alias(parts["as"].string())

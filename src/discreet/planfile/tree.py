@@ -57,11 +57,11 @@ class Node:
     def wrong(self, rule: str) -> PlanError:
         """The error that names file, line and key."""
         line = _line_of(self.text, self.keys) if self.keys else None
-        where = [self.file.name if line is None else f"{self.file.name}:{line}", _dotted(self.keys)]
+        where = [self.file.name if line is None else f"{self.file.name}:{line}", _join_keys(self.keys)]
         return PlanError(printable(rule), ": ".join(part for part in where if part))
 
     @contextmanager
-    def checked(self) -> Iterator[None]:
+    def locate_errors(self) -> Iterator[None]:
         """Errors of declarations in the block become errors at this place, or at the key with which the error starts."""
         try:
             yield
@@ -147,7 +147,7 @@ def printable(message: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in message)
 
 
-def _dotted(keys: tuple[str | int, ...]) -> str:
+def _join_keys(keys: tuple[str | int, ...]) -> str:
     """The keys as TOML would write them, on one printable line."""
     shown = ""
     for key in keys:
@@ -192,7 +192,7 @@ def toml_root(content: bytes, path: Path) -> Node:
     if _DOTTED.search(text):
         raise root.wrong("has a key of more than 32 dotted parts")
     try:
-        value = tomllib.loads(text, parse_float=_decimal)
+        value = tomllib.loads(text, parse_float=_read_decimal)
     except RecursionError:
         raise root.wrong("is nested too deeply") from None
     except ValueError as error:  # TOMLDecodeError is one; whole numbers of thousands of digits raise another
@@ -202,7 +202,7 @@ def toml_root(content: bytes, path: Path) -> Node:
     return root
 
 
-def _decimal(written: str) -> Decimal:
+def _read_decimal(written: str) -> Decimal:
     return Decimal(written.replace("_", ""))
 
 

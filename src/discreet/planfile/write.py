@@ -17,10 +17,10 @@ __all__ = ["toml_key", "toml_value", "toml_visible"]
 def toml_visible(value: str) -> str:
     """A TOML string in which every invisible character is escaped by its number."""
     quoted = json.dumps(value, ensure_ascii=False)
-    return "".join(char if char.isprintable() else _escaped(char) for char in quoted)
+    return "".join(char if char.isprintable() else _escape(char) for char in quoted)
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     return f"\\u{ord(char):04X}" if ord(char) < 0x10000 else f"\\U{ord(char):08X}"
 
 

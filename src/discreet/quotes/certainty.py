@@ -1,4 +1,4 @@
-"""How certain each noisy part has to be, so that an interval, or all intervals of a release, hold with probability `LEVEL`.
+"""The certainty of each noisy part with which an interval, or all intervals of a release, hold with probability `LEVEL`.
 
 An interval holds where a few statements about noise do: that a noise lies within its half-width, or a sum of noises; or that
 the tests of a quantile do not fail. If each of m statements fails with probability at most (1 - LEVEL)/m, then with
@@ -17,10 +17,10 @@ from discreet.plan.plan import Plan
 from discreet.quotes.quote import Line, Measured, noises_behind
 from discreet.statistics.recipe import LEVEL
 
-__all__ = ["levelled"]
+__all__ = ["set_levels"]
 
 
-def levelled(plan: Plan, lines: Sequence[Line], measured: Sequence[Measured]) -> tuple[Line, ...]:
+def set_levels(plan: Plan, lines: Sequence[Line], measured: Sequence[Measured]) -> tuple[Line, ...]:
     """The lines at the level of their parts: each interval holds with `LEVEL`, or all of them where the plan says so."""
     noises = noises_behind(plan, measured, LEVEL)
     found = [line.recipe.statements(noises) for line in lines]

@@ -73,9 +73,10 @@ class Line:
 
     Args:
         statistic: the requested statistic.
-        recipe: how it is put together.
-        level: each noisy part lies within its half-width with at least this probability, so that all those of a statistic,
-            or of the whole release where its intervals hold together, do with probability at least `LEVEL`; see `certainty`.
+        recipe: how the statistic is computed from noisy answers.
+        level: each noisy part is within its half-width with at least this probability. So all parts of a statistic, or of
+            the whole release if its intervals hold together, are within theirs with probability at least `LEVEL`; see
+            `certainty`.
     """
 
     statistic: Statistic
@@ -96,8 +97,8 @@ class Quote:
         measured: the primitive queries with their noise.
         lines: one for each statistic.
         beside: the exact totals, if there are any.
-        advertised: what the same noise would be called if nobody counted the totals; the spend where there are none.
-        joint: what all queries cost together, relative to one by one: the noise is smaller by that.
+        advertised: the amount that describes the same noise without counting the totals; the spend if there are none.
+        joint: the joint cost of all queries, relative to their sum one by one: the noise is smaller by this factor.
     """
 
     plan: Plan
@@ -183,7 +184,7 @@ def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:
 
 
 def _choice_text(one: Measured) -> list[str]:
-    """Why this mechanism: the standard deviations of all that would give the same guarantee."""
+    """The reason for this mechanism: the standard deviations of all mechanisms with the same guarantee."""
     if len(one.alternatives) < 2:
         return []
     shown_ones = "; ".join(f"{other.mechanism} {other.deviation:.4g}" for other in one.alternatives)

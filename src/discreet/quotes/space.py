@@ -1,6 +1,6 @@
 """The sensitivity space of a request with exact totals: how far its answers move between semi-adjacent tables.
 
-S = {θ(X) - θ(X') : equal totals, at most a(t) rows differ}. Where the totals are those of a partition into classes, the
+S = {θ(X) - θ(X') : equal totals, at most a(t) rows differ}. If the totals are the sizes of the classes of a partition, the
 changed rows can be matched class by class, so a member of S is a sum of a(t) moves of one row *within its class*; for tables
 with one-way margins an entry of a count table is at most a(k-1)/k. Proofs: docs/proofs/semi-dp.md.
 """
@@ -44,11 +44,11 @@ class Space:
 
     Args:
         beside: the totals and a(t).
-        structure: the lattice of the row counts, None where plain noise has to serve.
-        across: whether a row can move to another cell of the request while its class of the totals stays the same.
-        tables: the columns of each table of totals that is published whole.
+        structure: the lattice of the row counts; None if plain noise must be used.
+        across: True if a row can move to another cell of the request while its class of the totals stays the same.
+        tables: the columns of each table of totals that is published as a whole.
         held: int64, the cells of the request that can hold a record; in all others every answer is 0, whatever the table.
-        cells: how many cells the request has.
+        cells: the number of cells of the request.
     """
 
     beside: ExactTotals
@@ -90,13 +90,13 @@ class Space:
         return self.of_counts(may_skip=self.structure is None)
 
     def of_counts(self, *, may_skip: bool) -> Sensitivity:
-        """The bounds for the row counts: as for the value 1, and less where the lattice is that of tables with margins."""
+        """The bounds for the row counts: the bounds for the value 1, or less if the totals are margins of tables."""
         general = self.of_values(1, 1, may_skip=may_skip)
         a = self.beside.adjacency.a
         if isinstance(self.structure, MarginTables) and all(table.depth == 1 for table in self.structure.tables):
-            return _smaller(general, _of_margins(self.structure, a))
+            return _minimum(general, _of_margins(self.structure, a))
         if isinstance(self.structure, Kernel):
-            return _smaller(general, _of_kernel(self.structure, a))
+            return _minimum(general, _of_kernel(self.structure, a))
         return general
 
 
@@ -112,7 +112,7 @@ def space_of(plan: Plan, totals: ExactTotals) -> Space | None:
     structure = structure_of(plan, view, totals)
     whole = (part for part in totals.invariants.parts if isinstance(part, TotalsStatement) and part.only is None)
     tables = tuple(frozenset(part.columns) for part in whole)
-    return Space(totals, structure, _across(plan, view, totals), tables, held_cells(plan, view, totals), view.cells)
+    return Space(totals, structure, _can_cross(plan, view, totals), tables, held_cells(plan, view, totals), view.cells)
 
 
 def sensitivity(
@@ -166,7 +166,7 @@ def _largest(plan: Plan, space: Space) -> Sensitivity:
     return largest_of(*(one.kind.span(one, plan.facts, space) for one in plan.statistics))
 
 
-def _across(plan: Plan, view: View, totals: ExactTotals) -> bool:
+def _can_cross(plan: Plan, view: View, totals: ExactTotals) -> bool:
     """True if some class of the totals may have rows in two cells; True is always right."""
     shown = {name for name, labels in view.labels if labels > 1}
     star = star_of(totals.invariants)
@@ -182,7 +182,7 @@ def _across(plan: Plan, view: View, totals: ExactTotals) -> bool:
     return bool(len(np.unique(pairs[0])) < pairs.shape[1])
 
 
-def _smaller(first: Sensitivity, second: Sensitivity) -> Sensitivity:
+def _minimum(first: Sensitivity, second: Sensitivity) -> Sensitivity:
     return Sensitivity(min(first.l1, second.l1), min(first.l2_squared, second.l2_squared))
 
 

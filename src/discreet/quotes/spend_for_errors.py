@@ -14,7 +14,7 @@ from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Quote, expected_error
 from discreet.totals.exact_totals import ExactTotals
 
-__all__ = ["checked_errors", "quote_for"]
+__all__ = ["check_errors", "quote_for"]
 
 _LEAST, _MOST = -15, 6
 """The search tries spends from 1e-15 to 1e6. A larger spend protects nobody."""
@@ -34,7 +34,7 @@ def quote_for(plan: Plan, error: Mapping[str, Amount], budget: Budget, exact_tot
     Raises:
         PlanError: no such statistic, an error that is not positive, or one that no spend meets.
     """
-    targets = checked_errors(plan, error)
+    targets = check_errors(plan, error)
     low, high = 900 * _LEAST, 900 * _MOST
     best = _met(plan, high, targets, budget, exact_totals)
     if best is None:
@@ -49,7 +49,7 @@ def quote_for(plan: Plan, error: Mapping[str, Amount], budget: Budget, exact_tot
     return best
 
 
-def checked_errors(plan: Plan, error: Mapping[str, Amount]) -> dict[str, Fraction]:
+def check_errors(plan: Plan, error: Mapping[str, Amount]) -> dict[str, Fraction]:
     """The errors by the names of statistics of the request, exact.
 
     Raises:

@@ -1,4 +1,4 @@
-"""How a request sees the columns of the totals: which of their levels end in which group, and which rows drop out."""
+"""The columns of the totals in a request: the group of each of their levels, and the rows that are excluded."""
 
 from __future__ import annotations
 

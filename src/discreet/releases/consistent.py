@@ -41,10 +41,10 @@ def consistent_counts(
 ) -> ConsistentTable:
     """Non-negative integers near `noisy` whose sums over the groups of every constraint equal its totals exactly.
 
-    Cells of no constraint become max(noisy, 0). Where of any two constraints that share cells the groups of one lie within
-    those of the other, the result has the least sum of squared changes of all such tables. Else it is a controlled rounding
-    of the least-squares solution over the non-negative reals: each cell its floor or ceiling, or if no such table is found,
-    a little further off. A table that fits already comes back unchanged.
+    Cells without a constraint become max(noisy, 0). If for any two constraints that share cells the groups of one are within
+    the groups of the other, the result has the least sum of squared changes of all such tables. Otherwise it is a controlled
+    rounding of the least-squares solution over the non-negative reals: each cell is rounded down or up or, if no such table
+    is found, moved a little further. A table that meets the constraints already is returned unchanged.
 
     Args:
         noisy: int64, shape (cells,), at most 2**62 in size.
@@ -57,13 +57,13 @@ def consistent_counts(
             table, which can happen with many overlapping totals.
         InternalError: the result does not have the totals (never returned).
 
-    Source: the projection onto a simplex is that of Held, Wolfe and Crowder (Math. Program. 6, 1974, 62-88); for the
-    others see `_solvers`.
+    Source: the projection onto a simplex follows Held, Wolfe and Crowder (Math. Program. 6, 1974, 62-88); for the others
+    see `_solvers`.
     """
     _check_integers("noisy", noisy, -_MOST_NOISY, _MOST_NOISY)
     for place, (labels, totals) in enumerate(constraints):
         _check_constraint(place, labels, totals, noisy.size)
-    apart = _untangled(constraints)
+    apart = _untangle(constraints)
     zero = _zeros(noisy.size, apart, fixed_zero)
     values = np.where(zero, 0, np.maximum(noisy, 0))
     memberships = np.zeros(noisy.size, np.int64)
@@ -122,7 +122,7 @@ def _check_constraint(place: int, labels: NDArray[np.int64], totals: NDArray[np.
         raise ArgumentError(f"{name}, labels: {labels.size} labels for {cells} cells; give each cell one, -1 for no group")
 
 
-def _untangled(constraints: Sequence[Constraint]) -> list[Constraint]:
+def _untangle(constraints: Sequence[Constraint]) -> list[Constraint]:
     """Equivalent constraints, in their places, none of which has groups that lie within the groups of another.
 
     Counties within states: the state's total less the totals of its counties is the total of the cells outside all counties.
@@ -134,7 +134,7 @@ def _untangled(constraints: Sequence[Constraint]) -> list[Constraint]:
     for place, (labels, totals) in enumerate(constraints):
         rest_labels, rest = labels, totals
         for other, (finer, parts) in enumerate(apart):
-            within = None if other == place else _within(finer, rest_labels, parts.size)
+            within = None if other == place else _find_containers(finer, rest_labels, parts.size)
             if within is not None:
                 rest_labels = np.where(finer >= 0, -1, rest_labels)
                 rest = rest - _sums(within, parts, rest.size)
@@ -146,7 +146,7 @@ def _untangled(constraints: Sequence[Constraint]) -> list[Constraint]:
     return apart
 
 
-def _within(finer: NDArray[np.int64], labels: NDArray[np.int64], parts: int) -> NDArray[np.int64] | None:
+def _find_containers(finer: NDArray[np.int64], labels: NDArray[np.int64], parts: int) -> NDArray[np.int64] | None:
     """For each group of `finer` the group of `labels` that contains it, or -1; None if a group of `finer` is cut."""
     cells = np.flatnonzero(finer >= 0)
     container = np.full(parts, -1, np.int64)

@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed, printed
-from discreet.exact.files import Draft, abandoned, discarded, replaced
+from discreet.exact.files import Draft, discard, find_abandoned, replace_file
 from discreet.exact.given_paths import given_path, reason, require_writable
 from discreet.exact.processes import check_polars
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.releases.document import FORMAT, Release
-from discreet.releases.files import DOCUMENT, DRAFT, TABLE, draft_folder, drafts_in, placed, problem_of
+from discreet.releases.files import DOCUMENT, DRAFT, TABLE, draft_folder, drafts_in, place_draft, problem_of
 from discreet.session.orders import Order
 
-__all__ = ["check_folders", "document_in", "drafts_for", "given_back", "put_in_place"]
+__all__ = ["check_folders", "document_in", "drafts_for", "give_back", "put_in_place"]
 
 
 def check_folders(orders: Sequence[Order]) -> None:
@@ -145,29 +145,29 @@ def drafts_for(orders: Sequence[Order], ledger: Entries) -> Iterator[list[Draft 
             folder = _folder_of(order)
             if folder is not None:
                 _clear(folder, ledger)
-            drafts.append(_drafted(folder))
+            drafts.append(_make_draft(folder))
         yield drafts
     except BaseException:
         for draft in drafts:
-            discarded(draft)
+            discard(draft)
         raise
 
 
 def _clear(folder: Path, ledger: Entries) -> None:
     """Deletes the drafts of dead processes that are incomplete, or were not committed and never will be."""
-    for draft in abandoned(folder, DRAFT):
+    for draft in find_abandoned(folder, DRAFT):
         release = document_in(draft.path, "to")
-        committed = False if release is None else _committed(release, ledger)
+        committed = False if release is None else _is_committed(release, ledger)
         if committed and release is not None:
             raise ArgumentError(
                 f"to='{folder}': has the files of '{release.name}'. A process committed it and died before the files "
                 "had their final names: request it again, at no charge, or choose another folder"
             )
         if committed is False:
-            discarded(draft)
+            discard(draft)
 
 
-def _committed(release: Release, ledger: Entries) -> bool | None:
+def _is_committed(release: Release, ledger: Entries) -> bool | None:
     """True if the ledger has committed the release; None if it was reserved in another ledger."""
     entries = ledger.entries()
     if any(entry.payload_digest == hashlib.sha256(release.payload).hexdigest() for entry in entries):
@@ -177,7 +177,7 @@ def _committed(release: Release, ledger: Entries) -> bool | None:
     return False if any(entry.digest == head for entry in entries) else None
 
 
-def _drafted(folder: Path | None) -> Draft | None:
+def _make_draft(folder: Path | None) -> Draft | None:
     try:
         return None if folder is None else draft_folder(folder)
     except OSError as wrong:
@@ -193,7 +193,7 @@ def put_in_place(release: Release, draft: Draft | None, order: Order) -> Release
     if draft is None or folder is None:
         return release
     try:
-        placed(draft.path, folder)
+        place_draft(draft.path, folder)
         _write_document(release, folder)
     except Exception:  # noqa: BLE001 (any error: everything is public and stored by now, and the files can be moved later)
         done = False
@@ -204,7 +204,7 @@ def put_in_place(release: Release, draft: Draft | None, order: Order) -> Release
     return Release(release.payload, folder) if done else ReleaseFailed(ReleaseFailed.UNPLACED)
 
 
-def given_back(release: Release, order: Order) -> Release:
+def give_back(release: Release, order: Order) -> Release:
     """A release of the ledger; if it is large, its files are in the folder of the order, as they were written.
 
     If a crash has left the files in a draft folder, they are moved to their final place.
@@ -223,7 +223,7 @@ def given_back(release: Release, order: Order) -> Release:
     problem = problem_of(parts, folder / TABLE)
     try:
         if problem:
-            _recovered(release, folder, problem, order.name)
+            _recover(release, folder, problem, order.name)
         if there is None or (folder / TABLE / DOCUMENT).exists():
             _write_document(release, folder)
         _clear_after(release, folder)
@@ -234,7 +234,7 @@ def given_back(release: Release, order: Order) -> Release:
     return Release(release.payload, folder)
 
 
-def _recovered(release: Release, folder: Path, problem: str, name: str) -> None:
+def _recover(release: Release, folder: Path, problem: str, name: str) -> None:
     """Moves the draft with the files of the release to its final place."""
     draft = next((one for one in drafts_in(folder) if not problem_of(release.parts, one)), None)
     if draft is None:
@@ -243,16 +243,16 @@ def _recovered(release: Release, folder: Path, problem: str, name: str) -> None:
             f"({problem}). The ledger does not keep large tables: give the folder it was written to, restore that folder "
             "from a copy, or release under another name (which needs its own charge)"
         )
-    placed(draft, folder)
+    place_draft(draft, folder)
 
 
 def _write_document(release: Release, folder: Path) -> None:
-    replaced(folder / DOCUMENT, lambda path: path.write_bytes(release.payload))
+    replace_file(folder / DOCUMENT, lambda path: path.write_bytes(release.payload))
     (folder / TABLE / DOCUMENT).unlink(missing_ok=True)  # it came with the draft
 
 
 def _clear_after(release: Release, folder: Path) -> None:
     """Deletes the drafts of dead processes that are incomplete, or copies of files that have their final place by now."""
-    for draft in abandoned(folder, DRAFT):
+    for draft in find_abandoned(folder, DRAFT):
         if document_in(draft.path, "to") in {None, release}:
-            discarded(draft)
+            discard(draft)

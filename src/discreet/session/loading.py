@@ -6,9 +6,9 @@ from discreet.exact.processes import load
 
 __all__ = ["load_rooms"]
 
-_ROOMS = ("noise", "mechanisms", "privacy", "totals", "statistics", "quotes", "releases", "ledger", "session")
+_ROOMS = ("noise", "mechanisms", "privacy", "totals", "statistics", "engines", "quotes", "releases", "ledger", "session")
 
 
 def load_rooms() -> None:
     """If other threads run, everything that a release may need is imported."""
-    load(*(f"discreet.{room}" for room in _ROOMS), "discreet.engines.duckdb", "flint", "polars")
+    load(*(f"discreet.{room}" for room in _ROOMS), "flint", "polars")

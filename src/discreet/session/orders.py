@@ -22,9 +22,9 @@ __all__ = [
     "Errors",
     "Order",
     "charge_of",
+    "check_name",
     "check_names",
-    "checked_name",
-    "checked_order",
+    "check_order",
     "declaration_json",
 ]
 
@@ -60,7 +60,7 @@ def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Descrip
     )
 
 
-def checked_name(name: object, what: str) -> str:
+def check_name(name: object, what: str) -> str:
     """The name of a data set or a release, in the form in which names are compared: Unicode's NFC.
 
     Raises:
@@ -74,7 +74,7 @@ def checked_name(name: object, what: str) -> str:
     return kept
 
 
-def checked_order(order: object) -> Order:
+def check_order(order: object) -> Order:
     """The order, with its name in the form in which names are compared.
 
     Raises:
@@ -82,7 +82,7 @@ def checked_order(order: object) -> Order:
     """
     if not isinstance(order, Order):
         raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
-    return replace(order, name=checked_name(order.name, "name"))
+    return replace(order, name=check_name(order.name, "name"))
 
 
 def check_names(orders: Sequence[Order]) -> None:
@@ -92,7 +92,7 @@ def check_names(orders: Sequence[Order]) -> None:
         ArgumentError: a name is not usable.
         LedgerError: two orders have the same name.
     """
-    names = [checked_name(order.name, "name") for order in orders]
+    names = [check_name(order.name, "name") for order in orders]
     for name in names:
         if names.count(name) > 1:
             raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")

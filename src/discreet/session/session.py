@@ -18,7 +18,7 @@ from discreet.domain.words import one_line
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.engines.base import snapshot_before
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
-from discreet.exact.files import Draft, discarded
+from discreet.exact.files import Draft, discard
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
@@ -35,12 +35,12 @@ from discreet.privacy.amounts import (
 )
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.releases.document import Release, RowEstimate
-from discreet.session.folders import check_folders, drafts_for, given_back, put_in_place
+from discreet.session.folders import check_folders, drafts_for, give_back, put_in_place
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
-from discreet.session.orders import Errors, Order, charge_of, check_names, checked_name, checked_order, declaration_json
+from discreet.session.orders import Errors, Order, charge_of, check_name, check_names, check_order, declaration_json
 from discreet.statistics.counts import count
-from discreet.totals.checking import checked_invariants
+from discreet.totals.checking import check_invariants
 
 if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.
@@ -99,13 +99,13 @@ class Session:
         if not is_relation(neighbours):
             raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
         self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
-        self._invariants = checked_invariants(invariants, schema, neighbours)
+        self._invariants = check_invariants(invariants, schema, neighbours)
         self._report_delta = report_delta_of(report_delta)
         from discreet.ledger import Identity, Ledger
         from discreet.noise.bits import system_bits
 
         declared = declaration_json(schema, neighbours, self._invariants, budget)
-        self._identity = Identity(checked_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
+        self._identity = Identity(check_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
         self._bits = system_bits
         self._engine = open_source(source, schema, limits, progress)
         try:
@@ -185,7 +185,7 @@ class Session:
             from discreet.session.totals import publish_totals
 
             try:
-                publish_totals(self._engine, self._ledger, self._identity, self._asked_exactly(self._invariants))
+                publish_totals(self._engine, self._ledger, self._identity, self._exact_request(self._invariants))
             except LedgerError:
                 if self.totals is None:  # otherwise another session has published them meanwhile
                     raise
@@ -214,10 +214,10 @@ class Session:
         from discreet.quotes import allocate, spend_for_errors
 
         if error is None:
-            return allocate.check_large(allocate.quote(request, self._spend(spend), self._beside()))
+            return allocate.check_large(allocate.quote(request, self._spend(spend), self._exact_totals()))
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
-        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._beside()))
+        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._exact_totals()))
 
     def release(
         self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, to: str | Path | None = None
@@ -253,10 +253,10 @@ class Session:
             DiscreetError: the cases of `release`, before anything is spent.
         """
         with self._in_use:
-            return self._released([checked_order(order) for order in orders])
+            return self._release_orders([check_order(order) for order in orders])
 
-    def _released(self, orders: Sequence[Order]) -> list[Release | ReleaseFailed]:
-        stored = [self._stored(order) for order in orders]
+    def _release_orders(self, orders: Sequence[Order]) -> list[Release | ReleaseFailed]:
+        stored = [self._find_stored(order) for order in orders]
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
         if not fresh:
             return [*filter(None, stored)]
@@ -265,12 +265,12 @@ class Session:
         if self._invariants is not None and self.totals is None:
             self._check_before_totals(fresh)
             self.publish_totals()
-        quotes = [self._quoted(order) for order in fresh]
+        quotes = [self._quote_order(order) for order in fresh]
         reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
         with drafts_for(fresh, self._ledger) as drafts:
-            sequences = self._reserved(reservations)
+            sequences = self._reserve(reservations)
         reserved = zip(fresh, quotes, sequences, drafts, strict=True)
-        answers = iter([self._answered(*one, snapshot=snapshot) for one in reserved])
+        answers = iter([self._answer(*one, snapshot=snapshot) for one in reserved])
         return [next(answers) if found is None else found for found in stored]
 
     def estimate_rows(self, *, spend: Spend, name: str = "number of rows") -> RowEstimate:
@@ -288,7 +288,7 @@ class Session:
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
 
-    def _beside(self) -> ExactTotals | None:
+    def _exact_totals(self) -> ExactTotals | None:
         """The exact totals in the form that quotes use."""
         if self._invariants is None or (rows := self._neighbours.rows) is None:
             return None
@@ -298,11 +298,11 @@ class Session:
 
     def _check_before_totals(self, orders: Sequence[Order]) -> None:
         """Checks everything that can be refused, before the totals are published."""
-        spends = [self._quoted(order).spend for order in orders]
+        spends = [self._quote_order(order).spend for order in orders]
         check_names(orders)
         check_room(self._identity.dataset, self._budget, spends, self._left())
 
-    def _asked_exactly(self, invariants: Invariants) -> ExactRequest:
+    def _exact_request(self, invariants: Invariants) -> ExactRequest:
         from discreet.session.totals import ExactRequest
 
         return ExactRequest(invariants, self._schema, self._neighbours)
@@ -325,7 +325,7 @@ class Session:
         if request.schema != self._schema or request.neighbours != self._neighbours:
             raise PlanError("request: was made for another schema or neighbouring relation; start from this session's table")
 
-    def _stored(self, order: Order) -> Release | None:
+    def _find_stored(self, order: Order) -> Release | None:
         """The stored release. Comparing its source with the present one would test rows for free (soundness 17)."""
         self._check_request(order.request)
         found = self._ledger.stored(self._identity, order.name)
@@ -334,17 +334,17 @@ class Session:
         release = Release(found.payload)
         asked = None if order.spend is None else self._spend(order.spend)
         if order.error is not None:
-            asked = self._quoted(order).spend
+            asked = self._quote_order(order).spend
         if asked is not None and release.guarantee.measure != asked:
             raise LedgerError(
                 f"release '{order.name}': was made with another spend; give that spend, or another name for a new release"
             )
-        return given_back(release, order)
+        return give_back(release, order)
 
-    def _quoted(self, order: Order) -> Quote:
+    def _quote_order(self, order: Order) -> Quote:
         return self.quote(order.request, spend=order.spend, error=order.error)
 
-    def _reserved(self, reservations: Sequence[Reservation]) -> tuple[int, ...]:
+    def _reserve(self, reservations: Sequence[Reservation]) -> tuple[int, ...]:
         try:
             return self._ledger.reserve(self._identity, reservations)
         except BudgetExceeded as refused:
@@ -357,7 +357,7 @@ class Session:
         charge = charge_of(quoted.spend, self._left())
         return Reservation(order.name, charge, order.request.digest, snapshot, details_json(quoted))
 
-    def _answered(
+    def _answer(
         self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str
     ) -> Release | ReleaseFailed:
         """The committed release, or the constant failure. Whatever happens here, the charge stands."""
@@ -376,17 +376,17 @@ class Session:
                 # The charge stands in any case, and an error raised here would differ from the constant answer.
                 with suppress(Exception):
                     self._ledger.fail(sequence)
-                    discarded(draft)  # not if `fail` raises: the ledger may have committed the release
+                    discard(draft)  # not if `fail` raises: the ledger may have committed the release
         # Outside the except block the failure has no traceback into frames that hold private numbers.
         return ReleaseFailed() if release is None else put_in_place(release, draft, order)
 
     def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Draft | None) -> Release:
-        from discreet.releases.evaluate import scanned
+        from discreet.releases.evaluate import run_scans
         from discreet.releases.publish import publish
         from discreet.session.totals import require_totals, totals_scan
 
-        exactly = [] if self._invariants is None else [self._asked_exactly(self._invariants)]
-        cubes = scanned(self._engine, order.request.layout, *map(totals_scan, exactly))
+        exactly = [] if self._invariants is None else [self._exact_request(self._invariants)]
+        cubes = run_scans(self._engine, order.request.layout, *map(totals_scan, exactly))
         for request in exactly:
             require_totals(next(cubes), request, self.totals)
         head, left = self._ledger.left(self._identity)

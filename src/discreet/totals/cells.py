@@ -41,7 +41,7 @@ def levels(column: Column) -> tuple[Value | None, ...]:
 
 
 def label_of(column: Column, code: int) -> Value | None:
-    """How the level `code` in 0, …, column.size is called."""
+    """The name of the level `code` in 0, …, column.size."""
     if code == column.size:
         return None
     if isinstance(column, Category):

@@ -1,4 +1,4 @@
-"""Whether invariants fit a schema and its neighbours, before anything is opened."""
+"""The check that invariants fit a schema and its neighbouring relation, before anything is opened."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from discreet.domain.schema import Schema
 from discreet.errors import PlanError, printed
 from discreet.totals.description import Description
 
-__all__ = ["checked_invariants"]
+__all__ = ["check_invariants"]
 
 _Described = TypeVar("_Described", bound=Description)
 
 
-def checked_invariants(invariants: _Described | None, schema: Schema, neighbours: Neighbours) -> _Described | None:
+def check_invariants(invariants: _Described | None, schema: Schema, neighbours: Neighbours) -> _Described | None:
     """The invariants themselves; None for none.
 
     Raises:

@@ -109,7 +109,7 @@ class _Signed:
 
 
 def _complete(vectors: _Ints, cell: int, most_pairs: int) -> tuple[_Ints, int] | None:
-    """From the basis of the projection to the coordinates before `cell` to that of one more, and the pairs it took.
+    """From the basis of the projection before `cell`, the basis up to `cell`, and the number of pairs that it took.
 
     Vectors that agree in sign before `cell` can only cancel at `cell`; so the pairs to be completed agree before it and have
     opposite signs at it (docs/proofs/semi-adjacency.md, A8).

@@ -29,7 +29,7 @@ __all__ = ["PublishedTotals", "cell_numbers", "totals_from_json", "totals_of_cou
 
 @dataclass(frozen=True, slots=True)
 class PublishedTotals:
-    """What is published exactly, number by number. Everything in it is public and unprotected.
+    """The exact totals, number by number. Everything in it is public and unprotected.
 
     Args:
         invariants: what the numbers mean.

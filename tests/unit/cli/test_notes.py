@@ -124,3 +124,21 @@ def test_a_refused_spend_says_what_fits(folder: Path) -> None:
     edit(folder, "spend = 1000", "spend = 10001")
     advice = "ask for at most what remains, or for larger errors; a single release without a spend takes all of it"
     assert advice in run(3, "release", "plan.toml", "--out", "out")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ("lower = -60", "lower = -60", "its lower bound is -60"),
+        ("lower = -60", "lower = -60\nmissing = [-8]", ""),
+        ("lower = -60\nupper = 600", "lower = 0\nupper = 999", "its upper bound is 999, "),
+        ("lower = -60\nupper = 600", "lower = 0\nupper = 999\nmissing = [999]", ""),
+        ("lower = -60", "lower = 0", ""),
+    ],
+)
+def test_bounds_that_seem_to_make_room_for_codes_are_named(folder: Path, old: str, new: str, shown: str) -> None:
+    edit(folder, "edges = [0, 30, 60]", "edges = [0, 30, 60, 600]")
+    edit(folder, old, new)
+    found = [line for line in run(0, "check", "plan.toml").splitlines() if "no codes are declared missing" in line]
+    assert [shown in line for line in found] == [True] * bool(shown)
+    assert all(line.startswith("note: column 'delay': ") for line in found)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.builders import PATIENCE
 
 import discreet as dp
 from discreet.cli import app
@@ -18,7 +19,7 @@ from .commands import FILES, done, edit, entries, run
 
 def process(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "discreet", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def test_the_exit_codes_of_the_process(folder: Path) -> None:
@@ -37,7 +38,7 @@ def test_the_exit_codes_of_the_process(folder: Path) -> None:
 def test_a_terminal_without_greek_letters_gets_its_release(folder: Path) -> None:
     command = [sys.executable, "-m", "discreet", "release", "plan.toml", "--out", "out"]
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    result = subprocess.run(command, cwd=folder, capture_output=True, env=environment, timeout=60, check=False)
+    result = subprocess.run(command, cwd=folder, capture_output=True, env=environment, timeout=PATIENCE, check=False)
     assert (result.returncode, result.stderr) == (0, b"")
     assert rb"charged \u03c1 = 0.1" in result.stdout
 
@@ -46,7 +47,9 @@ def test_a_terminal_without_greek_letters_gets_its_release(folder: Path) -> None
 def test_a_stdout_that_takes_nothing_does_not_hide_the_charge(folder: Path) -> None:
     command = [sys.executable, "-m", "discreet", "release", "plan.toml", "--out", "out"]
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        result = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        result = subprocess.run(
+            command, cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False
+        )
     assert result.returncode == 4
     assert result.stderr.startswith("discreet: 'Hours by gender': was charged and written to its folder; only this summary")
     assert entries(folder)[-1] == ("commit", "Hours by gender")
@@ -80,7 +83,7 @@ def test_shells_are_told_how_to_complete(folder: Path) -> None:
     shown = subprocess.run(
         [sys.executable, "-m", "discreet"],
         env={**os.environ, "_DISCREET_COMPLETE": "complete_bash", "COMP_WORDS": "discreet re", "COMP_CWORD": "1"},
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert shown.stdout.split() == ["release", "report"]
 

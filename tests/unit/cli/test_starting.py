@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.builders import session_over
+from tests.builders import PATIENCE, session_over
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -348,7 +348,7 @@ def typing(lines: list[str], *arguments: str) -> tuple[int, str]:
         os.write(master, "".join(line if line == "\x04" else f"{line}\n" for line in lines).encode())
         shown = b""
         while True:
-            if not select.select([master], [], [], 20)[0]:
+            if not select.select([master], [], [], PATIENCE)[0]:
                 process.kill()
                 break
             try:
@@ -358,6 +358,6 @@ def typing(lines: list[str], *arguments: str) -> tuple[int, str]:
             if not block:
                 break
             shown += block
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE)
     os.close(master)
     return process.returncode, shown.decode("utf-8")

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+import re
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -103,3 +105,38 @@ def test_order_and_types_are_part_of_a_schema():
     assert dp.Category([0, 1]) != dp.Category([False, True])
     one, two = dp.Weights({"x": 1, "y": 2}), dp.Weights({"y": 2, "x": 1})
     assert (one == two) <= (hash(one) == hash(two))
+
+
+@pytest.mark.parametrize(
+    ("make", "shown"),
+    [
+        (lambda: dp.Number(0, 9, missing=-8), "must be a list of the codes"),  # type: ignore[arg-type]
+        (lambda: dp.Number(0, 9, missing="-8"), "must be a list of the codes"),
+        (lambda: dp.Number(0, 9, missing=["NA"]), "missing='NA': must be a number"),
+        (lambda: dp.Number(0, 9, missing=[float("nan")]), "missing=nan: must be finite"),
+        (lambda: dp.Number(0, 9, missing=[8, "8.0"]), "missing=8: listed twice"),
+        (lambda: dp.Number(0, 9, missing=["1e500"]), "more than 400 digits"),
+        (lambda: dp.Number(0, 9, missing=range(200)), "200 codes are more than 100"),
+        (lambda: dp.Category(["a"], missing=[9]), "missing=9: must be a text"),
+        (lambda: dp.Category([1], missing=["9"]), "missing='9': must be a whole number"),
+        (lambda: dp.Category([1], missing=[True]), "missing=True: must be a whole number"),
+        (lambda: dp.Category([True], missing=[0]), "missing=0: must be true or false"),
+        (lambda: dp.Category(["é"], missing=["e\u0301"]), "is listed as a category"),
+        (lambda: dp.Category([1], missing=[2**63]), "must fit into 64 bits"),
+        (lambda: dp.Date("2020-01-01", "2020-01-02", missing=["99.99.9999"]), "must be a date such as"),
+    ],
+)
+def test_missing_codes_that_no_cell_can_be_are_refused(make: Callable[[], object], shown: str) -> None:
+    with pytest.raises(SchemaError, match=re.escape(shown)):
+        make()
+
+
+def test_missing_codes_are_part_of_a_column_only_where_there_are_some() -> None:
+    assert "missing" not in dp.Number(0, 9, missing=[]).to_json()
+    assert dp.Number(0, 9, missing=[999, "-8.50"]).to_json()["missing"] == ["-8.5", "999"]
+    assert dp.Number(0, 9, missing=[8, 9]) == dp.Number(0, 9, missing=[9, 8]) != dp.Number(0, 9, missing=[8])
+    assert dp.Category(["a"], missing=["e\u0301"]).to_json()["missing"] == ["é"]
+    assert dp.Category(["a"], missing=["x"]) != dp.Category(["a"])
+    assert dp.Date("2020-01-01", "2020-01-02", missing=["9999-12-31"]).to_json()["missing"] == ["9999-12-31"]
+    for column in (dp.Number(0, 9, missing=[8]), dp.Category(["a"], missing=["x"])):
+        assert pickle.loads(pickle.dumps(column)) == column

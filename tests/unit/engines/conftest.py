@@ -18,7 +18,7 @@ from discreet.engines.duckdb.dialect import quoted
 from discreet.engines.duckdb.driver import open_frame
 from discreet.engines.duckdb.relations import open_relation
 from discreet.engines.resources import NO_LIMITS
-from discreet.engines.sources import open_path
+from discreet.engines.sources import opened
 
 Rows = Sequence[Sequence[object]]
 Opener = Callable[[Header, Rows], Engine]
@@ -76,12 +76,12 @@ def openers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Opener]:
 
         path = folder / f"{next(numbers)}.parquet"
         pq.write_table(arrow_table(header, rows), path)
-        return open_path(str(path))
+        return opened(path, (), NO_LIMITS).engine
 
     def comma_separated(header: Header, rows: Rows) -> Engine:
         path = folder / f"{next(numbers)}.csv"
         path.write_text(csv_text(header, rows), encoding="utf-8", newline="")
-        return open_path(str(path))
+        return opened(path, (), NO_LIMITS).engine
 
     def polars(header: Header, rows: Rows) -> Engine:
         return open_frame(pl.DataFrame(arrow_table(header, rows)), tuple(header), NO_LIMITS)

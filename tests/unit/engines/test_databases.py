@@ -20,12 +20,11 @@ from discreet.audit.engines.hostile import HostileTable, hostile_tables
 from discreet.cube.cube import Cube
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Date, Number, Schema
-from discreet.engines import open_source
-from discreet.engines import sqlite as sqlite_module
+from discreet.engines import open_source, sources
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.duckdb.dialect import quoted
 from discreet.engines.resources import NO_LIMITS
-from discreet.engines.sources import open_path
+from discreet.engines.sqlite import driver as sqlite_module
 from discreet.errors import SourceError
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
@@ -63,7 +62,7 @@ def sqlite_opener(tmp_path: Path) -> Callable[[Header, Rows], Engine]:
     place = numbers()
 
     def opened(header: Header, rows: Rows) -> Engine:
-        return open_path(sqlite_table(tmp_path / f"{next(place)}.db", [*header], rows), NO_LIMITS)
+        return sources.opened(sqlite_table(tmp_path / f"{next(place)}.db", [*header], rows), (), NO_LIMITS).engine
 
     return opened
 
@@ -311,7 +310,7 @@ def test_duckdb_files_conform(tmp_path: Path, some: set[str]) -> None:
                 marks = ", ".join(f"CAST(? AS {kind.shown})" for kind in header.values())
                 texts = [[None if cell is None else str(cell) for cell in row] for row in rows]
                 connection.executemany(f"INSERT INTO t VALUES ({marks})", texts)
-        return open_path(f"{path}::t", NO_LIMITS)
+        return sources.opened(f"{path}::t", (), NO_LIMITS).engine
 
     assert check_engine(opened, without=[t.name for t in hostile_tables() if t.name not in some]) > 10
 

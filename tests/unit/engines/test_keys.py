@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
+from functools import cache
 from math import prod
 
 import duckdb
@@ -45,6 +46,12 @@ def cut(cuts: int) -> KeyAxis:
     return KeyAxis(NumberPath("x", Number(0, 2**41), 0, 2**41, NULL, ()), tuple(range(0, 3 * cuts, 3)))
 
 
+@cache
+def connection() -> duckdb.DuckDBPyConnection:
+    """One for all examples: to begin another takes far longer than to ask."""
+    return duckdb.connect()
+
+
 AXES = st.lists(
     st.one_of(
         st.tuples(st.integers(-3, 5), st.sampled_from([0, 1, 7, 10**4, 2**33, 2**40])).map(lambda one: number(*one)),
@@ -81,7 +88,7 @@ def test_words_hold_the_labels_and_their_order(axes: list[KeyAxis], chance: rand
     for word in words:
         texts.append(word_sql(word, [f"x{first + i}" for i in range(len(word.sizes))]))
         first += len(word.sizes)
-    answer = duckdb.connect().register("frame", frame).sql(f"SELECT {', '.join(texts)} FROM frame").pl()
+    answer = connection().register("frame", frame).sql(f"SELECT {', '.join(texts)} FROM frame").pl()
     numbers = [column.to_numpy() for column in answer.get_columns()]
     assert unpacked(words, numbers, len(cells)).tolist() == cells
     assert np.array(cells)[order_of(numbers, len(cells))].tolist() == sorted(cells)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -71,12 +72,18 @@ def written(dialect: Dialect, path: NumberPath, kind: ColumnType, type_: str | N
     return (integer_code if kind.kind == "integer" else decimal_code)(dialect, path, kind, type_)
 
 
+@cache
+def _connection() -> duckdb.DuckDBPyConnection:
+    """One for all expressions: to begin another takes far longer than to ask."""
+    return duckdb.connect()
+
+
 def mistakes(dialect: Dialect, path: NumberPath, kind: ColumnType, values: Sequence[Any], arrow: pa.Array) -> list[Any]:
     """The values that do not get the code of the reference, added up or as a key."""
-    connection = duckdb.connect()
+    connection = _connection()
     connection.register("source", pa.table({"x": arrow}))
     both = ", ".join(written(dialect, path, kind, type_) for type_ in (None, "BIGINT"))
-    expected = [number_target(path, value) for value in values]
+    expected = [number_target(path, value, kind) for value in values]
     found = connection.execute(f"SELECT {both} FROM source").fetchall()
     return [value for value, code, pair in zip(values, expected, found, strict=True) if pair != (code, code)]
 
@@ -262,7 +269,7 @@ def test_statistics_that_leave_nan_out_mislead_nobody(tmp_path: Path, column: Nu
     pq.write_table(pa.table({"x": pa.array(values, type_)}), tmp_path / "a.parquet")
     driver = duckdb.connect().execute(f"SELECT count(*) FROM '{tmp_path}/a.parquet' WHERE x <= 5").fetchall()
     assert driver == [(5,)], "the driver has mended it: this test is about nothing now"
-    codes = [number_target(path_of(column), value) for value in values]
+    codes = [number_target(path_of(column), value, ColumnType("float", "DOUBLE")) for value in values]
     known = [code for code in codes if code is not None]
     assert counted(tmp_path / "a.parquet", column) == (3, sum(known)) == (len(known), sum(known))
 
@@ -275,7 +282,8 @@ def test_one_word_of_a_dictionary_does_not_end_a_release(tmp_path: Path, column:
     cells = pa.py_buffer(b"".join(one.to_bytes(16, "little", signed=True) for one in raw))
     table = pa.table({"x": pa.Array.from_buffers(pa.decimal128(38, 2), len(raw), [None, cells])})
     pq.write_table(table, tmp_path / "a.parquet")
-    codes = [number_target(path_of(column), Decimal(value)) or 0 for value in (1, 2)]
+    kind = ColumnType("decimal", "DECIMAL(38,2)", 38, 2)
+    codes = [number_target(path_of(column), Decimal(value), kind) or 0 for value in (1, 2)]
     assert counted(tmp_path / "a.parquet", column) == (6000, 3000 * sum(codes))
 
 

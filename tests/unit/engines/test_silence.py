@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.builders import session_over
+from tests.builders import PATIENCE, session_over
 
 # Every kind of source, filled with hostile values; engines are left open in the ways that programs leave them open.
 PROGRAM = """
@@ -122,7 +122,7 @@ print("done")
 def run(kind: str, left: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-X", "dev", "-X", "frozen_modules=on", "-c", PROGRAM, kind, left, str(folder)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "default::ResourceWarning"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, env=environment)
 
 
 # A relation belongs to the caller's connection: while the caller keeps that alive for ever, the driver says so.
@@ -145,7 +145,7 @@ def test_hostile_rows_leave_no_trace(kind: str, left: str, tmp_path: Path) -> No
 def test_a_trace_would_be_seen(tmp_path: Path) -> None:
     """The driver does print when a connection outlives the interpreter: an engine that kept one would be found."""
     leak = "import ctypes, duckdb; ctypes.pythonapi.Py_IncRef(ctypes.py_object(duckdb.connect()))"
-    done = subprocess.run([sys.executable, "-c", leak], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", leak], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert "leaked" in done.stderr
 
 
@@ -181,7 +181,9 @@ def released(folder: Path, source: Path, rows: int) -> tuple[str, Path]:
         place.mkdir(parents=True)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOME": str(places[1]), "TMPDIR": str(places[2])}
     command = [sys.executable, "-W", "error", "-c", RELEASES, str(source), str(places[3] / "budget.db"), str(rows)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment, cwd=places[0])
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, check=False, env=environment, cwd=places[0]
+    )
     assert (done.returncode, done.stdout) == (0, "")
     left = [path.name for place in places for path in place.rglob("*")]
     assert left == ["budget.db"]

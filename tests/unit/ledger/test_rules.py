@@ -7,7 +7,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 from discreet.ledger import Identity
-from discreet.ledger.rules import _differences, _exceeded, _short
+from discreet.ledger.rules import _describe_excess, _differences, _short
 
 
 def differences(before: object, now: object) -> str:
@@ -49,4 +49,4 @@ def test_sixty_letters_of_a_declaration_are_shown() -> None:
 def test_a_refusal_says_by_how_much_each_coordinate_is_over() -> None:
     identity = SimpleNamespace(dataset="d", measure="approx-dp")
     wanted, left = (Fraction(1), Fraction(1, 10**7)), (Fraction(1, 4), Fraction(1, 10**6))
-    assert "over by 0.75, 0 " in str(_exceeded(identity, wanted, left)).replace("(0.75, 0)", "0.75, 0")  # type: ignore[arg-type]
+    assert "over by 0.75, 0 " in str(_describe_excess(identity, wanted, left)).replace("(0.75, 0)", "0.75, 0")  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ArgumentError
-from discreet.session.orders import checked_name
+from discreet.session.orders import check_name
 
 from .plans import FULL, SMALL, changed, refused
 
@@ -224,8 +224,8 @@ def test_a_missing_section_is_named(tmp_path: Path, section: str) -> None:
 @pytest.mark.parametrize("name", ["", " a", "a ", "a\nb", "x" * 201])
 def test_names_that_no_ledger_takes_are_refused(name: str) -> None:
     with pytest.raises(ArgumentError, match="printable text of 1 to 200"):
-        checked_name(name, "name")
-    assert checked_name("x" * 200, "name") == "x" * 200
+        check_name(name, "name")
+    assert check_name("x" * 200, "name") == "x" * 200
 
 
 @settings(max_examples=30)

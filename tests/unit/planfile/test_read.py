@@ -197,3 +197,34 @@ def test_line_ends_and_byte_order_marks_do_not_matter(tmp_path: Path, ending: st
     (tmp_path / "plan.toml").write_bytes((start + SMALL.replace("rho", "rhu").replace("\n", ending)).encode())
     with pytest.raises(PlanError, match=re.escape("plan.toml:15: budget.rhu")):
         load_plan(tmp_path / "plan.toml")
+
+
+def test_missing_codes_are_read_by_the_type_of_their_column(tmp_path: Path) -> None:
+    plan = load(
+        tmp_path,
+        FULL.replace("upper = 110", 'upper = 110\nmissing = [-8, 99.5, "1e3"]')
+        .replace('categories = ["F", "M"]', 'categories = ["F", "M"]\nmissing = ["9", "e\u0301"]')
+        .replace('last = "2025-12-31"', 'last = "2025-12-31"\nmissing = [9999-12-31, "1900-01-01"]'),
+    )
+    assert plan.schema["age"].missing == (-8, Fraction(199, 2), 1000)
+    assert plan.schema["sex"].missing == ("9", "é")
+    assert plan.schema["hired"].missing == (dt.date(1900, 1, 1), dt.date(9999, 12, 31))
+    assert plan.orders[0].request.digest != load(tmp_path, FULL).orders[0].request.digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ("upper = 110", "upper = 110\nmissing = -8", "columns.age.missing: must be a list [...], not a number"),
+        ("upper = 110", 'upper = 110\nmissing = ["NA"]', "columns.age.missing: missing='NA': must be a number"),
+        ("upper = 110", "upper = 110\nmissing = [nan]", "columns.age.missing: missing='nan': must be"),
+        ("upper = 110", "upper = 110\nmissing = [-8, -8.0]", "listed twice"),
+        ("upper = 110", "upper = 110\nmissing = [2020-01-01]", "must be a number such as 3"),
+        ('categories = ["F", "M"]', 'categories = ["F", "M"]\nmissing = ["M"]', "is listed as a category"),
+        ('categories = ["F", "M"]', 'categories = ["F", "M"]\nmissing = [9]', "must be a text"),
+        ('last = "2025-12-31"', 'last = "2025-12-31"\nmissing = [99]', "must be a date such as"),
+    ],
+)
+def test_missing_codes_of_another_type_are_refused_at_their_place(tmp_path: Path, old: str, new: str, shown: str) -> None:
+    assert old in FULL
+    assert shown in str(refused(tmp_path, FULL.replace(old, new)))

@@ -12,7 +12,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pytest
-from tests.builders import session_over
+from tests.builders import PATIENCE, session_over
 
 import discreet as dp
 from discreet import datasets
@@ -371,7 +371,7 @@ def test_children_of_a_fork_draw_different_noise(tmp_path):
         "s.close()\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "l.db"), str(tmp_path / "d.parquet")]
-    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert run.stderr == ""
     assert len(set(run.stdout.splitlines())) == 4
 

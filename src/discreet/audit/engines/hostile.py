@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from discreet.domain.schema import Category, Column, Date, Number, Schema
 from discreet.engines.base import ColumnType, Header
+from discreet.exact.numbers import Amount
 
 __all__ = ["HostileTable", "hostile_tables", "ties"]
 
@@ -127,7 +128,7 @@ _EXTREME_INTEGERS = [0, 1, -1, 7] + [
 
 def hostile_tables() -> tuple[HostileTable, ...]:
     """The whole catalogue. Names are stable, so that an engine can list the tables that its types cannot hold."""
-    return (*_texts(), *_numbers(), *_dates(), *_names())
+    return (*_texts(), *_numbers(), *_dates(), *_names(), *_missing())
 
 
 def _table(name: str, kind: ColumnType, values: Sequence[object], columns: Sequence[Column]) -> HostileTable:
@@ -199,6 +200,53 @@ def _dates() -> list[HostileTable]:
         _table("dates", ColumnType("date", "DATE"), days, columns),
         _table("timestamps", ColumnType("timestamp", "TIMESTAMP"), stamps, columns),
     ]
+
+
+def _missing() -> list[HostileTable]:
+    """Missing codes of every type: extremes, zeros of both signs, and codes on the bounds, within them and off the grid."""
+    whole = [0, 1, -1, 7, 99, -99, 127, -128]
+    long = [*whole, 999, 2**52, 2**53, 2**53 + 1, 2**63 - 1, -(2**63)]
+    unsigned = [0, 1, 7, 99, 2**63, 2**64 - 2, 2**64 - 1]
+    fine = [Decimal(n).scaleb(-2) for n in (0, 1, -1, 700, 705, 9950, 9999, -9999)]
+    doubles = [*map(float, whole), 0.1, 0.5, 1.5, 99.9, -0.0, 1e308, -1e308, 5e-324, 2.0**53, math.nan, math.inf, -math.inf]
+    singles = [0.0, -0.0, 0.10000000149011612, 99.9000015258789, 7.5, -99.0, math.nan, math.inf]
+    texts = [repr(x) for x in doubles] + ["7", "+7", " 7.0 ", "7e0", "-0", "99.90", "n/a", "", "9007199254740993"]
+    days = [dt.date.min, dt.date.max, dt.date(1970, 1, 1), dt.date(1969, 12, 31), dt.date(2020, 1, 31)]
+    # Days of the calendar have no time zone.
+    hours = [(0, 0), (12, 0), (23, 999_999)]
+    stamps = [dt.datetime(d.year, d.month, d.day, h, microsecond=us) for d in days for h, us in hours]  # noqa: DTZ001
+    of_long: list[list[Amount]] = [[0, 7, 2**53 + 1], [2**63 - 1, -(2**63), 99]]
+    of_doubles: list[list[Amount]] = [[0, 7, "0.1"], [99.9, 1e308, "1.5", 5e-324]]
+    huge = [*long, 2**64, 2**127 - 1]
+    of_days = [[days[0], days[2]], [days[1], days[3]]]
+    kinds: list[tuple[str, ColumnType, Sequence[object], list[Column]]] = [
+        ("small integers", ColumnType("integer", "TINYINT"), whole, _numbers_without([[0, 7], [-128, 127, 99]])),
+        ("64-bit integers", ColumnType("integer", "BIGINT"), long, _numbers_without(of_long)),
+        ("unsigned integers", ColumnType("integer", "UBIGINT"), unsigned, _numbers_without([[0, 7], [2**64 - 1, 99]])),
+        (
+            "128-bit integers",
+            ColumnType("integer", "HUGEINT"),
+            huge,
+            _numbers_without([[7, 2**127 - 1]]),
+        ),
+        ("decimals", ColumnType("decimal", "DECIMAL(4,2)", 4, 2), fine, _numbers_without([["7.05", 0], ["99.99", "-0.01"]])),
+        ("doubles", ColumnType("float", "DOUBLE"), doubles, _numbers_without(of_doubles)),
+        ("single floats", ColumnType("float", "FLOAT"), singles, _numbers_without([[0, "0.1"], ["99.9", -99]])),
+        ("text", ColumnType("text", "VARCHAR"), texts, _numbers_without(of_doubles)),
+        ("dates as text", ColumnType("text", "VARCHAR"), _DAYS.split(), _dates_without(of_days)),
+        ("dates", ColumnType("date", "DATE"), days, _dates_without(of_days)),
+        ("timestamps", ColumnType("timestamp", "TIMESTAMP"), stamps, _dates_without(of_days)),
+    ]
+    return [_table(f"missing codes in {name}", kind, values, columns) for name, kind, values, columns in kinds]
+
+
+def _numbers_without(listed: Sequence[Sequence[Amount]]) -> list[Column]:
+    return [Number(lower, 100, "0.5", missing=codes) for codes in listed for lower in (0, 7, -100)]
+
+
+def _dates_without(listed: Sequence[Sequence[dt.date]]) -> list[Column]:
+    ends = [("0001-01-01", "9999-12-31"), ("1970-01-01", "2020-01-31")]
+    return [Date(first, last, missing=codes) for codes in listed for first, last in ends]
 
 
 def _names() -> list[HostileTable]:

@@ -10,7 +10,6 @@
 * `dialect`: The dialect of DuckDB. Integers have 128 bits, sums of codes cannot overflow, texts are joined by their
   bytes
 * `driver`: The default engine, DuckDB: its statements, and the meaning of its answers; `database` opens it
-* `files`: Files as sources: the files that are checked for changes while they are read, each file under one name
 * `folders`: A folder of Parquet files as a source: the files in it, and the values of rows that the names of its
   sub-folders give
 * `frames`: Frames in memory as Arrow streams of the declared columns
@@ -24,3 +23,102 @@
 * `streams`: Rows that arrive as Arrow streams: the table of a database, through ADBC, or any stream that a function
   opens anew
 """
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.domain.schema import Schema
+from discreet.engines.base import Engine
+from discreet.engines.files import Listing
+from discreet.engines.kind import EngineKind, Files, Given, Tables, is_loaded_instance
+from discreet.engines.resources import Limits
+
+__all__ = ["ENGINE"]
+
+
+def _is_relation(source: object) -> bool:
+    return is_loaded_instance(source, "duckdb", "DuckDBPyRelation")
+
+
+def _open_relation(relation: Any, columns: Sequence[str], limits: Limits) -> Engine:  # noqa: ARG001
+    from discreet.engines.duckdb.relations import open_relation
+
+    return open_relation(relation)
+
+
+def _is_frame(source: object) -> bool:
+    """Rows that can be read twice, unlike those of a reader of batches."""
+    return hasattr(source, "__arrow_c_stream__") and not hasattr(source, "read_next_batch")
+
+
+def _open_frame(frame: Any, columns: Sequence[str], limits: Limits) -> Engine:
+    from discreet.engines.duckdb.driver import open_frame
+
+    return open_frame(frame, columns, limits)
+
+
+def _is_table(source: object) -> bool:
+    return is_loaded_instance(source, "discreet.engines.duckdb.streams", "DatabaseTable")
+
+
+def _is_function(source: object) -> bool:
+    return callable(source) and not hasattr(source, "__arrow_c_stream__")
+
+
+def _open_stream(source: Any, columns: Sequence[str], limits: Limits) -> Engine:
+    from discreet.engines.duckdb.streams import open_streamed
+
+    return open_streamed(source, columns, limits)
+
+
+def _open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
+    from discreet.engines.duckdb.csv_files import open_csv
+
+    return open_csv(paths, listing, limits)
+
+
+def _open_parquet(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
+    from discreet.engines.duckdb.folders import NO_PARTITIONS
+    from discreet.engines.duckdb.parquet import open_parquet
+
+    return open_parquet(paths, listing, NO_PARTITIONS, limits)
+
+
+def _open_folder(path: Path, limits: Limits) -> Engine:
+    from discreet.engines.duckdb.parquet import open_folder
+
+    return open_folder(path, limits)
+
+
+def _begins(start: bytes) -> bool:
+    return start[8:12] == b"DUCK"
+
+
+def _open_table(path: Path, table: str, limits: Limits) -> Engine:
+    from discreet.engines.duckdb.database_files import open_duckdb_table
+
+    return open_duckdb_table(path, table, limits)
+
+
+def _check_schema(schema: Schema) -> None:
+    """Whatever a schema declares can be read."""
+
+
+_SETTINGS = "a relation follows the settings of its connection"
+
+ENGINE = EngineKind(
+    name="duckdb",
+    check_schema=_check_schema,
+    given=(
+        # A relation has the Arrow interface as well: it comes first.
+        Given("a DuckDB relation", "the relation", _is_relation, _open_relation, _SETTINGS),
+        Given("an Arrow table, a Polars or pandas frame", "the frame", _is_frame, _open_frame),
+        Given("a DatabaseTable", "the stream", _is_table, _open_stream),
+        Given("a function that opens a new Arrow stream each time it is called", "the stream", _is_function, _open_stream),
+    ),
+    files=(Files(".parquet", _open_parquet, _open_folder), Files(".csv", _open_csv)),
+    tables=(Tables("a DuckDB", _begins, _open_table),),
+)

@@ -13,7 +13,7 @@ from discreet.engines.duckdb.csv_lines import csv_header, row_blocks
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.driver import STAGED, TEXT, counted
-from discreet.engines.duckdb.files import Listing, listed_snapshot
+from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import InternalError, SourceError

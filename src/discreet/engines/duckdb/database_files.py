@@ -17,7 +17,7 @@ from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quoted
 from discreet.engines.duckdb.driver import cube_of, described
-from discreet.engines.duckdb.files import database_snapshot
+from discreet.engines.files import database_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError, did_you_mean

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,10 +21,11 @@ LIMB = 2**32
 
 _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DAY = 86_400 * 10**9
+_LAST = 2**63 - 1
 _FEW_WORDS = 8
 """This many comparisons take as long as a join, where texts are stored without a dictionary; 16 take longer."""
 _MOST_MEMBERS = 255
-"""Of an enumeration whose members are numbers of one byte."""
+"""The largest size of an enumeration whose members are numbers of one byte."""
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 
 
@@ -173,6 +175,20 @@ def _date_code(path: NumberPath, kind: ColumnType) -> str:
     )
 
 
+def _is_day(name: str, kind: ColumnType, day: dt.date) -> str:
+    """A text or date equal to the day, or a timestamp from its beginning to that of the next day."""
+    column, shown = quoted(name), f"'{day.isoformat()}'"
+    if kind.kind == "text":
+        return f"CAST({column} AS VARCHAR) COLLATE C = {shown}"
+    if kind.kind == "date":
+        return f"{column} = CAST({shown} AS DATE)"
+    if kind.shown == "TIMESTAMP_NS":
+        start = (day.toordinal() - dt.date(1970, 1, 1).toordinal()) * _DAY
+        return f"epoch_ns({column}) BETWEEN {max(start, -_LAST)} AND {min(start + _DAY - 1, _LAST)}"
+    after = "10000-01-01" if day == dt.date.max else (day + dt.timedelta(days=1)).isoformat()
+    return f"({column} >= CAST({shown} AS {kind.shown}) AND {column} < CAST('{after}' AS {kind.shown}))"
+
+
 def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
     """Days by flooring integers: casts from nanoseconds round, and bounds may be beyond the range of nanoseconds."""
     count = f"epoch_ns({name})"  # null for the infinities
@@ -214,6 +230,7 @@ DUCKDB = Dialect(
     text=_text,
     listed=_listed,
     lookup=_lookup,
+    is_day=_is_day,
     date_code=_date_code,
     sums=_sums,
     grouped=_grouped,

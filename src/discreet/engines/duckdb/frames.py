@@ -31,12 +31,6 @@ def declared(frame: Any, columns: Sequence[str]) -> tuple[ArrowOnly, list[str]]:
 
     They are picked by their exact names here, because the driver ignores case and renames the second of two equal names.
     """
-    if not hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "read_next_batch"):
-        raise SourceError(
-            f"source: {type(frame).__name__} is not a table that can be read twice; "
-            "pass a path, an Arrow table, a Polars or pandas frame, a DuckDB relation, a Spark DataFrame, a DatabaseTable, "
-            "or a function that opens a new Arrow stream each time it is called"
-        )
     names = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
     known = [name for name in columns if name in names]
     twice = [name for name in known if names.count(name) > 1]

@@ -7,6 +7,7 @@ which the driver cannot all hold, come from `parquet_days`. That its pages can b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from discreet.cube.cube import Cube
@@ -15,16 +16,16 @@ from discreet.engines.base import ColumnType, Engine, Header, check_same
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import PARQUET, quoted
 from discreet.engines.duckdb.driver import TEXT, cube_of, described, file_literal
-from discreet.engines.duckdb.files import Listing, listed_snapshot
-from discreet.engines.duckdb.folders import Partitions
+from discreet.engines.duckdb.folders import Partitions, parquet_files, partitions_of
 from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
 from discreet.engines.duckdb.partitions import file_axis, with_partitions
+from discreet.engines.files import Listing, file_snapshot, listed_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
 
-__all__ = ["open_parquet"]
+__all__ = ["open_folder", "open_parquet"]
 
 _DAYS = "discreet_days"
 _MILLISECONDS = ColumnType("date", "TIMESTAMP in milliseconds")
@@ -45,6 +46,17 @@ def open_parquet(paths: Sequence[Path], listing: Listing, partitions: Partitions
             names.
     """
     return _ParquetEngine(paths, listing, partitions, limits)
+
+
+def open_folder(folder: Path, limits: Limits) -> Engine:
+    """An engine over all Parquet files of a folder.
+
+    Raises:
+        SourceError: as `open_parquet`, `parquet_files` and `partitions_of`, or one file is there under two names.
+    """
+    paths = parquet_files(folder)
+    file_snapshot(paths)
+    return open_parquet(paths, partial(parquet_files, folder), partitions_of(folder, paths), limits)
 
 
 class _ParquetEngine:

@@ -16,8 +16,8 @@ from discreet.cube.cube import Cube, compact, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment, NumberPath
 from discreet.domain.codes import NULL
 from discreet.domain.schema import Number
+from discreet.engines.duckdb.driver import TEXT
 from discreet.engines.duckdb.folders import Partitions
-from discreet.engines.reference import label, number_target
 
 __all__ = ["file_axis", "with_partitions"]
 
@@ -36,13 +36,15 @@ def with_partitions(cube: Cube, partitions: Partitions, axes: Sequence[KeyAxis],
         axes: all axes, in order.
         moments: all moments, in order.
     """
+    from discreet.engines.reference import label, number_target  # only folders that name columns need it
+
     place = {name: position for position, name in enumerate(partitions.names)}
     files, shape = cube.keys[:, 0], (len(cube.rows), len(moments))
     keys = np.empty((len(cube.rows), len(axes)), dtype=np.int64)
     own_axes = iter(cube.keys.T[1:])
     for i, axis in enumerate(axes):
         if axis.name in place:
-            labels = [label(axis, values[place[axis.name]]) for values in partitions.values]
+            labels = [label(axis, values[place[axis.name]], TEXT) for values in partitions.values]
             keys[:, i] = np.array(labels, dtype=np.int64)[files]
         else:
             keys[:, i] = next(own_axes)
@@ -51,7 +53,7 @@ def with_partitions(cube: Cube, partitions: Partitions, axes: Sequence[KeyAxis],
     own_moments = iter(zip(cube.nonnull.T, cube.sums.T, strict=True))
     for j, moment in enumerate(moments):
         if moment.name in place:
-            codes = [number_target(moment.path, values[place[moment.name]]) for values in partitions.values]
+            codes = [number_target(moment.path, values[place[moment.name]], TEXT) for values in partitions.values]
             nonnull[:, j] = cube.rows * np.array([code is not None for code in codes], dtype=np.int64)[files]
             steps: NDArray[Any] = np.array([0 if code is None else code - moment.path.low for code in codes], dtype=kind)
             rows: NDArray[Any] = cube.rows.astype(kind)

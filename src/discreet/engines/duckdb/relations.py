@@ -25,7 +25,7 @@ from discreet.engines.sql import aggregate_sql, answer_names
 from discreet.errors import InternalError, SourceError
 from discreet.exact.processes import check_process, this_process
 
-__all__ = ["is_relation", "open_relation"]
+__all__ = ["open_relation"]
 
 
 class _Turns:
@@ -46,11 +46,6 @@ if hasattr(os, "register_at_fork"):
 _SCAN = "discreet_scan"
 _PATIENCES = [0.001 * 2**turn for turn in range(10)]  # a second in all
 _PATIENCE = 60.0  # seconds to wait for another reading, before anything is charged
-
-
-def is_relation(source: object) -> bool:
-    """True if a source is a DuckDB relation."""
-    return isinstance(source, duckdb.DuckDBPyRelation)
 
 
 def open_relation(relation: duckdb.DuckDBPyRelation) -> Engine:
@@ -108,7 +103,7 @@ class _RelationEngine:
             yield cube_of(columns, axes, moments)
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Nothing to close: the engine did not open anything."""
 
     def _statement(self, name: str, scans: Sequence[CubeRequest]) -> str:
         """The answers of the scans, one below the other."""

@@ -24,7 +24,7 @@ from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import ArgumentError, SourceError, printed
 
-__all__ = ["DatabaseTable", "is_streamed", "open_streamed"]
+__all__ = ["DatabaseTable", "open_streamed"]
 
 _TOGETHER = 2**20  # rows that are counted at once, where a stream is counted for several scans
 _EXTRA = "install the extra: pip install 'discreet[adbc]', and the ADBC driver of your database"
@@ -54,11 +54,6 @@ class DatabaseTable:
             raise ArgumentError(f"connect={printed(self.connect)}: must be a function that gives a new connection each time")
         if not isinstance(self.table, str) or "\0" in self.table or not all(self.table.split(".")):
             raise ArgumentError(f"table={printed(self.table)}: must be the name of a table, or 'schema.table'")
-
-
-def is_streamed(source: object) -> bool:
-    """True if a source is opened anew for each reading."""
-    return isinstance(source, DatabaseTable) or (callable(source) and not hasattr(source, "__arrow_c_stream__"))
 
 
 def open_streamed(source: DatabaseTable | Callable[[], Any], columns: Sequence[str], limits: Limits) -> Engine:

@@ -149,23 +149,36 @@ def _date_code(path: NumberPath, kind: ColumnType) -> str:
     column, name = path.column, quoted(path.name)
     if not isinstance(column, Date):
         raise InternalError(f"column '{path.name}': is not a date")
-    if kind.kind == "text":
-        infinite, day = "false", f"unix_date(CASE WHEN {_matches(name, _DATE)} THEN TRY_CAST({name} AS DATE) END)"
-    elif kind.kind == "date":
-        infinite, day = f"unix_date({name}) IN ({_LAST_DAY}, -{_LAST_DAY})", f"unix_date({name})"
+    infinite = "false"
+    if kind.kind == "date":
+        infinite = f"unix_date({name}) IN ({_LAST_DAY}, -{_LAST_DAY})"
     elif kind.shown == TIMESTAMP_NTZ:
         ends = ", ".join(f"CAST('{end}' AS TIMESTAMP_NTZ)" for end in _INFINITE_NTZ)
-        infinite, day = f"{name} IN ({ends})", f"unix_date(CAST({name} AS DATE))"
-    else:
-        # An instant: its day in UTC, whatever the time zone of the session.
-        ticks = f"unix_micros({name})"
-        infinite = f"{ticks} IN ({_LAST_TICK}, -{_LAST_TICK})"
-        day = f"({ticks} div {_DAY} - CASE WHEN {ticks} % {_DAY} < 0 THEN 1 ELSE 0 END)"
-    code = f"(CAST({day} AS BIGINT) - {(column.first - dt.date(1970, 1, 1)).days})"
+        infinite = f"{name} IN ({ends})"
+    elif kind.kind == "timestamp":
+        infinite = f"unix_micros({name}) IN ({_LAST_TICK}, -{_LAST_TICK})"
+    code = f"(CAST({_day(name, kind)} AS BIGINT) - {column.first_day})"
     return (
         f"(CASE WHEN {code} IS NULL OR {infinite} THEN NULL WHEN {code} <= {path.low} THEN {path.low} "
         f"WHEN {code} >= {path.high} THEN {path.high} ELSE {code} END)"
     )
+
+
+def _day(name: str, kind: ColumnType) -> str:
+    """The days from 1970-01-01 to the day of a cell, which is no infinity."""
+    if kind.kind == "text":
+        return f"unix_date(CASE WHEN {_matches(name, _DATE)} THEN TRY_CAST({name} AS DATE) END)"
+    if kind.kind == "date":
+        return f"unix_date({name})"
+    if kind.shown == TIMESTAMP_NTZ:
+        return f"unix_date(CAST({name} AS DATE))"
+    # An instant: its day in UTC, whatever the time zone of the session.
+    ticks = f"unix_micros({name})"
+    return f"({ticks} div {_DAY} - CASE WHEN {ticks} % {_DAY} < 0 THEN 1 ELSE 0 END)"
+
+
+def _is_day(name: str, kind: ColumnType, day: dt.date) -> str:
+    return f"{_day(quoted(name), kind)} = {(day - dt.date(1970, 1, 1)).days}"
 
 
 def _sums(path: NumberPath, j: int) -> list[str]:
@@ -198,6 +211,7 @@ SPARK = Dialect(
     text=_text,
     listed=lambda _path, _i, _keys: None,
     lookup=_lookup,
+    is_day=_is_day,
     date_code=_date_code,
     sums=_sums,
     # Not GROUP BY ALL: under a setting ALL is a reserved word. Neither aliases nor positions, which are settings too.

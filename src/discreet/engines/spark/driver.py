@@ -33,7 +33,7 @@ from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.exact.processes import check_process, this_process
 
-__all__ = ["SparkEngine", "is_spark_frame", "open_spark_frame", "open_spark_text"]
+__all__ = ["SparkEngine", "open_spark_frame", "open_spark_text"]
 
 _JAVA = 17
 _TABLE = "{discreet_source}"  # what the driver replaces by the frame; there is no other brace in a statement
@@ -96,10 +96,10 @@ class SparkEngine:
         return self._counted(self._placed([(axes, moments)]), axes, moments)
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
-        """Files whose identity is compared are read for each scan; the columns of other frames are read once and kept.
+        """Files with an identity are read for each scan; the columns of other frames are read once and kept.
 
-        They are kept by the executors, in memory and on their disks, and are not read again when some are lost: the
-        release fails then.
+        The executors keep these columns, in memory and on their disks. They are not read again if some are lost: then the
+        release fails.
         """
         if self._files is not None:
             yield from (self.aggregate(axes, moments) for axes, moments in scans)
@@ -109,7 +109,7 @@ class SparkEngine:
         yield from [self._counted(kept, axes, moments) for axes, moments in scans]
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Nothing to close: the engine did not open anything."""
 
     def _placed(self, scans: Sequence[CubeRequest]) -> Any:
         """The columns of the scans, called by their places."""
@@ -131,17 +131,11 @@ class SparkEngine:
 
 @contextmanager
 def _constant() -> Iterator[None]:
-    """Whatever the driver, its gateway or its network raises quotes values: it becomes the constant error."""
+    """Every error of the driver, its gateway or its network may quote values: it becomes the constant error."""
     try:
         yield
     except Exception:  # noqa: BLE001
         raise unreadable() from None
-
-
-def is_spark_frame(source: object) -> bool:
-    """True if a source is a Spark DataFrame, without importing the driver."""
-    kind = type(source)
-    return kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
 
 
 def open_spark_frame(frame: Any, columns: Sequence[str]) -> Engine:

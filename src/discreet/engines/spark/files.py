@@ -1,9 +1,9 @@
 """The files behind a Spark source, and their metadata in the file system: an identity that costs no scan.
 
-Only for a frame that is nothing but files, listed once when it was made: then the files that are there now, with their
-lengths, times and tags, determine whether the driver still reads the same. Where that is not sure there is no such identity:
-views, filters, copies in memory, tables with a log or with partitions in a catalogue, sessions of Spark Connect, file
-systems that do not record when a file was written, files of other machines.
+Only for a frame that is nothing but files, listed once when it was made: then the files that exist now, with their
+lengths, times and tags, determine whether the driver still reads the same. If this is not certain, the source has no such
+identity: views, filters, copies in memory, tables with a log or with partitions in a catalogue, sessions of Spark Connect,
+file systems that do not record when a file was written, files of other machines.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from discreet.engines.duckdb.files import check_distinct
+from discreet.engines.files import check_distinct
 from discreet.errors import SourceError
 
 __all__ = ["FileFacts", "FrameFiles", "check_names", "facts_of", "files_of_path", "files_of_table"]
@@ -157,11 +157,11 @@ def facts_of(statuses: str, *, at_hand: bool) -> tuple[FileFacts, ...] | None:
         said = _STATUS.search(status)
         if said is None or not int(said[3]):
             return None
-        name, beside = said[1], (0, 0)
+        name, local = said[1], (0, 0)
         if name.startswith(_LOCAL):
             if not at_hand:
                 return None  # another machine of the cluster may have another file of this name
             seen = Path(name.removeprefix(_LOCAL)).stat()
-            beside = seen.st_mtime_ns, seen.st_ino
-        facts.append((name, int(said[2]), int(said[3]), tuple(_TAG.findall(status)), beside))
+            local = seen.st_mtime_ns, seen.st_ino
+        facts.append((name, int(said[2]), int(said[3]), tuple(_TAG.findall(status)), local))
     return tuple(sorted(facts))

@@ -125,13 +125,13 @@ class Proposal:
         while pending.size:
             x = discrete_gaussian_around(family, numerators[pending], denominators[pending], self.bits)
             centres = Centres(numerators[pending], denominators[pending], pending.size).split(slice(None))
-            yes = self._kept(x - centres.whole, centres, excess[pending], over[pending], octave)
+            yes = self._keep(x - centres.whole, centres, excess[pending], over[pending], octave)
             drawn = _holding(drawn, x)
             drawn[pending[yes]] = x[yes]
             pending = pending[~yes]
         return drawn
 
-    def _kept(
+    def _keep(
         self, steps: Integers, centres: Stretch, excess: NDArray[np.int64], over: NDArray[np.int64], octave: int
     ) -> NDArray[np.bool_]:
         """Which are kept, each with probability exp(-steps(steps - 2f)·excess/(over·2^octave·2 sigma2)), exactly."""
@@ -152,7 +152,7 @@ def _octaves(over: NDArray[np.int64], under: NDArray[np.int64]) -> NDArray[np.in
 
 
 def integers(roots: Integers, sizes: NDArray[np.int64], blocks: NDArray[np.int64], proposal: Proposal) -> Integers:
-    """Splits every root into so many integers, laid end to end; a root's nodes belong to the vector `blocks` says."""
+    """Splits every root into as many integers as `sizes` has for it, end to end; `blocks` names the vector of each root."""
     out = np.zeros(int(sizes.sum()), dtype=roots.dtype)
     out[np.cumsum(sizes) - sizes] = roots
     owner = np.repeat(blocks, sizes)

@@ -23,11 +23,11 @@ from discreet.exact.balls import Ball, ball, enclosure
 from discreet.exact.lattices import exact_product
 from discreet.exact.numbers import Amount, float_up
 from discreet.noise._lazy import LazyUniform
-from discreet.noise._parameters import MOST_SCALE, checked_size, positive
+from discreet.noise._parameters import MOST_SCALE, check_size, positive
 from discreet.noise.bits import Bits
 from discreet.noise.lattice.cones import KNorm, Points, k_norm
 from discreet.noise.single import scalar
-from discreet.noise.single.laws import checked_coverage
+from discreet.noise.single.laws import check_coverage
 
 __all__ = ["KNormCell", "half_widths", "k_norm_noise", "mean_variance"]
 
@@ -41,7 +41,7 @@ _ERROR = 2.0**-28  # that mass, and what the arithmetic of the transform adds
 def k_norm_noise(points: Points, epsilon: Amount, size: SupportsIndex, bits: Bits) -> NDArray[np.int64]:
     """`size` independent integer vectors v in the span of S with P(v) exactly proportional to exp(-epsilon ‖v‖_K).
 
-    A statistic all of whose changes beside the exact totals lie in S is ε-semi-DP once such a v is added.
+    If all changes of a statistic between tables with the same exact totals are in S, the statistic plus v is ε-semi-DP.
 
     Args:
         points: S, integer vectors, each with its negative; see `discreet.noise.lattice.cones.k_norm`.
@@ -53,7 +53,7 @@ def k_norm_noise(points: Points, epsilon: Amount, size: SupportsIndex, bits: Bit
         Integers of shape (size, cells); Python integers where int64 might not hold a number on the way.
     """
     norm, rate = k_norm(points), _checked_epsilon(epsilon)
-    offset = _drawn_offsets(norm, _choice(norm, rate), checked_size(size), bits)
+    offset = _drawn_offsets(norm, _choice(norm, rate), check_size(size), bits)
     steps = scalar.geometric(1 / rate, offset.size * norm.rank, bits).reshape(offset.size, norm.rank)
     coordinates, generators = norm.offsets[offset], norm.generators
     if int(steps.max(initial=1)) * norm.rank * _largest(generators) + _largest(coordinates) >= _INSIDE:
@@ -76,7 +76,7 @@ def _largest(array: NDArray[Any]) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Choice:
-    """How an offset of norm h is drawn in proportion to exp(-epsilon h).
+    """The way to draw an offset of norm h with probability proportional to exp(-epsilon h).
 
     Attributes:
         upto: cumulative integer weights of the offsets, each at least 2^40 exp(-epsilon h).
@@ -92,13 +92,13 @@ class _Choice:
 @lru_cache(maxsize=32)
 def _choice(norm: KNorm, epsilon: Fraction) -> _Choice:
     exponents = [epsilon * height for height in norm.heights]
-    weights = [min(_UNIT, int(_UNIT * Fraction(enclosure(partial(_scaled, x, 1))[1])) + 1) for x in exponents]
-    acceptance = tuple(partial(_scaled, x, Fraction(_UNIT, weight)) for x, weight in zip(exponents, weights, strict=True))
+    weights = [min(_UNIT, int(_UNIT * Fraction(enclosure(partial(_scale, x, 1))[1])) + 1) for x in exponents]
+    acceptance = tuple(partial(_scale, x, Fraction(_UNIT, weight)) for x, weight in zip(exponents, weights, strict=True))
     surely = [min(2**64 - 1, int(2**64 * Fraction(enclosure(bound, at_most=1.0)[0]))) for bound in acceptance]
     return _Choice(np.cumsum(np.array(weights)[norm.height_of]), np.array(surely, dtype=np.uint64), acceptance)
 
 
-def _scaled(exponent: Fraction, factor: Fraction | int) -> Ball:
+def _scale(exponent: Fraction, factor: Fraction | int) -> Ball:
     return ball(factor) * (-ball(exponent)).exp()
 
 
@@ -163,7 +163,7 @@ class KNormCell:
         The smallest with P(|Y| ≤ w) ≥ coverage + 2^-27 while the largest entry of S, over epsilon, is below 400 or so;
         beyond, larger by less than a hundredth of the standard deviation.
         """
-        wanted = checked_coverage(coverage)
+        wanted = check_coverage(coverage)
         masses, step, slack = _masses(self)
         enough = np.flatnonzero(np.cumsum(masses) >= float_up(wanted) + _ERROR)
         far = _far(self, 1 - wanted)

@@ -119,7 +119,7 @@ def _facets(given: list[Point]) -> tuple[tuple[tuple[Fraction, ...], ...], NDArr
 
 
 def _fits(points: list[Point]) -> bool:
-    """Whether all of the method stays in int64: rays consist of minors of the points, and two are combined at a time."""
+    """True if all of the method stays in int64: rays consist of minors of the points, and two are combined at a time."""
     size = len(points[0])
     longest = max(1 + sum(entry * entry for entry in point) for point in points)
     minor2: int = longest**size  # Hadamard: the square of every minor is at most that
@@ -177,7 +177,7 @@ def _vertices(faces: list[_Face], size: int) -> list[int]:
 
 
 def _triangulated_boundary(facets: list[_Face]) -> tuple[tuple[int, ...], ...]:
-    """Every facet cut into simplices: its first vertex joined with those of its faces that do not contain it."""
+    """Every facet cut into simplices: its first vertex joined with the simplices of its faces that do not contain it."""
     known: dict[_Face, list[tuple[int, ...]]] = {}
 
     def cut(face: _Face) -> list[tuple[int, ...]]:

@@ -2,9 +2,9 @@
 
 With q = exp(-1/scale), v = G - G' for independent uniform weak compositions G, G' of r in d parts, where r has a mass
 proportional to (C(r + d - 1, d - 1) q^r)² (docs/proofs/lattice-knorm.md, Theorem L2). Neither r nor a composition is ever
-drawn. The d - 1 bars that separate the parts of G and those of G' lie among 0, …, r; merged, they are a word of bars of
-either kind, with gaps in between. The gaps are independent geometrics of ratio q². The word has a probability proportional
-to q^(2j), where j counts its rises, the places where a bar of G follows directly on one of G' (Theorem L2.1).
+drawn. The d - 1 bars that separate the parts of G, and the d - 1 bars of G', are among 0, …, r; merged, they are a word of
+bars of either kind, with gaps in between. The gaps are independent geometrics of ratio q². The word has a probability
+proportional to q^(2j), where j counts its rises, the places where a bar of G follows directly on one of G' (Theorem L2.1).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclosure, sign
 from discreet.exact.numbers import Amount
 from discreet.noise._lazy import LazyUniform
-from discreet.noise._parameters import MOST_SCALE, checked_size, positive
+from discreet.noise._parameters import MOST_SCALE, check_size, positive
 from discreet.noise.bits import Bits
 from discreet.noise.single import scalar
 from discreet.noise.single.laws import smallest
@@ -51,7 +51,7 @@ def sum_zero_laplace(scale: Amount, sizes: NDArray[np.int64], bits: Bits) -> NDA
     gaps: NDArray[Any] = scalar.geometric(t / 2, word.size, bits)
     if float(gaps.sum(dtype=np.float64)) >= _INSIDE:
         gaps = gaps.astype(object)
-    return _narrowed(_noise(cells, word, gaps))
+    return _narrow(_noise(cells, word, gaps))
 
 
 def _checked_sizes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -60,7 +60,7 @@ def _checked_sizes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         raise ArgumentError("sizes: must be a one-dimensional array of integers, the number of cells of every block")
     if array.size and not int(array.min()) >= 1:
         raise ArgumentError(f"sizes: holds {int(array.min())}; every block has at least one cell, so leave empty ones out")
-    checked_size(int(array.sum(dtype=np.float64)), "sizes")  # a double neither overflows nor errs below 2^53
+    check_size(int(array.sum(dtype=np.float64)), "sizes")  # a double neither overflows nor errs below 2^53
     return array.astype(np.int64, copy=False)
 
 
@@ -80,7 +80,7 @@ def _noise(cells: NDArray[np.int64], word: NDArray[np.bool_], gaps: NDArray[Any]
     return np.diff(difference, prepend=0)
 
 
-def _narrowed(values: NDArray[Any]) -> NDArray[Any]:
+def _narrow(values: NDArray[Any]) -> NDArray[Any]:
     """As int64 where all values fit."""
     if values.dtype == object and max(map(abs, values.tolist()), default=0) < 1 << 63:
         return values.astype(np.int64)
@@ -90,14 +90,14 @@ def _narrowed(values: NDArray[Any]) -> NDArray[Any]:
 def _words(scale: Fraction, bars: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]:
     """Per block a word of bars[g] bars of G (true) and as many of G' (false), P(w) proportional to q^(2 rises of w)."""
     upper = _upper_ends(scale, bars, bits)
-    return _joined(bars, upper, _uniform_subsets(bars, _per_block(upper, bars), bits))
+    return _join_rises(bars, upper, _uniform_subsets(bars, _per_block(upper, bars), bits))
 
 
-def _joined(bars: NDArray[np.int64], upper: NDArray[np.bool_], lower: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The word whose rises go from the bars of G' in `lower` up to those of G in `upper`, as many in either per block.
+def _join_rises(bars: NDArray[np.int64], upper: NDArray[np.bool_], lower: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The word whose rises go from the bars of G' in `lower` to the bars of G in `upper`, equally many in each block.
 
-    Any two such subsets belong to exactly one word: a bar of G comes after those bars of G' that are not after the lower
-    end of the last rise up to it, and after no other.
+    Any two such subsets belong to exactly one word: a bar of G comes after exactly the bars of G' that are not after the
+    lower end of the last rise up to it.
     """
     starts = np.repeat(np.cumsum(bars) - bars, bars)
     ends_of_lower = np.append(0, np.flatnonzero(lower) + 1)  # over all blocks, as the count of rises is
@@ -112,17 +112,18 @@ def _joined(bars: NDArray[np.int64], upper: NDArray[np.bool_], lower: NDArray[np
 def _upper_ends(scale: Fraction, bars: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]:
     """Per block a subset X of its p bars with P(X) proportional to C(p, |X|) q^(2|X|).
 
-    Bars that are chosen independently with probability q/(1 + q), that of an odd geometric, are a subset X with a
-    probability proportional to q^|X|. It is kept with a probability proportional to C(p, |X|) q^|X|, and else drawn again.
+    Bars that are chosen independently with probability q/(1 + q), the probability that a geometric is odd, are a subset X
+    with a probability proportional to q^|X|. It is kept with a probability proportional to C(p, |X|) q^|X|; otherwise it is
+    drawn again.
     """
     chosen = (scalar.geometric(scale, int(bars.sum()), bits) & 1).astype(bool)
-    rejected = ~_kept(scale, bars, _per_block(chosen, bars), bits)
+    rejected = ~_keep(scale, bars, _per_block(chosen, bars), bits)
     if rejected.any():  # each with a probability of at most 1/2
         chosen[np.repeat(rejected, bars)] = _upper_ends(scale, bars[rejected], bits)
     return chosen
 
 
-def _kept(scale: Fraction, bars: NDArray[np.int64], chosen: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]:
+def _keep(scale: Fraction, bars: NDArray[np.int64], chosen: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]:
     """Independently true with probability f(j)/max f, f(j) = C(p, j) q^j, for p = bars[g] and j = chosen[g]."""
     sizes, of_size = np.unique(bars, return_inverse=True)
     width = int(chosen.max(initial=0)) + 1
@@ -151,7 +152,7 @@ def _keeping(scale: Fraction, p: int, j: int) -> Ball:
 
 @lru_cache(maxsize=1 << 12)
 def _mode(scale: Fraction, p: int) -> int:
-    """Where f(j) = C(p, j) q^j is largest: the first j with f(j + 1) < f(j), that is (p - j) q < j + 1."""
+    """The j with the largest f(j) = C(p, j) q^j: the first j with f(j + 1) < f(j), that is (p - j) q < j + 1."""
 
     def falls(j: int) -> bool:
         return sign(lambda: j + 1 - (p - j) * (-1 / ball(scale)).exp()) > 0

@@ -48,7 +48,7 @@ def draw(table: Envelope, size: int, bits: Bits) -> NDArray[np.int64]:
 
 
 def draw_around(table: Envelope, centres: Centres, bits: Bits) -> NDArray[np.int64]:
-    """One draw about every centre, from the table of a family `centred`. Python integers as in `draw`."""
+    """One draw about every centre, from the table of a family `centred_weights`. Python integers as in `draw`."""
     out: NDArray[Any] = np.empty(centres.size, dtype=np.int64)
     scratch = _Scratch(min(centres.size, STRIDE))
     for start in range(0, centres.size, _FAMILY_CHUNK):
@@ -215,7 +215,7 @@ def _second_test(
 
 
 def _compare(v: NDArray[np.uint64], a: NDArray[np.float64], margin: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Where V < A for sure, and where that is not sure, V being known to 64 bits; NaN is never sure."""
+    """The places where V < A for sure, and the places that are not sure. V is known to 64 bits; NaN is never sure."""
     known = (v >> np.uint64(11)).astype(np.float64) * 2.0**-53  # V lies in [known, known + 2^-53]
     yes = known <= a * (1 - margin) - _SLACK
     no = known >= a * (1 + margin) + _SLACK

@@ -1,7 +1,7 @@
 """Block envelopes: an immutable table from which a law is drawn exactly (docs/proofs/noise.md, Lemma D).
 
-The integers are cut into blocks of width 2^shift and two tails. A block b owns n_b of 2^16 equally likely cells, so many
-that n_b · unit ≥ p(x) for every x of the block, p being the unnormalised weights. A draw takes a uniform cell, a uniform
+The integers are cut into blocks of width 2^shift and two tails. A block b owns n_b of 2^16 equally likely cells, with
+n_b · unit ≥ p(x) for every x of the block, where p are the unnormalised weights. A draw takes a uniform cell, a uniform
 x of its block, and accepts when V < A(x) = p(x)/(n_b · unit), V uniform. In a tail that starts at distance T, x = T + y
 with y geometric of the scale r by which p falls at least, and A(x) = p(x) e^{y/r}/(n unit 2^shift (1 - e^{-1/r})). Cells
 that no block owns reject. Each accepted x then has probability exactly proportional to p(x).
@@ -35,8 +35,8 @@ _TINY = 2.0**-1000
 class Envelope:
     """The table of one law, or of a family of laws cut into equal parts that share the cells.
 
-    Blocks are numbered from the left; then come the right tail, the left tail, and "no block". A part's blocks follow
-    those of the part before.
+    Blocks are numbered from the left; then come the right tail, the left tail, and "no block". The blocks of a part follow
+    the blocks of the previous part.
 
     Attributes:
         weights: the law; of a family, any part, since they differ in their bounds alone.
@@ -64,7 +64,7 @@ class Envelope:
         return {period - 3: 1, period - 2: -1}.get(block % period, 0)
 
     def tail_start(self, side: int) -> int:
-        """Where the tail of that side starts, as a distance from 0: blocks cover [-reach 2^shift, reach 2^shift)."""
+        """The start of the tail on that side, as a distance from 0: blocks cover [-reach 2^shift, reach 2^shift)."""
         return (self.weights.reach << self.weights.shift) + (side < 0)
 
     def cell_weight(self, block: int) -> Ball:
@@ -101,26 +101,26 @@ def build(weights: Weights, cells: int = CELLS) -> Envelope:
     factor = np.append(1 / width[:-2], [np.nan, np.nan, np.nan])
     return Envelope(
         weights=weights,
-        packed=_frozen(np.repeat(packed, owned).astype(np.int32)),
-        block_of=_frozen(np.repeat(np.arange(owned.size), owned).astype(np.uint16)),
-        high=_frozen(np.append(high, 0).astype(np.uint32)),
-        owned=_frozen(owned),
-        factor=_frozen(factor),
+        packed=_freeze(np.repeat(packed, owned).astype(np.int32)),
+        block_of=_freeze(np.repeat(np.arange(owned.size), owned).astype(np.uint16)),
+        high=_freeze(np.append(high, 0).astype(np.uint32)),
+        owned=_freeze(owned),
+        factor=_freeze(factor),
         units=(unit,),
     )
 
 
 def stack(parts: Sequence[Envelope]) -> Envelope:
-    """One table of a family from those of its parts, which all have as many blocks."""
+    """One table of a family from the tables of its parts, which all have the same number of blocks."""
     first, blocks = parts[0], parts[0].owned.size
     numbered = [part.block_of + np.uint16(i * blocks) for i, part in enumerate(parts)]
     return Envelope(
         weights=first.weights,
-        packed=_frozen(np.concatenate([part.packed for part in parts])),
-        block_of=_frozen(np.concatenate(numbered)),
-        high=_frozen(np.concatenate([part.high for part in parts])),
-        owned=_frozen(np.concatenate([part.owned for part in parts])),
-        factor=_frozen(np.concatenate([part.factor for part in parts])),
+        packed=_freeze(np.concatenate([part.packed for part in parts])),
+        block_of=_freeze(np.concatenate(numbered)),
+        high=_freeze(np.concatenate([part.high for part in parts])),
+        owned=_freeze(np.concatenate([part.owned for part in parts])),
+        factor=_freeze(np.concatenate([part.factor for part in parts])),
         units=tuple(part.units[0] for part in parts),
     )
 
@@ -161,6 +161,6 @@ def _unit(most: NDArray[np.float64], cells: int) -> float:
     return high
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+def _freeze(array: NDArray[Any]) -> NDArray[Any]:
     array.flags.writeable = False
     return array

@@ -124,7 +124,6 @@ def test_empty_names_are_refused_and_nothing_is_imported(monkeypatch: pytest.Mon
     for name in ("spark:", "spark:  "):
         with pytest.raises(dp.SourceError, match="name a table or a path"):
             open_source(name, PERSONS)
-    assert not module.is_spark_frame(object())
 
 
 def test_marks_beyond_measure_are_refused_by_name() -> None:

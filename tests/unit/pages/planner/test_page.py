@@ -6,7 +6,9 @@ import base64
 import hashlib
 import json
 import re
+from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from tests.builders import plan_text
@@ -44,10 +46,16 @@ def run(*arguments):
     return found.exit_code, found.output
 
 
-def planner(folder, name="plan.toml"):
+@cache
+def page_of(name, text):
+    """The page of the plan file in this folder; `text`, which it holds, is what a page depends on."""
     code, output = run(name, "--html", "page.html")
     assert code == 0, output
-    html = (folder / "page.html").read_text(encoding="utf-8")
+    return Path("page.html").read_text(encoding="utf-8")
+
+
+def planner(folder, name="plan.toml"):
+    html = page_of(name, (folder / name).read_text(encoding="utf-8"))
     return html, json.loads(re.search(r'<script type="application/json" id="plan">(.*?)</script>', html, re.DOTALL)[1])
 
 

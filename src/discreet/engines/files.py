@@ -53,8 +53,8 @@ def file_snapshot(paths: Sequence[Path]) -> str:
     """Places, sizes and times of the files.
 
     Raises:
-        SourceError: a file is no longer there, can no longer be read, or has two of the names. Asked before a spend is
-            reserved, nothing is spent.
+        SourceError: a file no longer exists, can no longer be read, or has two of the names. Before the reservation,
+            nothing is spent.
     """
     facts = [fact for _, fact in _facts(paths)]
     return repr([
@@ -96,14 +96,14 @@ def listed_snapshot(paths: Sequence[Path], listing: Listing) -> str:
     return found
 
 
-def database_snapshot(path: Path, beside: Sequence[str]) -> str:
-    """As `file_snapshot`, of a database and of the logs next to it, whose names have these endings; an empty log is ignored.
+def database_snapshot(path: Path, endings: Sequence[str]) -> str:
+    """As `file_snapshot`, of a database and of the logs next to it, whose names have these endings; empty logs are ignored.
 
     The time when the metadata of a file changed is left out: reading a log may set its owner.
 
     Raises:
         SourceError: as `file_snapshot`.
     """
-    logs = [log for log in (Path(f"{path}{ending}") for ending in beside) if log.exists() and log.stat().st_size]
+    logs = [log for log in (Path(f"{path}{ending}") for ending in endings) if log.exists() and log.stat().st_size]
     facts = [fact for _, fact in _facts([path, *logs])]
     return repr([(fact.st_dev, fact.st_ino, fact.st_size, fact.st_mtime_ns) for fact in facts])

@@ -8,6 +8,7 @@ whatever it is, so that a column of invalid cells takes no longer.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -22,7 +23,7 @@ from discreet.engines.base import ColumnType, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quoted
 from discreet.engines.duckdb.driver import STAGED, counted
-from discreet.engines.duckdb.files import database_snapshot
+from discreet.engines.files import database_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql, part_name, parts_of
 from discreet.errors import SourceError, did_you_mean
@@ -35,6 +36,8 @@ _BESIDE = ("-wal", "-journal")
 _WAL_MODE = b"\x02\x02"  # bytes 18 and 19 of the file
 # Bytes that are not UTF-8 are replaced, as in CSV; the default of the module is to raise.
 _TEXT = partial(str, encoding="utf-8", errors="replace")
+
+_TEXT_NAMES = re.compile("CHAR|CLOB|TEXT", re.IGNORECASE)  # the names of types that SQLite takes for text
 
 
 def open_sqlite_table(path: Path, table: str, limits: Limits) -> Engine:
@@ -151,4 +154,5 @@ def _column_type(declared: str, hidden: int) -> ColumnType:
     """Generated columns are hidden; they are computed while they are read, by an expression that may fail on a value."""
     if hidden:
         return ColumnType("other", "a generated column")
-    return ColumnType("any", f"{declared or 'untyped'} cells of SQLite")
+    usual = "text" if _TEXT_NAMES.search(declared) else ""
+    return ColumnType("any", f"{declared or 'untyped'} cells of SQLite", usual=usual)

@@ -1,0 +1,52 @@
+"""All engines, in one tuple, and which of them reads a source."""
+
+from __future__ import annotations
+
+from discreet.engines import duckdb, own, spark, sqlite
+from discreet.engines.kind import EngineKind, Files, Given, Named, OpenFolder, Tables
+
+__all__ = ["ENGINES", "databases", "endings", "file_kind", "folder_kind", "given_kind", "named_kind", "offers", "table_kind"]
+
+ENGINES: tuple[EngineKind, ...] = (own.ENGINE, spark.ENGINE, duckdb.ENGINE, sqlite.ENGINE)
+"""They are asked in this order, and the first that serves a source reads it."""
+
+
+def given_kind(source: object) -> tuple[EngineKind, Given] | None:
+    """The engine that reads a value of a program, and as what; None where no engine does."""
+    return next(((kind, one) for kind in ENGINES for one in kind.given if one.serves(source)), None)
+
+
+def named_kind(source: str) -> tuple[EngineKind, Named] | None:
+    """The engine that reads what a text names by its prefix; None where the text is a path."""
+    return next(((kind, one) for kind in ENGINES for one in kind.named if source.startswith(one.prefix)), None)
+
+
+def table_kind(start: bytes) -> tuple[EngineKind, Tables] | None:
+    """The engine that reads the tables of a file with these first bytes; None where it is no database."""
+    return next(((kind, one) for kind in ENGINES for one in kind.tables if one.begins(start)), None)
+
+
+def file_kind(ending: str) -> tuple[EngineKind, Files] | None:
+    """The engine that reads files whose names end so; None where no engine does."""
+    return next(((kind, one) for kind in ENGINES for one in kind.files if one.ending == ending), None)
+
+
+def folder_kind() -> tuple[EngineKind, OpenFolder]:
+    """The engine that reads folders of files."""
+    return next((kind, one.open_folder) for kind in ENGINES for one in kind.files if one.open_folder)
+
+
+def endings() -> list[str]:
+    """The endings of the files that some engine reads."""
+    return list(dict.fromkeys(one.ending for kind in ENGINES for one in kind.files))
+
+
+def databases() -> str:
+    """The databases whose tables some engine reads, in words that follow "neither"."""
+    return " nor ".join(one.words for kind in ENGINES for one in kind.tables)
+
+
+def offers() -> str:
+    """What a program can pass as a source, in words."""
+    *words, last = [one.words for kind in ENGINES for one in kind.given if one.words]
+    return f"{', '.join(['a path', *words])}, or {last}"

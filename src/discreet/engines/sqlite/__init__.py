@@ -1,0 +1,32 @@
+"""The engine of tables of SQLite database files.
+
+* `driver`: A table of an SQLite database file, read through a cursor
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from discreet.domain.schema import Schema
+from discreet.engines.base import Engine
+from discreet.engines.kind import EngineKind, Tables
+from discreet.engines.resources import Limits
+
+__all__ = ["ENGINE"]
+
+
+def _begins(start: bytes) -> bool:
+    return start == b"SQLite format 3\0"
+
+
+def _open_table(path: Path, table: str, limits: Limits) -> Engine:
+    from discreet.engines.sqlite.driver import open_sqlite_table
+
+    return open_sqlite_table(path, table, limits)
+
+
+def _check_schema(schema: Schema) -> None:
+    """Whatever a schema declares can be read."""
+
+
+ENGINE = EngineKind(name="sqlite", check_schema=_check_schema, tables=(Tables("an SQLite", _begins, _open_table),))
