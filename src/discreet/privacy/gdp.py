@@ -89,7 +89,7 @@ class GDP:
         """The guarantee in plain words."""
         advantage = _profiles.percent_up(self.delta_at(0))
         return (
-            f"Deciding from the results whether one record is in the data is at least as hard as distinguishing two "
+            f"Deciding from the results whether one record is in the data is at least as hard as telling apart two "
             f"normal distributions whose means lie {decimal_up(self.mu)} standard deviations apart: no test detects "
             f"it with a chance that is more than {advantage} above its false alarms."
         )
