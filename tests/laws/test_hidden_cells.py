@@ -25,6 +25,7 @@ from discreet.noise.bits import Bits
 from discreet.plan import shown
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import quote
+from discreet.releases import assemble
 from discreet.releases import publish as module
 from discreet.releases.document import Release
 from discreet.releases.evaluate import run_scans
@@ -211,7 +212,7 @@ def test_a_number_of_rows_that_passes_for_that_of_the_printed_rows_is_noticed(mo
 
 
 def test_another_row_that_is_hidden_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.releases.assemble.hidden_labels", lambda _plan, _group: frozenset({0}))
+    monkeypatch.setattr(assemble, "hidden_labels", lambda _plan, _group: frozenset({0}))
     with pytest.raises(AssertionError):
         test_a_required_column_is_dropped_in_every_request()
 

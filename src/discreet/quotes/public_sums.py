@@ -83,7 +83,7 @@ def sums_of_frame(plan: Plan, exact_totals: ExactTotals | None, groups: tuple[Gr
 
 
 def sums_shown(sums: PublicSums, shown: NDArray[np.bool_], hidden: NDArray[np.bool_]) -> PublicSums:
-    """The public sums of some of the cells.
+    """The public sums of some of the cells (proof N1).
 
     A sum in which a hidden cell takes part is the most that its other cells can add up to; a cell in which no row can be
     takes no part in any. The number of rows thus never passes for the number of those that count.

@@ -53,7 +53,7 @@ def all_rows(columns: Sequence[LabelColumn]) -> slice:
 
 
 def printed_rows(columns: Sequence[LabelColumn], rows: slice) -> NDArray[np.bool_] | slice:
-    """Which of some rows are printed, as an index of them; all of them where no label is hidden."""
+    """Which of some rows are printed, as an index of them (proof N1); all of them where no label is hidden."""
     hiding = [column for column in columns if column.hidden]
     if not hiding:
         return slice(None)
