@@ -24,7 +24,7 @@ from discreet.cube.queries import Query
 from discreet.plan.plan import Plan
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Quote
-from discreet.releases.assemble import estimated, frames
+from discreet.releases.assemble import estimate_statistics, frames
 from discreet.statistics.count_tables import TablesRecipe
 from discreet.statistics.means import MeanRecipe
 from discreet.statistics.quantile import QuantileRecipe
@@ -105,9 +105,9 @@ def compare(name: str, request: Plan) -> bool:
     """Whether the estimates of a request stay below the bound; what was measured is printed."""
     asked = quote(request, dp.ZCDP(1))
     noisy = noisy_answers(asked)
-    first = timed(lambda: (estimated(asked, noisy), frames(asked, noisy)))  # with the laws of the intervals
+    first = timed(lambda: (estimate_statistics(asked, noisy), frames(asked, noisy)))  # with the laws of the intervals
     pairs = [
-        (timed(lambda: (estimated(asked, noisy), frames(asked, noisy))), timed(lambda: plain(asked, noisy)))
+        (timed(lambda: (estimate_statistics(asked, noisy), frames(asked, noisy))), timed(lambda: plain(asked, noisy)))
         for _ in range(RUNS)
     ]
     ours, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))

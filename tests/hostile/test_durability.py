@@ -20,7 +20,7 @@ import discreet as dp
 from discreet.exact import files as durable
 from discreet.ledger import Ledger, store
 from discreet.plan import sizes as limits
-from discreet.releases.files import TABLE, copied, draft_folder, placed, write_part
+from discreet.releases.files import TABLE, copy_table, draft_folder, place_draft, write_part
 from discreet.session import folders as large_files
 
 ROWS = pl.DataFrame({"g": [*range(50)], "count": [*range(50)]})
@@ -82,7 +82,7 @@ def test_a_part_is_on_disk_to_its_last_byte_before_anybody_hears_of_it(tmp_path:
 def test_a_table_has_its_name_on_disk_once_it_is_placed(tmp_path: Path, watched: Watched) -> None:
     draft = draft_folder(tmp_path)
     write_part(draft.path, 0, 0, ROWS)
-    placed(draft.path, tmp_path)
+    place_draft(draft.path, tmp_path)
     assert {entry.name for entry in tmp_path.iterdir()} == {TABLE}
     assert watched.holds(tmp_path)
 
@@ -91,7 +91,7 @@ def test_a_copied_table_is_on_disk_with_every_file_before_it_gets_its_name(tmp_p
     draft, other = draft_folder(tmp_path), tmp_path / "other"
     parts = [write_part(draft.path, 0, 0, ROWS), write_part(draft.path, 1, 50, ROWS.head(7))]
     watched.seen.clear()
-    copied(parts, draft.path, other)
+    copy_table(parts, draft.path, other)
     for name in (Path(part.file).name for part in parts):
         assert watched.holds(other / TABLE / name)
     assert watched.holds(other / TABLE)  # the draft folder, synced before it got this name
@@ -100,7 +100,7 @@ def test_a_copied_table_is_on_disk_with_every_file_before_it_gets_its_name(tmp_p
 
 def test_the_names_in_a_folder_are_synced(tmp_path: Path, watched: Watched) -> None:
     (tmp_path / "one").write_bytes(b"1")
-    durable.synced(tmp_path)
+    durable.sync_folder(tmp_path)
     assert watched.holds(tmp_path)
 
 

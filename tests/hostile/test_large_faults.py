@@ -114,10 +114,12 @@ class Failing:
         self.nth, self.lasting, self.seen, self.struck = nth, lasting, 0, False
 
     def patched(self, patch: pytest.MonkeyPatch) -> None:
-        for name in ("draft_folder", "write_part", "placed", "synced", "problem_of"):
-            for module in (parts, large_files, sys.modules["discreet.releases.publish"]):
-                if hasattr(module, name):
-                    patch.setattr(module, name, self._guarded(getattr(module, name)))
+        for name in ("draft_folder", "write_part", "place_draft", "sync_folder", "problem_of"):
+            modules = parts, large_files, sys.modules["discreet.releases.publish"]
+            homes = [module for module in modules if hasattr(module, name)]
+            assert homes, f"nothing is called {name} any more"
+            for module in homes:
+                patch.setattr(module, name, self._guarded(getattr(module, name)))
         for name in ("chmod", "rename", "replace", "write_bytes"):
             patch.setattr(Path, name, self._counted(getattr(Path, name)))
         patch.setattr(os, "fsync", self._counted(os.fsync))
@@ -218,9 +220,9 @@ def dies(folder: Path, moment: str) -> None:
         case "before the commit":
             Ledger.commit = kill  # type: ignore[method-assign]
         case "after the commit":
-            large_files.placed = kill
+            large_files.place_draft = kill
         case _:
-            large_files.replaced = kill
+            large_files.replace_file = kill
     released(folder)
 
 

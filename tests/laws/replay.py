@@ -26,7 +26,7 @@ from discreet.mechanisms.registry import NOISES
 from discreet.noise.bits import Bits
 from discreet.plan.plan import resize_of, table_facts, used_columns
 from discreet.releases import evaluate
-from discreet.releases.assemble import estimated, frames
+from discreet.releases.assemble import estimate_statistics, frames
 
 LIBRARY = str(Path(dp.__file__).parent)
 
@@ -101,7 +101,7 @@ def published_shapes(quoted, noisy) -> list[tuple]:
     """Names and lengths of all columns of a release, which waits until the totals beside it are published."""
     if quoted.beside is not None and quoted.beside.totals is None:
         return []
-    columns = [*estimated(quoted, noisy), *(frame.counts for frame in frames(quoted, noisy))]
+    columns = [*estimate_statistics(quoted, noisy), *(frame.counts for frame in frames(quoted, noisy))]
     return [(one.name, *map(len, (one.estimate.value, one.estimate.low, one.estimate.high))) for one in columns]
 
 

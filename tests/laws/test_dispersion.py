@@ -9,7 +9,7 @@ import pytest
 import discreet as dp
 from discreet.cube.queries import Dispersion
 from discreet.quotes.allocate import quote
-from discreet.releases.assemble import estimated
+from discreet.releases.assemble import estimate_statistics
 from discreet.statistics.variances import dispersion_estimate
 
 
@@ -75,6 +75,6 @@ def test_the_expected_error_is_the_half_width_of_the_noise_over_the_square_of_th
 @pytest.mark.parametrize("noise", [-(10**9), 0, 10**9])
 def test_whatever_the_noise_is_it_stays_between_0_and_what_is_possible(noise):
     quoted = asked(dp.variance("v"), dp.std("v"))
-    for columns in estimated(quoted, [np.array([noise], dtype=np.int64)]):
+    for columns in estimate_statistics(quoted, [np.array([noise], dtype=np.int64)]):
         low, value, high = (float(part[0]) for part in (columns.estimate.low, columns.estimate.value, columns.estimate.high))
         assert 0 <= low <= value <= high <= 16.0

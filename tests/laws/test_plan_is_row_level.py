@@ -37,7 +37,7 @@ from discreet.noise.bits import system_bits
 from discreet.plan import layout as layouts
 from discreet.plan.plan import Plan, table_facts
 from discreet.quotes.allocate import quote
-from discreet.releases.assemble import estimated, frames
+from discreet.releases.assemble import estimate_statistics, frames
 from discreet.releases.evaluate import exact_answers, noisy_answers
 
 SCHEMA = dp.Schema(
@@ -348,7 +348,7 @@ def test_no_accepted_request_fails_on_any_rows(resize, neighbours):
         answers = noisy_answers(quoted, exact_answers(quoted, cubes_of(quoted.plan, data), bits), bits)
         cells = quoted.plan.layout.cells
         assert [len(answer) for answer in answers] == [cells * sum(one.query.widths()) for one in quoted.measured]
-        found = [columns.estimate for columns in estimated(quoted, answers)]
+        found = [columns.estimate for columns in estimate_statistics(quoted, answers)]
         assert all(len(estimate.value) == cells for estimate in found)
         for estimate in [*found, *(frame.counts.estimate for frame in frames(quoted, answers))]:
             assert ((estimate.low <= estimate.value) & (estimate.value <= estimate.high)).all()

@@ -238,7 +238,7 @@ def test_a_null_level_that_is_left_out_is_noticed(spend, monkeypatch):
 )
 def test_noise_for_one_replaced_row_is_noticed(name, spend, monkeypatch):
     """What would be advertised if nobody counted the totals."""
-    monkeypatch.setattr(allocate, "_beside_totals", lambda _space, _query, change: allocate.worst(change))
+    monkeypatch.setattr(allocate, "_bound_with_totals", lambda _space, _query, change: allocate.worst(change))
     assert_noticed(name, spend)
 
 

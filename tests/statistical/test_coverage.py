@@ -49,7 +49,7 @@ class Drawn:
         """The exact answers of X′, and every estimate by name: of the table and of the frames beside it."""
         exact = exact_answers(self.quote, self.cubes, self.bits)
         noisy = noisy_answers(self.quote, exact, self.bits)
-        found = {columns.name: columns.estimate for columns in assemble.estimated(self.quote, noisy)}
+        found = {columns.name: columns.estimate for columns in assemble.estimate_statistics(self.quote, noisy)}
         return exact, found | {frame.name: frame.counts.estimate for frame in assemble.frames(self.quote, noisy)}
 
 

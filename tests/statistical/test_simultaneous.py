@@ -53,7 +53,7 @@ def session(neighbours, invariants=None, budget=None):
 
 
 def ends_and_values(quote, noisy):
-    estimates = [columns.estimate for columns in assemble.estimated(quote, noisy)]
+    estimates = [columns.estimate for columns in assemble.estimate_statistics(quote, noisy)]
     return estimates + [one.counts.estimate for one in assemble.frames(quote, noisy)]
 
 

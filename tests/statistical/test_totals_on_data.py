@@ -22,7 +22,7 @@ from discreet.mechanisms.lattice_gaussian import LatticeGaussian
 from discreet.noise.bits import system_bits
 from discreet.quotes import certainty as levels
 from discreet.quotes.space import space_of
-from discreet.releases.assemble import estimated
+from discreet.releases.assemble import estimate_statistics
 from discreet.releases.evaluate import exact_answers, noisy_answers
 from discreet.totals.structure import exact_sums
 
@@ -84,7 +84,7 @@ def drawn(one, by, spend, draws):
     squares = 0.0
     for _ in range(draws):
         noisy = noisy_answers(quoted, exact, bits)
-        estimate = estimated(quoted, noisy)[0].estimate
+        estimate = estimate_statistics(quoted, noisy)[0].estimate
         assert estimate.value.dtype == np.int64
         open_cells = estimate.high > estimate.low
         assert (estimate.value == exact[0])[~open_cells].all()
@@ -156,7 +156,7 @@ def test_means_with_exact_counts_by_state():
         held = pairs = 0
         for _ in range(60):
             exact = exact_answers(quoted, [cube], bits)
-            counts, means = (one.estimate for one in estimated(quoted, noisy_answers(quoted, exact, bits)))
+            counts, means = (one.estimate for one in estimate_statistics(quoted, noisy_answers(quoted, exact, bits)))
             assert (counts.low == count).all()
             assert (counts.high == count).all()
             truth = 1000 + float(quoted.lines[1].recipe.total.unit) * exact[0] / np.maximum(count, 1)

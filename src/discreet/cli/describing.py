@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.cli.output import aligned
+from discreet.cli.output import align
 from discreet.domain.groups import BinGroup
 from discreet.domain.schema import Category, Column, Date, Number
 from discreet.domain.steps import NumberFacts
@@ -41,7 +41,7 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
         ("ledger", f"{plan.ledger}{state}"),
     ]
-    return [*aligned(facts), "columns", *aligned(column_facts(plan.schema))]
+    return [*align(facts), "columns", *align(column_facts(plan.schema))]
 
 
 def _totals(plan: PlanFile) -> list[tuple[str, str]]:
@@ -67,7 +67,7 @@ def release_lines(name: str, quote: Quote) -> list[str]:
         ("reading", str(plan.layout)),
         *step_facts(plan.schema, plan.steps),
     ]
-    return [f"{name} ({amount_text(quote.spend)})", *aligned([*facts, ("digest", plan.digest)])]
+    return [f"{name} ({amount_text(quote.spend)})", *align([*facts, ("digest", plan.digest)])]
 
 
 def release_facts(name: str, quote: Quote) -> dict[str, Any]:

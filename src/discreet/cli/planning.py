@@ -20,10 +20,10 @@ from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import coordinates, from_coordinates, to_json
 from discreet.privacy.amounts import amount_text, budget_down, in_words
 from discreet.quotes.quote import Quote
-from discreet.session.orders import charge_of
+from discreet.session.orders import charge_of, recognises
 from discreet.session.session import Session
 
-__all__ = ["Standing", "checked_plan", "opened", "planner_page", "quoted", "quoted_plan", "standing"]
+__all__ = ["Standing", "checked_plan", "open_session", "planner_page", "quote_all", "quoted_plan", "standing"]
 
 Amounts = tuple[Fraction, ...]
 
@@ -34,22 +34,17 @@ class Standing:
 
     Attributes:
         head: the number of the last entry, 0 for an empty or missing ledger.
-        remaining: what is left of the budget, in the coordinates in which the ledger adds.
+        remaining: the remaining budget, in the coordinates in which the ledger adds.
         reserved: the reservations of the data set by the name of their release.
-        committed: the numbers of the reservations whose release is stored.
+        given_back: the names of the releases of the plan that the ledger has already.
         declared: whether the ledger holds the data set, whose declaration is fixed from then on.
     """
 
     head: int
     remaining: Amounts
     reserved: Mapping[str, Entry]
-    committed: frozenset[int]
+    given_back: frozenset[str]
     declared: bool
-
-    def gives_back(self, name: str, plan_digest: str) -> bool:
-        """True if the ledger has a release of this name and plan (only a release can determine for which source)."""
-        entry = self.reserved.get(name)
-        return entry is not None and entry.plan_digest == plan_digest and entry.sequence in self.committed
 
     def paid_otherwise(self, plan: PlanFile, name: str, quote: Quote) -> bool:
         """True if the ledger has a release of this name for another spend than the one in the plan now."""
@@ -59,7 +54,7 @@ class Standing:
         )
 
 
-def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
+def open_session(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
     """The session of a plan, whose source has a fitting header and whose ledger agrees with the declared data set.
 
     Raises:
@@ -92,8 +87,10 @@ def standing(plan: PlanFile) -> Standing:
         entries = ledger.entries(plan.dataset)
         begun = [entry for entry in entries if entry.kind == "reserve"]
         reserved = {one_form(entry.name): entry for entry in begun} | {entry.name: entry for entry in begun}
-        committed = frozenset(entry.reservation for entry in entries if entry.kind == "commit")
-        return Standing(head, ledger.remaining(plan.dataset), reserved, committed, declared=True)
+        identity = ledger.identity(plan.dataset)
+        found = ((order, ledger.stored(identity, order.name)) for order in plan.orders)
+        given_back = frozenset(order.name for order, stored in found if stored and recognises(stored, order.request))
+        return Standing(head, ledger.remaining(plan.dataset), reserved, given_back, declared=True)
 
 
 def checked_plan(path: Path) -> Answer:
@@ -103,7 +100,7 @@ def checked_plan(path: Path) -> Answer:
         DiscreetError: whatever `discreet release` would refuse before it spends.
     """
     plan = load_plan(path)
-    quotes, now = quoted(plan)
+    quotes, now = quote_all(plan)
     notes = _notes(plan, quotes, now)
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
@@ -135,7 +132,7 @@ def quoted_plan(path: Path) -> Answer:
         DiscreetError: as `checked_plan`.
     """
     plan = load_plan(path)
-    quotes, now = quoted(plan)
+    quotes, now = quote_all(plan)
     notes = _notes(plan, quotes, now)
     charge = _charge(plan, quotes, now)
     after = tuple(left - spent for left, spent in zip(now.remaining, charge, strict=True))
@@ -169,13 +166,13 @@ def planner_page(path: Path, out: Path) -> Answer:
     plan = load_plan(path)
     quotes, now = _quotes(plan)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
-    releases = [Planned(name, quote, now.gives_back(name, quote.plan.digest)) for name, quote in quotes.items()]
+    releases = [Planned(name, quote, name in now.given_back) for name, quote in quotes.items()]
     written = write_planner(chosen, releases, out)
     lines = [f"{written} was written: open it in a browser. No row was read, and nothing was spent."]
     return Answer(lines, {"planner": str(written), "releases": list(quotes)})
 
 
-def quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+def quote_all(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases; those that are not stored yet fit into what remains, together."""
     quotes, now = _quotes(plan)
     _require_room(plan, _charge(plan, quotes, now), now)
@@ -185,11 +182,11 @@ def quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
 def _quotes(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases, whether they fit or not."""
     quotes = {}
-    with opened(plan) as session:
+    with open_session(plan) as session:
         now = standing(plan)
         for order in plan.orders:
             spend = order.spend
-            if spend is None and order.error is None and now.gives_back(order.name, order.request.digest):
+            if spend is None and order.error is None and order.name in now.given_back:
                 # It was charged everything that remained then, and is returned for that charge.
                 spend = budget_down(plan.budget, now.reserved[order.name].charge)
             quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
@@ -200,7 +197,7 @@ def _charge(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Amoun
     """The sum of the charges of the releases that are not stored yet."""
     total = (Fraction(0),) * len(coordinates(plan.budget))
     for name, quote in quotes.items():
-        if not now.gives_back(name, quote.plan.digest) or now.paid_otherwise(plan, name, quote):
+        if name not in now.given_back or now.paid_otherwise(plan, name, quote):
             total = tuple(map(add, total, charge_of(quote.spend, now.remaining)))
     return total
 
@@ -214,7 +211,7 @@ def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
 def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequence[str]:
     notes = note_lines(plan, quotes)
     for name, quote in quotes.items():
-        given_back = now.gives_back(name, quote.plan.digest)
+        given_back = name in now.given_back
         if given_back and now.paid_otherwise(plan, name, quote):
             was = amount_text(from_coordinates(type(plan.budget), now.reserved[name].charge))
             notes.append(

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from discreet.exact.figures import enumerated, name, number
+from discreet.exact.figures import enumerate_texts, name, number
 from discreet.exact.numbers import text
 
 __all__ = ["column_words", "list_names", "step_words"]
@@ -22,7 +22,7 @@ def list_names(names: Sequence[str]) -> str:
     """The names as an enumeration: "a, b and c"; a long one ends in a number."""
     if len(names) > _MOST_LISTED:
         return f"{', '.join(names[:_MOST_LISTED])} and {len(names) - _MOST_LISTED} more"
-    return enumerated(names)
+    return enumerate_texts(names)
 
 
 def step_words(step: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-__all__ = ["canonical", "digest", "sealed"]
+__all__ = ["canonical", "digest", "seal"]
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
@@ -21,14 +21,14 @@ def digest(value: object) -> str:
     return _sha256(canonical(value))
 
 
-def sealed(body: Mapping[str, object]) -> str:
+def seal(body: Mapping[str, object]) -> str:
     """The canonical JSON text of `body` with its digest as one more member, "digest"; each member is written once."""
     members = {key: canonical(value) for key, value in body.items()}
-    members["digest"] = canonical(_sha256(_joined(members)))
-    return _joined(members)
+    members["digest"] = canonical(_sha256(_join(members)))
+    return _join(members)
 
 
-def _joined(members: Mapping[str, str]) -> str:
+def _join(members: Mapping[str, str]) -> str:
     """The canonical JSON text of an object whose members are canonical texts already."""
     return "{" + ",".join(f"{canonical(name)}:{members[name]}" for name in sorted(members)) + "}"
 

@@ -10,7 +10,7 @@ from math import floor, isfinite, log10
 
 from discreet.exact.numbers import decimal_up, text
 
-__all__ = ["amount", "decimals_for", "enumerated", "interval", "name", "number", "outwards", "percent_up", "plural"]
+__all__ = ["amount", "decimals_for", "enumerate_texts", "interval", "name", "number", "outwards", "percent_up", "plural"]
 
 _MOST_DECIMALS = 6
 _LONG = 10**15
@@ -41,7 +41,7 @@ def plural(noun: str, many: int) -> str:
     return noun if many == 1 else f"{noun}s"
 
 
-def enumerated(texts: Sequence[str]) -> str:
+def enumerate_texts(texts: Sequence[str]) -> str:
     """The texts as an enumeration: "a, b and c"."""
     if len(texts) < 2:
         return "".join(texts)
@@ -62,7 +62,7 @@ def decimals_for(halves: Sequence[float]) -> int:
 
 def number(value: float, decimals: int = 0) -> str:
     """`value` to the nearest with `decimals` decimals and thousands separated: 1,414,593."""
-    return _written(value, decimals, ROUND_HALF_EVEN)
+    return _write(value, decimals, ROUND_HALF_EVEN)
 
 
 def interval(low: float, high: float, decimals: int = 0) -> str:
@@ -72,10 +72,10 @@ def interval(low: float, high: float, decimals: int = 0) -> str:
 
 def outwards(low: float, high: float, decimals: int = 0) -> tuple[str, str]:
     """The two ends of an interval, the lower rounded down and the upper rounded up."""
-    return _written(low, decimals, ROUND_FLOOR), _written(high, decimals, ROUND_CEILING)
+    return _write(low, decimals, ROUND_FLOOR), _write(high, decimals, ROUND_CEILING)
 
 
-def _written(value: float, decimals: int, rounding: str) -> str:
+def _write(value: float, decimals: int, rounding: str) -> str:
     if isinstance(value, int) and not decimals and abs(value) < _LONG:
         return f"{value:,}".replace("-", "−")
     if not isfinite(value):

@@ -26,15 +26,15 @@ if sys.platform != "win32":
 __all__ = [
     "PREFIX",
     "Draft",
-    "abandoned",
-    "created",
-    "discarded",
+    "create_file",
+    "discard",
     "draft_in",
+    "find_abandoned",
     "in_draft",
-    "replaced",
+    "replace_file",
     "swept",
-    "synced",
-    "tried",
+    "sync_folder",
+    "try_writing",
 ]
 
 PREFIX = ".discreet-"
@@ -73,23 +73,23 @@ def draft_in(folder: Path, prefix: str = PREFIX) -> Draft:
     while True:
         path = Path(tempfile.mkdtemp(_SUFFIX, prefix, folder))
         try:
-            descriptor = _locked(path)
+            descriptor = _lock(path)
         except (BlockingIOError, FileNotFoundError):
             continue  # it was taken for an abandoned one in the instant in which it was not locked yet
         except BaseException:
             with suppress(OSError):
                 path.rmdir()
             raise
-        return _kept(path, descriptor)
+        return _keep(path, descriptor)
 
 
-def _kept(path: Path, descriptor: int | None) -> Draft:
+def _keep(path: Path, descriptor: int | None) -> Draft:
     held = _Held()
     finalizer = (os.close, descriptor) if descriptor is not None else (int,)
     return Draft(path, weakref.finalize(held, *finalizer), held)  # which closes once, whoever asks first
 
 
-def _locked(path: Path) -> int | None:
+def _lock(path: Path) -> int | None:
     """A descriptor that holds the lock of the folder `path`; None where folders cannot be locked.
 
     Raises:
@@ -111,7 +111,7 @@ def _locked(path: Path) -> int | None:
     return descriptor
 
 
-def discarded(draft: Draft | None) -> None:
+def discard(draft: Draft | None) -> None:
     """The draft is gone, if there is one and it can be removed, and its lock in any case."""
     if draft is not None:
         shutil.rmtree(draft.path, ignore_errors=True)
@@ -130,10 +130,10 @@ def in_draft(folder: Path) -> Iterator[Path]:
     try:
         yield draft.path
     finally:
-        discarded(draft)
+        discard(draft)
 
 
-def abandoned(folder: Path, prefix: str = PREFIX) -> Iterator[Draft]:
+def find_abandoned(folder: Path, prefix: str = PREFIX) -> Iterator[Draft]:
     """The drafts in `folder` whose process has died, each locked while it is looked at; to be discarded or let go.
 
     None where `folder` cannot be read. What bears such a name without being a folder is not looked at.
@@ -145,11 +145,11 @@ def abandoned(folder: Path, prefix: str = PREFIX) -> Iterator[Draft]:
         return
     for path in found:
         try:
-            descriptor = _locked(path)
+            descriptor = _lock(path)
         except OSError:
             continue
         if descriptor is not None:
-            draft = _kept(path, descriptor)
+            draft = _keep(path, descriptor)
             try:
                 yield draft
             finally:
@@ -158,14 +158,14 @@ def abandoned(folder: Path, prefix: str = PREFIX) -> Iterator[Draft]:
 
 def swept(folder: Path, prefix: str = PREFIX) -> None:
     """The drafts of dead processes in `folder` are gone, as far as they can be removed."""
-    for draft in abandoned(folder, prefix):
-        discarded(draft)
+    for draft in find_abandoned(folder, prefix):
+        discard(draft)
 
 
 # What is made in them -----------------------------------------------------------------------------------------------------
 
 
-def replaced(path: Path, write: Callable[[Path], object]) -> None:
+def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     """The file that `write` makes is at `path`, durably, in one step. A link at `path` is replaced, never followed.
 
     Raises:
@@ -173,12 +173,12 @@ def replaced(path: Path, write: Callable[[Path], object]) -> None:
     """
     _require_no_device(path)
     with in_draft(path.parent) as draft:
-        _written(draft / "whole", write).replace(path)
-    synced(path.parent)
+        _write(draft / "whole", write).replace(path)
+    sync_folder(path.parent)
 
 
-def created(path: Path, write: Callable[[Path], object]) -> None:
-    """As `replaced`, where nothing stands yet.
+def create_file(path: Path, write: Callable[[Path], object]) -> None:
+    """As `replace_file`, where nothing stands yet.
 
     Raises:
         FileExistsError: something does, be it a link that leads nowhere.
@@ -186,7 +186,7 @@ def created(path: Path, write: Callable[[Path], object]) -> None:
     """
     _require_no_device(path)
     with in_draft(path.parent) as draft:
-        whole = _written(draft / "whole", write)
+        whole = _write(draft / "whole", write)
         try:
             os.link(whole, path)
         except FileExistsError:
@@ -195,7 +195,7 @@ def created(path: Path, write: Callable[[Path], object]) -> None:
             if os.path.lexists(path):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
             whole.rename(path)
-    synced(path.parent)
+    sync_folder(path.parent)
 
 
 def _require_no_device(path: Path) -> None:
@@ -208,14 +208,14 @@ def _require_no_device(path: Path) -> None:
         raise OSError(errno.EINVAL, "is a device, or where the system has its devices", str(path))
 
 
-def _written(path: Path, write: Callable[[Path], object]) -> Path:
+def _write(path: Path, write: Callable[[Path], object]) -> Path:
     write(path)  # in a folder that is private; its mode is the one that the umask of the process leaves to new files
     with path.open("r+b") as file:
         os.fsync(file.fileno())
     return path
 
 
-def made(folder: Path) -> list[Path]:
+def make_folder(folder: Path) -> list[Path]:
     """The folder is there, with those above it; gives the ones that were made, the innermost first.
 
     Raises:
@@ -225,32 +225,32 @@ def made(folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
-        _removed(missing)
+        _remove(missing)
         raise
     return missing
 
 
-def _removed(folders: list[Path]) -> None:
+def _remove(folders: list[Path]) -> None:
     for place in folders:
         with suppress(OSError):
             place.rmdir()
 
 
-def tried(folder: Path) -> None:
+def try_writing(folder: Path) -> None:
     """Files can be written into `folder`: one was, and is gone again, with all the folders that were made for it.
 
     Raises:
         OSError: they cannot.
     """
-    fresh = made(folder)
+    fresh = make_folder(folder)
     try:
         with in_draft(folder) as draft:
-            _written(draft / _TRIED, lambda path: path.write_bytes(b"\0" * 4096))
+            _write(draft / _TRIED, lambda path: path.write_bytes(b"\0" * 4096))
     finally:
-        _removed(fresh)
+        _remove(fresh)
 
 
-def synced(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """The names in `folder` are on disk; a system that cannot open or sync folders does this by itself."""
     if os.name == "nt":
         return

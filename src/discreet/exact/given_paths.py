@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 
 from discreet.errors import ArgumentError, printed
-from discreet.exact.files import tried
+from discreet.exact.files import try_writing
 
 __all__ = ["content_of", "given_path", "reason", "require_writable", "shown_path", "stands"]
 
@@ -72,7 +72,7 @@ def require_writable(folder: Path, argument: str) -> None:
         ArgumentError: they cannot.
     """
     try:
-        tried(folder)
+        try_writing(folder)
     except (OSError, ValueError) as wrong:
         raise ArgumentError(
             f"{argument}={shown_path(folder)}: cannot be written ({reason(wrong)}); choose another folder"

@@ -15,13 +15,13 @@ from discreet.errors import InternalError
 
 __all__ = [
     "determinant",
-    "eliminated",
+    "eliminate",
     "exact_product",
     "gram",
     "hermite",
     "independent_rows",
     "kernel_basis",
-    "narrowed",
+    "narrow",
     "rank",
     "solution",
 ]
@@ -75,7 +75,7 @@ def kernel_basis(rows: Rows, columns: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(int(entry) for entry in row) for row in kernel)
 
 
-def eliminated(basis: Rows) -> list[list[int]]:
+def eliminate(basis: Rows) -> list[list[int]]:
     """The Gram matrix of linearly independent rows after fraction-free elimination: u_ii are its leading minors."""
     order, _, _, upper = _matrix(gram(basis)).fflu()
     if not order.is_one():
@@ -103,10 +103,10 @@ def exact_product(rows: NDArray[Any], matrix: NDArray[Any]) -> NDArray[Any]:
     if max(largest, 1) * widest < _INSIDE:
         product: NDArray[Any] = rows.astype(np.int64) @ matrix.astype(np.int64)
         return product
-    return narrowed(rows.astype(object) @ matrix.astype(object))
+    return narrow(rows.astype(object) @ matrix.astype(object))
 
 
-def narrowed(array: NDArray[Any]) -> NDArray[Any]:
+def narrow(array: NDArray[Any]) -> NDArray[Any]:
     """An array of Python integers as int64, if all of them lie inside ±2**61."""
     fits = all(-_INSIDE <= int(end) <= _INSIDE for end in (array.min(), array.max())) if array.size else True
     return array.astype(np.int64) if fits else array

@@ -13,6 +13,7 @@ from typing import Any
 
 from discreet.exact.names import spellings
 from discreet.ledger.amounts import Amounts, Meter, amounts_from, amounts_text, spent_after
+from discreet.ledger.declarations import amend
 from discreet.ledger.records import (
     Identity,
     canonical,
@@ -56,12 +57,14 @@ class Standing:
     state: str
     outcome: int
     payload_digest: str
+    used_digest: str = ""
 
 
 @dataclass(slots=True)
 class Account:
     """One data set: its identity, its budget, its charges, and the numbers of its attempts.
 
+    `declared` is the declaration as it was last amended; what is fixed of it is what `identity` fixes.
     `releases` has the number of the reservation of each name. `published` is the number of the committed publication, or 0.
 
     While `totals_owed` is true, the declaration lists invariants whose totals are not published. They can be published, and
@@ -71,6 +74,7 @@ class Account:
     identity: Identity
     meters: tuple[Meter, ...]
     totals_owed: bool
+    declared: str
     releases: dict[str, int] = field(default_factory=dict)
     published: int = 0
 
@@ -89,15 +93,15 @@ class Account:
 class Book:
     """The entries 1 … `sequence` folded together; `digest` is the digest of the last entry (of the empty ledger for 0).
 
-    An attempt is kept as (kind, data set, name, plan digest) in `begun` and, by the same number, as (number of its
-    conclusion, state, payload digest) in `concluded`. Tuples of texts, unlike objects, cost the garbage collector nothing,
-    which is a fifth of the time of reading a long ledger; `standing` puts the two together.
+    An attempt is kept as (kind, data set, name, plan digest, digest of its used part) in `begun` and, by the same number, as
+    (number of its conclusion, state, payload digest) in `concluded`. Tuples of texts, unlike objects, cost the garbage
+    collector nothing, which is a fifth of the time of reading a long ledger; `standing` puts the two together.
     """
 
     digest: str
     sequence: int = 0
     accounts: dict[str, Account] = field(default_factory=dict)
-    begun: dict[int, tuple[str, str, str, str]] = field(default_factory=dict)
+    begun: dict[int, tuple[str, str, str, str, str]] = field(default_factory=dict)
     concluded: dict[int, tuple[int, str, str]] = field(default_factory=dict)
 
 
@@ -106,9 +110,9 @@ def standing(book: Book, sequence: int) -> Standing | None:
     begun = book.begun.get(sequence)
     if begun is None:
         return None
-    kind, dataset, name, plan_digest = begun
+    kind, dataset, name, plan_digest, used_digest = begun
     outcome, state, payload_digest = book.concluded.get(sequence, (0, "reserved", ""))
-    return Standing(kind, dataset, name, sequence, plan_digest, state, outcome, payload_digest)
+    return Standing(kind, dataset, name, sequence, plan_digest, state, outcome, payload_digest, used_digest)
 
 
 def follow(book: Book, row: Row) -> None:
@@ -158,7 +162,7 @@ def _take_in(book: Book, row: Row, fields: dict[str, Any]) -> None:
         if fields["sequence"] != sequence or meaning is None:
             raise ValueError("has another number, or a kind that this version does not know")
         meaning(book, sequence, fields)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError("lacks a field, or has one of the wrong type") from error
     book.sequence, book.digest = sequence, digest
 
@@ -174,6 +178,13 @@ def _declare(book: Book, _sequence: int, fields: dict[str, Any]) -> None:
     identity = Identity(dataset, details["declaration"], details["measure"], amounts_from(details["budget"]))
     require_identity(identity)
     book.accounts[dataset] = fresh_account(identity)
+
+
+def _amend(book: Book, _sequence: int, fields: dict[str, Any]) -> None:
+    account = book.accounts.get(fields["dataset"])
+    if account is None:
+        raise ValueError("amends the declaration of an undeclared data set")
+    account.declared = amend(account.declared, json.loads(fields["details"]))
 
 
 def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
@@ -194,7 +205,7 @@ def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
         for meter, total in zip(account.meters, spent, strict=True):
             meter.spent = total
     account.releases[name] = sequence
-    book.begun[sequence] = ("reserve", account.identity.dataset, name, plan_digest)
+    book.begun[sequence] = ("reserve", account.identity.dataset, name, plan_digest, fields.get("used_digest", ""))
 
 
 def _publish(book: Book, sequence: int, fields: dict[str, Any]) -> None:
@@ -204,7 +215,7 @@ def _publish(book: Book, sequence: int, fields: dict[str, Any]) -> None:
         raise ValueError("publishes exact totals that are not declared, or are published already")
     if "charge" in fields:
         raise ValueError("publishes exact totals at a charge")
-    book.begun[sequence] = ("publish", dataset, name, fields["plan_digest"])
+    book.begun[sequence] = ("publish", dataset, name, fields["plan_digest"], "")
 
 
 def _commit(book: Book, sequence: int, fields: dict[str, Any]) -> None:
@@ -232,6 +243,7 @@ def _conclude(book: Book, sequence: int, fields: dict[str, Any], state: str, pay
 
 _MEANINGS: dict[str, Callable[[Book, int, dict[str, Any]], None]] = {
     "dataset": _declare,
+    "amend": _amend,
     "publish": _publish,
     "reserve": _reserve,
     "commit": _commit,
@@ -267,4 +279,5 @@ def fresh_account(identity: Identity) -> Account:
         identity,
         tuple(Meter(most.denominator, 0, most.numerator) for most in identity.budget),
         lists_invariants(identity.declaration),
+        identity.declaration,
     )

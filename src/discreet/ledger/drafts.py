@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from discreet.ledger.book import Book, Standing, account_of, dataset_details
+from discreet.ledger.declarations import amendment
 from discreet.ledger.records import Entry, Identity, Publication, Reservation, entry_body, entry_digest
 
 __all__ = ["beginning", "concluding", "keyed_hash", "sha256"]
@@ -19,16 +20,19 @@ __all__ = ["beginning", "concluding", "keyed_hash", "sha256"]
 def beginning(
     book: Book, identity: Identity, asked: Sequence[Publication | Reservation]
 ) -> tuple[tuple[Entry, bytes | str | None], ...]:
-    """The entries that begin the requested attempts, each with its snapshot, after one that declares a new data set."""
+    """The entries that begin the requested attempts, each with its snapshot, after one that declares or amends."""
     drafts: list[tuple[Entry, bytes | str | None]] = []
     account = account_of(book, identity.dataset)
     dataset = identity.dataset if account is None else account.identity.dataset  # all entries have one spelling of it
     if account is None:
         drafts.append((_draft(dataset, "dataset", details=dataset_details(identity)), None))
+    elif changed := amendment(account.declared, identity.declaration):
+        drafts.append((_draft(dataset, "amend", details=changed), None))
     for one in asked:
-        kind, charge = ("reserve", one.charge) if isinstance(one, Reservation) else ("publish", ())
-        draft = _draft(dataset, kind, details=one.details)
-        drafts.append((replace(draft, name=one.name, charge=charge, plan_digest=one.plan_digest), one.snapshot))
+        draft = replace(_draft(dataset, "publish", details=one.details), name=one.name, plan_digest=one.plan_digest)
+        if isinstance(one, Reservation):
+            draft = replace(draft, kind="reserve", charge=one.charge, used_digest=one.used_digest)
+        drafts.append((draft, one.snapshot))
     sequence, previous = book.sequence, book.digest
     chained = []
     for draft, snapshot in drafts:

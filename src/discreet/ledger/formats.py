@@ -35,18 +35,17 @@ _TABLES = {
     "head": "genesis TEXT NOT NULL, sequence INTEGER NOT NULL, digest TEXT NOT NULL",
 }
 
-LAYOUTS = (
-    Layout(
-        1,
-        (
-            *(f"CREATE TABLE {table} ({columns})" for table, columns in _TABLES.items()),
-            *(
-                f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} "
-                "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
-                for table in ("entries", "payloads", "snapshots")
-                for verb in ("UPDATE", "DELETE")
-            ),
-        ),
+_STATEMENTS = (
+    *(f"CREATE TABLE {table} ({columns})" for table, columns in _TABLES.items()),
+    *(
+        f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+        for table in ("entries", "payloads", "snapshots")
+        for verb in ("UPDATE", "DELETE")
     ),
+)
+
+LAYOUTS = (
+    Layout(1, _STATEMENTS),
+    Layout(2, _STATEMENTS),  # the same tables, and entries that format 1 does not know: "amend"
 )
 """Every layout that a released version has written, the newest last."""

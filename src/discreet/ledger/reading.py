@@ -42,7 +42,7 @@ def stored_release(transaction: Transaction, standing: Standing) -> StoredReleas
     payload = transaction.payload(standing.outcome) if standing.state == "committed" else b""
     if standing.state == "committed" and sha256(payload) != standing.payload_digest:
         raise ValueError("damaged")
-    return StoredRelease(standing.sequence, standing.plan_digest, standing.state, payload)
+    return StoredRelease(standing.sequence, standing.plan_digest, standing.state, payload, standing.used_digest)
 
 
 def find_damage(book: Book, transaction: Transaction) -> tuple[int, str]:

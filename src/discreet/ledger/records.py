@@ -36,11 +36,12 @@ _MAX_NAME = 500
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The declaration that the first entry of a data set freezes: a later session must declare exactly the same.
+    """The declaration that the first entry of a data set freezes, but for columns that nothing else in it uses.
 
     Attributes:
         dataset: the declared name; not a content hash, so that a changed row opens no fresh budget.
-        declaration: a canonical JSON object with schema, neighbours, unit, invariants and all else that is frozen.
+        declaration: a canonical JSON object with neighbours, unit, invariants and all else that is frozen, and with the
+            schema, of which later entries may amend what no invariant uses (`declarations`).
         measure: the name of the measure in which amounts add, such as "zcdp".
         budget: all that may ever be spent, coordinate by coordinate.
     """
@@ -61,6 +62,7 @@ class Reservation:
         plan_digest: the digest of the plan that will run.
         snapshot: an opaque text about the source. Only a keyed hash is kept, under a key that stays in the file.
         details: canonical JSON with noise laws, scales and sensitivities. Opaque.
+        used_digest: the digest of the plan restricted to the columns that it uses, by which the release is recognised.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Reservation:
     plan_digest: str
     snapshot: bytes | str = field(repr=False)
     details: str = "{}"
+    used_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +92,16 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class StoredRelease:
-    """The state of a release or publication: "reserved", "committed" or "failed"; no `payload` unless committed."""
+    """The state of a release or publication: "reserved", "committed" or "failed"; no `payload` unless committed.
+
+    An entry of 0.1.0 has no `used_digest`.
+    """
 
     sequence: int
     plan_digest: str
     state: str
     payload: bytes = field(default=b"", repr=False)
+    used_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +111,18 @@ class Entry:
     Attributes:
         sequence: 1, 2, 3, … over all data sets of the file, without gaps.
         dataset: the name of the data set.
-        kind: "dataset", "publish", "reserve", "commit" or "fail".
+        kind: "dataset", "amend", "publish", "reserve", "commit" or "fail".
         time: UTC, for people.
         user: the name of the user who wrote the entry, for people.
         nonce: random, so that the same entry written again after a rollback has another digest.
-        name: the release or publication; empty for "dataset".
+        name: the release or publication; empty for "dataset" and "amend".
         reservation: the sequence number of the "reserve" or "publish" that a "commit" or "fail" concludes, else 0.
         charge: what the entry spends; empty unless it is a "reserve".
-        plan_digest: the digest of the plan; empty for "dataset".
-        details: canonical JSON; for "dataset" it holds declaration, measure and budget.
+        plan_digest: the digest of the plan; empty for "dataset" and "amend".
+        details: canonical JSON; of "dataset" declaration, measure and budget, of "amend" the columns that changed.
         payload_digest: SHA-256 of the release bytes of a "commit", else empty.
-        digest: SHA-256 of the digest of the entry before and of all the above (`entry_digest`, `entry_body`).
+        digest: SHA-256 of the digest of the entry before and of everything else (`entry_digest`, `entry_body`).
+        used_digest: of a "reserve", the digest of the plan restricted to the columns that it uses.
     """
 
     sequence: int
@@ -130,6 +138,7 @@ class Entry:
     details: str = "{}"
     payload_digest: str = ""
     digest: str = ""
+    used_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

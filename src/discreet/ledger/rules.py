@@ -4,38 +4,41 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError
 from discreet.exact.names import one_form, spellings
 from discreet.ledger.amounts import Amounts, fits, is_short, plus, shown
 from discreet.ledger.book import Account, Book, account_of, fresh_account, number_of
+from discreet.ledger.declarations import fixed_part, short
 from discreet.ledger.records import Identity, Reservation, canonical
 
 __all__ = ["require_room", "require_totals_owed", "same_identity"]
 
-_SHOWN = 60
 _MOST = 6
 _DEPTH = 4
 _ABSENT = object()
 
 
 def same_identity(book: Book, identity: Identity) -> None:
-    """The data set is new, or was declared exactly as in `identity`.
+    """The data set is new, or everything that its first entry has fixed is declared as it was (H2).
 
     Raises:
-        LedgerError: otherwise, naming the parts that differ.
+        LedgerError: otherwise, naming what differs with its two values.
     """
     _require_one_name(book, identity.dataset)
     account = account_of(book, identity.dataset)
-    if account is not None and account.identity != replace(identity, dataset=account.identity.dataset):
+    if account is not None and _fixed(account.identity) != _fixed(identity):
         raise LedgerError(
             f"dataset='{identity.dataset}' was declared otherwise in this ledger: "
-            f"{_differences(account.identity, identity)}. What the first release declared is frozen, because it says "
-            "what the budget protects: declare the same again or, for other persons or other data, choose another "
-            "data set name (and add up what both reveal)"
+            f"{_differences(account.identity, identity)}. This was fixed by the first reservation, because it says what the "
+            "budget protects: give what the ledger has or, for other persons or other data, choose another data set name "
+            "(and add up what both reveal). Columns that no exact total uses may change at any time"
         )
+
+
+def _fixed(identity: Identity) -> tuple[str, str, Amounts]:
+    return fixed_part(identity.declaration), identity.measure, identity.budget
 
 
 def _require_one_name(book: Book, dataset: str) -> None:
@@ -54,48 +57,55 @@ def _require_one_name(book: Book, dataset: str) -> None:
 
 
 def _differences(stored: Identity, asked: Identity) -> str:
-    """The names of the parts in which two identities differ, with their declared (public) values, shortly."""
-    declared = _differing("", json.loads(stored.declaration), json.loads(asked.declaration), _DEPTH)
+    """What is fixed and differs between two identities, with the declared (public) values of both, shortly."""
+    before, now = (json.loads(fixed_part(one.declaration)) for one in (stored, asked))
+    found = list(_differing((), before, now, _DEPTH))
+    if any(place == ("invariants",) for place, _, _ in found):  # which columns are fixed follows from them
+        found = [one for one in found if one[0][:1] != ("schema",)]
     terms = (("measure", stored.measure, asked.measure), ("budget", shown(stored.budget), shown(asked.budget)))
-    found = [(where, _write_value(before), _write_value(now)) for where, before, now in declared]
-    found += [term for term in terms if term[1] != term[2]]
-    parts = [f"{where} is {_short(before)} there and {_short(now)} here" for where, before, now in found]
+    if not any(place[:1] == ("budget",) for place, _, _ in found):  # else it is told in its own parameters
+        found += [((word,), old, new) for word, old, new in terms if old != new]
+    parts = [f"{_name_of(place)}: {_write_value(old)} in the ledger, {_write_value(new)} now" for place, old, new in found]
     more = [f"and {len(parts) - _MOST} more"] if len(parts) > _MOST else []
-    return "; ".join([*parts[:_MOST], *more]) or "the declaration is written differently"
+    return "; ".join([*parts[:_MOST], *more])
 
 
-def _differing(where: str, before: object, now: object, depth: int) -> Iterator[tuple[str, object, object]]:
+def _differing(
+    place: tuple[str, ...], before: object, now: object, depth: int
+) -> Iterator[tuple[tuple[str, ...], object, object]]:
     """The innermost parts, at most `depth` deep, in which two JSON values differ; parts that have names go by them."""
-    if before == now:
+    if canonical(before) == canonical(now):  # as texts: 0 is not false
         return
-    old, new = (_by_name(before), _by_name(now)) if depth else (None, None)
-    if old is None or new is None:
-        yield where.lstrip(), before, now
-    elif old == new:  # a list in another order
-        yield f"the order of {where.lstrip()}", [*old], [*new]
-    else:
-        for key in sorted(old.keys() | new.keys()):
-            yield from _differing(f"{where} {key}", old.get(key, _ABSENT), new.get(key, _ABSENT), depth - 1)
+    if not depth or not isinstance(before, dict) or not isinstance(now, dict):
+        yield place, before, now
+        return
+    for key in sorted(before.keys() | now.keys()):
+        old, new = before.get(key, _ABSENT), now.get(key, _ABSENT)
+        if old is _ABSENT or new is _ABSENT:
+            yield (*place, key), old, new
+        else:
+            yield from _differing((*place, key), old, new, depth - 1)
 
 
-def _by_name(value: object) -> Mapping[str, object] | None:
-    """The parts of an object, or of a list of objects that all have different names; None for anything else."""
-    if isinstance(value, dict):
-        return value
-    if not isinstance(value, list):
-        return None
-    named = {part["name"]: part for part in value if isinstance(part, dict) and isinstance(part.get("name"), str)}
-    return named if len(named) == len(value) else None
+def _name_of(place: tuple[str, ...]) -> str:
+    """The words of a plan for a part of a declaration: `rows`, `column 'state': categories`."""
+    match place:
+        case ("schema", name):
+            return f"column '{name}', which the exact totals use"
+        case ("schema", name, *rest):
+            return f"{' '.join(rest)} of column '{name}', which the exact totals use"
+        case ("neighbours" | "budget", key):
+            return _WORDS.get(key, key)
+        case ("invariants",):
+            return "invariants"
+    return " ".join(place)
 
 
-def _write_value(value: object) -> str | None:
-    return None if value is _ABSENT else canonical(value)
+_WORDS = {"relation": "neighbours", "kind": "measure"}
 
 
-def _short(value: str | None) -> str:
-    if value is None:
-        return "absent"
-    return value if len(value) <= _SHOWN else value[:_SHOWN] + "…"
+def _write_value(value: object) -> str:
+    return "not there" if value is _ABSENT else short(value)
 
 
 def require_room(book: Book, identity: Identity, reservations: Sequence[Reservation]) -> None:

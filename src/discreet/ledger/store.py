@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from discreet.errors import LedgerError
-from discreet.exact.files import in_draft, swept, synced
+from discreet.exact.files import in_draft, swept, sync_folder
 from discreet.exact.processes import this_process
 from discreet.ledger.formats import LAYOUTS, Layout
 from discreet.ledger.one_file import JOURNAL, journal_stands, mount_problem, name_problem, rights_problem
@@ -177,7 +177,7 @@ class Store:
                     _fill(connection)
                 with suppress(FileExistsError):
                     os.link(draft / "ledger", self.path)  # atomic, and never replaces a ledger
-            synced(self.path.parent)
+            sync_folder(self.path.parent)
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:

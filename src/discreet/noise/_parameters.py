@@ -9,7 +9,7 @@ from typing import SupportsIndex
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount, exact
 
-__all__ = ["MOST_SCALE", "MOST_SIGMA2", "capped", "checked_size", "positive", "rate_between"]
+__all__ = ["MOST_SCALE", "MOST_SIGMA2", "cap_rate", "check_size", "positive", "rate_between"]
 
 MOST_SCALE = 10**17
 MOST_SIGMA2 = MOST_SCALE**2
@@ -31,7 +31,7 @@ def positive(value: Amount, name: str, *, most: int) -> Fraction:
     return number
 
 
-def capped(value: Fraction) -> float:
+def cap_rate(value: Fraction) -> float:
     """The double next to a positive rational, 1e300 for larger ones: as a rate of decay both leave nothing but 0."""
     return float(value) if value < _MOST_RATE else 1e300
 
@@ -44,7 +44,7 @@ def rate_between(value: Amount, name: str) -> Fraction:
     return number
 
 
-def checked_size(size: SupportsIndex, name: str = "size") -> int:
+def check_size(size: SupportsIndex, name: str = "size") -> int:
     """`size` as an int in [0, 2**33].
 
     Raises:

@@ -4,6 +4,7 @@
 * `plan`: A plan: schema, neighbours, steps and one request
 * `sizes`: The limits on the size of a release and of its cubes
 * `table`: The table as a program sees it: immutable, without rows
+* `used`: The part of a plan that its release depends on: the columns that it uses and the steps on them
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@ any budget is spent and any data are opened.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from discreet.cube.value_paths import path_of
 from discreet.domain.groups import Group, group_json
@@ -16,9 +17,10 @@ from discreet.domain.schema import Schema
 from discreet.domain.steps import Step, TableFacts, facts_of, step_json
 from discreet.domain.words import card, declared_facts, one_line, request_text
 from discreet.errors import PlanError, printed
-from discreet.exact.canonical import digest
+from discreet.exact.canonical import canonical, digest
 from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
 from discreet.plan.sizes import check_cubes, check_release
+from discreet.plan.used import used_part
 from discreet.statistics.base import Statistic, groupings_of, outputs, statistic_json
 
 __all__ = [
@@ -89,6 +91,19 @@ class Plan:
     def digest(self) -> str:
         """SHA-256 of the canonical JSON of the plan, in hexadecimal."""
         return digest(plan_json(self))
+
+    @property
+    def used_digest(self) -> str:
+        """The digest of what the release depends on: the plan without the columns that it does not use (soundness 17).
+
+        A stored release is recognised by it, so that the schema of a data set can grow.
+        """
+        return digest(used_part(plan_json(self), used_columns(self)))
+
+    def asks_as(self, written: Mapping[str, Any]) -> bool:
+        """Whether the plan that `plan_json` has written asks the same of the columns that this one uses."""
+        used = used_columns(self)
+        return canonical(used_part(written, used)) == canonical(used_part(plan_json(self), used))
 
     def simultaneous(self) -> Plan:
         """The same request with wider intervals: all intervals of the release hold together with probability 95 %."""

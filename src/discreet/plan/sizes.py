@@ -19,7 +19,7 @@ from discreet.domain.imputation import Normal, Uniform
 from discreet.domain.schema import Number
 from discreet.domain.steps import Clamp, Impute, NumberFacts, TableFacts, Where, facts_of
 from discreet.errors import PlanError
-from discreet.exact.figures import enumerated
+from discreet.exact.figures import enumerate_texts
 from discreet.exact.numbers import text
 from discreet.plan.layout import Layout, Request, resize_of
 from discreet.statistics.base import Room, Statistic, groupings_of
@@ -219,4 +219,4 @@ def _describe(request: Request, steps: Mapping[str, int], start: str) -> str:
             shown.append(f"step={text(column.step * times)} for '{name}'")
     if not shown:
         return ""
-    return f", {start}declare a coarser step: {enumerated(shown)} (the first release of a data set freezes its steps)"
+    return f", {start}declare a coarser step: {enumerate_texts(shown)} (the first release of a data set freezes its steps)"

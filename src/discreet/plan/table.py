@@ -141,4 +141,4 @@ class Grouped:
         def check(group: str | Bins | Group) -> Group:
             return group if isinstance(group, BinGroup | CategoryGroup) else group_of(group, facts)
 
-        return statistic.kind.shape.prepared(statistic, check, grouped=bool(self.groups))
+        return statistic.kind.shape.prepare(statistic, check, grouped=bool(self.groups))

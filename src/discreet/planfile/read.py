@@ -29,7 +29,7 @@ from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.privacy import Budget, coordinates
 from discreet.privacy.amounts import Spend, checked_budget, report_delta_of, spend_of
-from discreet.privacy.measures import budget_named, budgets
+from discreet.privacy.measures import budgets, find_budget
 from discreet.quotes.spend_for_errors import check_errors
 from discreet.session.orders import Order, check_name
 
@@ -133,7 +133,7 @@ def _values(node: Node, column: Column | None) -> Any:
 def _budget(node: Node) -> tuple[Budget, Fraction]:
     known: Mapping[str, Keys] = {kind.word: (kind.fields, ("report_delta",)) for kind in budgets()}
     measure, parts = node.choice("measure", known)
-    make: Any = budget_named(measure)
+    make: Any = find_budget(measure)
     with node.locate_errors():
         budget = checked_budget(make(*(parts[field].number() for field in make.fields)))
         report_delta = report_delta_of(parts["report_delta"].number() if "report_delta" in parts else "1e-9")

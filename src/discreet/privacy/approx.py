@@ -129,15 +129,15 @@ class ApproxDP:
 
     @staticmethod
     def epsilons(amounts: NDArray[np.float64], delta: float) -> NDArray[np.float64]:  # noqa: ARG004
-        """∞: an ε says nothing without its δ."""
+        """∞: an ε without its δ does not bound anything."""
         return np.full_like(amounts, inf)
 
     def drawn_to(self, delta: Fraction) -> Fraction:  # noqa: ARG002
-        """Twice the ε, beyond which δ stays what it is."""
+        """Twice the ε, beyond which δ is constant."""
         return 2 * self.epsilon
 
     def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:  # noqa: ARG002
-        """Nothing: the noise has a guarantee of another measure."""
+        """Empty: the noise has a guarantee of another measure."""
         return ""
 
 

@@ -130,11 +130,11 @@ class PureDP:
         return amounts
 
     def drawn_to(self, delta: Fraction) -> Fraction:
-        """Where δ(ε) falls below `delta`."""
+        """The ε at which δ(ε) falls below `delta`."""
         return Fraction(self.epsilon_at(delta))
 
     def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:  # noqa: ARG002
-        """Nothing."""
+        """Empty."""
         return ""
 
     # What noise is asked of it ----------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class PureDP:
         return (whole if sampled is None else whole.functional(sampled.law),)
 
     def profile_on(self, sampled: Sampling) -> Any | None:
-        """That of the worst mechanism."""
+        """The profile of the worst mechanism."""
         return sampled.profile(self)
 
     def as_pair(self, delta: Fraction, sampled: Sampling | None) -> ApproxDP:

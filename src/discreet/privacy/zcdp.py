@@ -112,7 +112,7 @@ class ZCDP:
 
     @property
     def pair(self) -> tuple[Fraction, Fraction] | None:
-        """None: each δ has an ε of its own."""
+        """None: each δ has its own ε."""
         return None
 
     def part(self, spend: object) -> ZCDP:
@@ -133,7 +133,7 @@ class ZCDP:
         return convert.zcdp_epsilon(amounts, delta)
 
     def drawn_to(self, delta: Fraction) -> Fraction:
-        """Where δ(ε) falls below `delta`."""
+        """The ε at which δ(ε) falls below `delta`."""
         return Fraction(self.epsilon_at(delta))
 
     def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:

@@ -38,7 +38,7 @@ from discreet.plan.plan import Plan, resize_of
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.privacy.measures import Target, is_budget, noise_measures
-from discreet.quotes.certainty import levelled
+from discreet.quotes.certainty import set_levels
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
 from discreet.quotes.space import Space, space_of
@@ -64,15 +64,15 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None) ->
     Raises:
         PlanError: the request asks only for what is public already, or the spend is too little for any noise.
     """
-    asked = _asked(plan, exact_totals)
+    asked = _prepare(plan, exact_totals)
     # A target of 0 (Laplace noise at ε = 0, Gaussian noise at a δ below every double) is not a candidate.
     targets = [target for target in row_targets(plan, spend, exact_totals) if any(coordinates(target))]
     if not targets:
         raise PlanError("spend: is 0; spend more than 0")
     recipes = recipes_of(asked)
-    found = [_measured(asked, recipes, target) for target in targets]
+    found = [_measure(asked, recipes, target) for target in targets]
     measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
-    advertised = spend if exact_totals is None else _advertised(plan, spend, measured, joint)
+    advertised = spend if exact_totals is None else _advertise(plan, spend, measured, joint)
     lines = _lines(asked, recipes, measured)
     return Quote(plan, spend, _moved_rows(plan, exact_totals), measured, lines, exact_totals, advertised, joint)
 
@@ -86,20 +86,20 @@ def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = Non
     Raises:
         PlanError: the cases of `quote`.
     """
-    asked = _asked(plan, exact_totals)
+    asked = _prepare(plan, exact_totals)
     recipes = recipes_of(asked)
-    measured, joint = _measured(asked, recipes, target)
+    measured, joint = _measure(asked, recipes, target)
     lines = _lines(asked, recipes, measured)
     return Quote(plan, target, _moved_rows(plan, exact_totals), measured, lines, exact_totals, target, joint)
 
 
-def _asked(plan: Plan, exact_totals: ExactTotals | None) -> Asked:
+def _prepare(plan: Plan, exact_totals: ExactTotals | None) -> Asked:
     return Asked(plan, plan.facts, None if exact_totals is None else space_of(plan, exact_totals))
 
 
 def _lines(asked: Asked, recipes: Sequence[Recipe], measured: Sequence[Measured]) -> tuple[Line, ...]:
     both = zip(asked.plan.statistics, recipes, strict=True)
-    return levelled(asked.plan, [Line(statistic, recipe, LEVEL) for statistic, recipe in both], measured)
+    return set_levels(asked.plan, [Line(statistic, recipe, LEVEL) for statistic, recipe in both], measured)
 
 
 def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> tuple[Target, ...]:
@@ -144,7 +144,7 @@ def _spread(measured: Sequence[Measured]) -> float:
     return sum(log(max(one.law.variance(), 1e-300)) for one in measured)
 
 
-def _measured(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[tuple[Measured, ...], Fraction]:
+def _measure(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[tuple[Measured, ...], Fraction]:
     """The queries with the noise of a target, and their joint factor.
 
     Raises:
@@ -159,7 +159,7 @@ def _measured(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[
         _refuse_known(asked, query)
     try:
         # Trees get their shape for the noise of their share; what the queries cost together follows from the shapes.
-        queries = [_shaped(asked, query, _part(target, share)) for query, share in zip(weights, shares, strict=True)]
+        queries = [_shape(asked, query, _part(target, share)) for query, share in zip(weights, shares, strict=True)]
         joint = _joint(asked, queries, shares, target)
         parts = [_part(target, share / joint) for share in shares]
         found = zip(weights, queries, shares, parts, strict=True)
@@ -173,14 +173,14 @@ def _measured(asked: Asked, recipes: Sequence[Recipe], target: Target) -> tuple[
         ) from None
 
 
-def _shaped(asked: Asked, query: Query, part: Target) -> Query:
+def _shape(asked: Asked, query: Query, part: Target) -> Query:
     """The query in the shape with the least expected error; both norms grow with the number of times a row counts."""
     single = _sensitivity(asked, query, _change(asked, query))
 
     def variance(times: int) -> float:
         return noise_for(Sensitivity(times * single.l1, times * single.l2_squared), part).variance()
 
-    return query.shaped(variance, asked.facts.rows)
+    return query.choose_shape(variance, asked.facts.rows)
 
 
 def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: Target) -> Fraction:
@@ -206,11 +206,11 @@ def _refuse_known(asked: Asked, query: Query) -> None:
         PlanError: the answer is the same for all tables, or follows from the published totals.
     """
     nobody = asked.space is not None and not len(asked.space.held)
-    if nobody or not _sensitivity(asked, query, _change(asked, query)).l1 or _is_said(asked, query):
+    if nobody or not _sensitivity(asked, query, _change(asked, query)).l1 or _is_determined(asked, query):
         raise PlanError(f"'{query.words()}' is already exact: it follows from what is public; ask for more")
 
 
-def _is_said(asked: Asked, query: Query) -> bool:
+def _is_determined(asked: Asked, query: Query) -> bool:
     """True if the published totals determine the answer: how many rows have each combination of all values that it reads."""
     plan = asked.plan
     read = [*query.columns(), *(group.column for group in plan.group_by)]
@@ -219,7 +219,7 @@ def _is_said(asked: Asked, query: Query) -> bool:
 
 
 def _sensitivity(asked: Asked, query: Query, change: Change) -> Sensitivity:
-    return worst(change) if asked.space is None else _beside_totals(asked.space, query, change)
+    return worst(change) if asked.space is None else _bound_with_totals(asked.space, query, change)
 
 
 def _part(target: Target, share: Fraction) -> Target:
@@ -255,10 +255,10 @@ class _Answered:
         # Only counts of rows have the lattice of the totals. Noise without it is safe for every query.
         counts = space.structure if isinstance(self.query, RowCount) else None
         lattice = None if counts is None else Lattice(counts, space.beside.adjacency.a)
-        return Vector(size, _held(space, self.query) if len(space.held) < space.cells else None, lattice)
+        return Vector(size, _possible_places(space, self.query) if len(space.held) < space.cells else None, lattice)
 
 
-def _held(space: Space, query: Query) -> NDArray[np.int64]:
+def _possible_places(space: Space, query: Query) -> NDArray[np.int64]:
     """The positions of the integers of the answer that can be other than 0, level by level."""
     held, done = [], 0
     for width in query.widths():
@@ -310,14 +310,14 @@ class _OneRow:
         return quantiles_change(len(at), cells=self.cells, skipped=skipped, neighbours=self.neighbours)
 
 
-def _beside_totals(space: Space, query: Query, change: Change) -> Sensitivity:
+def _bound_with_totals(space: Space, query: Query, change: Change) -> Sensitivity:
     """The changes between semi-adjacent tables: all a rows together, but nothing that the totals forbid."""
     if isinstance(query, RowCount):
         return space.of_rows()
     return space.of_moves(*((move.l1, move.l2_squared) for move in (change.within, change.across, change.leaves)))
 
 
-def _advertised(plan: Plan, spend: Budget, measured: Sequence[Measured], joint: Fraction) -> Budget:
+def _advertise(plan: Plan, spend: Budget, measured: Sequence[Measured], joint: Fraction) -> Budget:
     """The guarantee that the same noise has for one replaced row, if nobody counts the totals. Only printed."""
     inner = [_ordinary_guarantee(one) for one in measured]
     parts = zip(*(one.coordinates for one in inner), strict=True)

@@ -17,10 +17,10 @@ from discreet.plan.plan import Plan
 from discreet.quotes.quote import Line, Measured, noises_behind
 from discreet.statistics.recipe import LEVEL
 
-__all__ = ["levelled"]
+__all__ = ["set_levels"]
 
 
-def levelled(plan: Plan, lines: Sequence[Line], measured: Sequence[Measured]) -> tuple[Line, ...]:
+def set_levels(plan: Plan, lines: Sequence[Line], measured: Sequence[Measured]) -> tuple[Line, ...]:
     """The lines at the level of their parts: each interval holds with `LEVEL`, or all of them where the plan says so."""
     noises = noises_behind(plan, measured, LEVEL)
     found = [line.recipe.statements(noises) for line in lines]

@@ -61,7 +61,7 @@ def sums_of_counts(plan: Plan, exact_totals: ExactTotals | None) -> PublicSums:
         steps = tuple(step for step in plan.steps if step not in conditions)
         most = _exact(replace(plan, steps=steps), exact_totals)
     rows = _rows(plan)
-    return PublicSums(exact, most if rows is None else _merged(most, (rows,)))
+    return PublicSums(exact, most if rows is None else _merge(most, (rows,)))
 
 
 def sums_of_frame(plan: Plan, exact_totals: ExactTotals | None, groups: tuple[Group, ...]) -> PublicSums:
@@ -69,24 +69,24 @@ def sums_of_frame(plan: Plan, exact_totals: ExactTotals | None, groups: tuple[Gr
     facts = plan.facts
     outer = sums_of_counts(plan, exact_totals)
     width = prod(len(group_labels(group, facts)) for group in groups)
-    exact, most = _repeated(outer.exact, width), _repeated(outer.most, width)
+    exact, most = _repeat(outer.exact, width), _repeat(outer.most, width)
     # A cell of the request is the sum of its cells in the frame if every row is in one of the groups of the frame.
     if not all(is_complete(group, facts) for group in groups):
-        exact, most = (), _merged(exact, most)
+        exact, most = (), _merge(exact, most)
     inner = PublicSums((), ())
     with suppress(PlanError):  # there may be no request with these cells: a column may be grouped and cut into bins at once
         longest = max(len(group.column) for group in (*plan.group_by, *groups))
         counted = Statistic(Count(), None, "n" * (longest + 1))  # no column is called like that
         whole = replace(plan, group_by=(*plan.group_by, *groups), statistics=(counted,))
         inner = sums_of_counts(whole, exact_totals)
-    return PublicSums(_merged(inner.exact, exact), _merged(inner.most, most))
+    return PublicSums(_merge(inner.exact, exact), _merge(inner.most, most))
 
 
-def _repeated(sums: Sequence[Sums], width: int) -> tuple[Sums, ...]:
+def _repeat(sums: Sequence[Sums], width: int) -> tuple[Sums, ...]:
     return tuple((None if labels is None else np.repeat(labels, width), totals) for labels, totals in sums)
 
 
-def _merged(first: tuple[Sums, ...], second: tuple[Sums, ...]) -> tuple[Sums, ...]:
+def _merge(first: tuple[Sums, ...], second: tuple[Sums, ...]) -> tuple[Sums, ...]:
     """Both, with the sum of all cells once."""
     whole = any(labels is None for labels, _ in first)
     return (*first, *(one for one in second if one[0] is not None or not whole))

@@ -94,9 +94,9 @@ class Space:
         general = self.of_values(1, 1, may_skip=may_skip)
         a = self.beside.adjacency.a
         if isinstance(self.structure, MarginTables) and all(table.depth == 1 for table in self.structure.tables):
-            return _smaller(general, _of_margins(self.structure, a))
+            return _minimum(general, _of_margins(self.structure, a))
         if isinstance(self.structure, Kernel):
-            return _smaller(general, _of_kernel(self.structure, a))
+            return _minimum(general, _of_kernel(self.structure, a))
         return general
 
 
@@ -112,7 +112,7 @@ def space_of(plan: Plan, totals: ExactTotals) -> Space | None:
     structure = structure_of(plan, view, totals)
     whole = (part for part in totals.invariants.parts if isinstance(part, TotalsStatement) and part.only is None)
     tables = tuple(frozenset(part.columns) for part in whole)
-    return Space(totals, structure, _across(plan, view, totals), tables, held_cells(plan, view, totals), view.cells)
+    return Space(totals, structure, _can_cross(plan, view, totals), tables, held_cells(plan, view, totals), view.cells)
 
 
 def sensitivity(
@@ -166,7 +166,7 @@ def _largest(plan: Plan, space: Space) -> Sensitivity:
     return largest_of(*(one.kind.span(one, plan.facts, space) for one in plan.statistics))
 
 
-def _across(plan: Plan, view: View, totals: ExactTotals) -> bool:
+def _can_cross(plan: Plan, view: View, totals: ExactTotals) -> bool:
     """True if some class of the totals may have rows in two cells; True is always right."""
     shown = {name for name, labels in view.labels if labels > 1}
     star = star_of(totals.invariants)
@@ -182,7 +182,7 @@ def _across(plan: Plan, view: View, totals: ExactTotals) -> bool:
     return bool(len(np.unique(pairs[0])) < pairs.shape[1])
 
 
-def _smaller(first: Sensitivity, second: Sensitivity) -> Sensitivity:
+def _minimum(first: Sensitivity, second: Sensitivity) -> Sensitivity:
     return Sensitivity(min(first.l1, second.l1), min(first.l2_squared, second.l2_squared))
 
 

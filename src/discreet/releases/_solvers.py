@@ -124,7 +124,7 @@ def near_integers(
     real = np.maximum(target, 0.0)
     least = float(np.sum((real - noisy) ** 2) - np.sum((real - target) ** 2))
     for width in (0, 1):
-        table = _rounded(target, least, groups, totals, width)
+        table = _round(target, least, groups, totals, width)
         if table is not None and _fits(table, groups, totals):
             return table
     table = _any_integers(real, groups, totals)
@@ -137,7 +137,7 @@ def _fits(table: NDArray[np.int64], groups: Any, totals: NDArray[np.int64]) -> b
     return bool(np.all(table >= 0)) and np.array_equal(groups @ table, totals)
 
 
-def _rounded(
+def _round(
     target: NDArray[np.float64], offset: float, groups: Any, totals: NDArray[np.int64], width: int
 ) -> NDArray[np.int64] | None:
     """The integers with the least ‖y - target‖² + offset whose cells lie within `width` of the floor or ceiling.
@@ -157,7 +157,7 @@ def _rounded(
     # From l + k to l + k + 1 the square (y - z)² grows by 2(l + k - z) + 1, more with each k: the steps are taken in order.
     cost = 2.0 * (low[cell] + below - target[cell]) + 1.0
     constant = offset + float(np.sum((low - target) ** 2))
-    taken = _solved(cost, groups.tocsc()[:, cell], totals - groups @ low, upper=np.ones(cell.size), constant=constant).x
+    taken = _solve(cost, groups.tocsc()[:, cell], totals - groups @ low, upper=np.ones(cell.size), constant=constant).x
     if taken is None:
         return None
     table: NDArray[np.int64] = low.astype(np.int64)
@@ -177,7 +177,7 @@ def _any_integers(real: NDArray[np.float64], groups: Any, totals: NDArray[np.int
     most = np.minimum.reduceat(totals[columns.indices], columns.indptr[:-1])  # no cell is above any of its totals
     start = np.rint(np.minimum(real, most)).astype(np.int64)
     both = hstack([columns, -columns], format="csc")
-    solution = _solved(np.ones(2 * start.size), both, totals - groups @ start, upper=np.append(most - start, start))
+    solution = _solve(np.ones(2 * start.size), both, totals - groups @ start, upper=np.append(most - start, start))
     if solution.x is None:
         why = "has these totals" if solution.status == 2 else "with these totals was found"
         raise ArgumentError(
@@ -187,7 +187,7 @@ def _any_integers(real: NDArray[np.float64], groups: Any, totals: NDArray[np.int
     return np.asarray(start + up - down, dtype=np.int64)
 
 
-def _solved(
+def _solve(
     cost: NDArray[np.float64], matrix: Any, right: NDArray[Any], *, upper: NDArray[Any], constant: float = 0.0
 ) -> Any:
     """HiGHS' answer for: integers 0 ≤ u ≤ upper with matrix·u = right and the least cost·u + constant; last comes a 1.

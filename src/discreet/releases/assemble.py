@@ -16,7 +16,7 @@ from discreet.statistics.base import outputs
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.recipe import Answers
 
-__all__ = ["Columns", "Frame", "estimated", "frames", "group_columns"]
+__all__ = ["Columns", "Frame", "estimate_statistics", "frames", "group_columns"]
 
 Noisy = Sequence[NDArray[Any]]
 
@@ -46,7 +46,7 @@ class Frame:
     consistent: NDArray[np.float64] | None = None
 
 
-def estimated(quote: Quote, noisy: Noisy, cells: slice | None = None) -> list[Columns]:
+def estimate_statistics(quote: Quote, noisy: Noisy, cells: slice | None = None) -> list[Columns]:
     """The statistics of the table of the release, in the order of the request; of some of its cells or of all of them."""
     cells = slice(0, quote.plan.layout.cells) if cells is None else cells
     found: list[Columns] = []

@@ -63,7 +63,7 @@ def consistent_counts(
     _check_integers("noisy", noisy, -_MOST_NOISY, _MOST_NOISY)
     for place, (labels, totals) in enumerate(constraints):
         _check_constraint(place, labels, totals, noisy.size)
-    apart = _untangled(constraints)
+    apart = _untangle(constraints)
     zero = _zeros(noisy.size, apart, fixed_zero)
     values = np.where(zero, 0, np.maximum(noisy, 0))
     memberships = np.zeros(noisy.size, np.int64)
@@ -122,7 +122,7 @@ def _check_constraint(place: int, labels: NDArray[np.int64], totals: NDArray[np.
         raise ArgumentError(f"{name}, labels: {labels.size} labels for {cells} cells; give each cell one, -1 for no group")
 
 
-def _untangled(constraints: Sequence[Constraint]) -> list[Constraint]:
+def _untangle(constraints: Sequence[Constraint]) -> list[Constraint]:
     """Equivalent constraints, in their places, none of which has groups that lie within the groups of another.
 
     Counties within states: the state's total less the totals of its counties is the total of the cells outside all counties.
@@ -134,7 +134,7 @@ def _untangled(constraints: Sequence[Constraint]) -> list[Constraint]:
     for place, (labels, totals) in enumerate(constraints):
         rest_labels, rest = labels, totals
         for other, (finer, parts) in enumerate(apart):
-            within = None if other == place else _within(finer, rest_labels, parts.size)
+            within = None if other == place else _find_containers(finer, rest_labels, parts.size)
             if within is not None:
                 rest_labels = np.where(finer >= 0, -1, rest_labels)
                 rest = rest - _sums(within, parts, rest.size)
@@ -146,7 +146,7 @@ def _untangled(constraints: Sequence[Constraint]) -> list[Constraint]:
     return apart
 
 
-def _within(finer: NDArray[np.int64], labels: NDArray[np.int64], parts: int) -> NDArray[np.int64] | None:
+def _find_containers(finer: NDArray[np.int64], labels: NDArray[np.int64], parts: int) -> NDArray[np.int64] | None:
     """For each group of `finer` the group of `labels` that contains it, or -1; None if a group of `finer` is cut."""
     cells = np.flatnonzero(finer >= 0)
     container = np.full(parts, -1, np.int64)

@@ -20,14 +20,14 @@ from discreet._version import __version__
 from discreet.domain.neighbours import relation_named
 from discreet.domain.words import one_line, release_card
 from discreet.errors import ArgumentError, printed
-from discreet.exact.canonical import digest, sealed
-from discreet.exact.files import made, replaced
+from discreet.exact.canonical import digest, seal
+from discreet.exact.files import make_folder, replace_file
 from discreet.exact.given_paths import content_of, given_path, reason, shown_path
 from discreet.exact.numbers import decimal_up, exact, text
 from discreet.privacy.coordinates import Budget, from_json, to_json
 from discreet.privacy.measures import is_budget
-from discreet.releases.files import TABLE, TableFile, collected, copied, paths_of, problem_of, table_of
-from discreet.releases.frames import all_frames, checked_formulas, for_csv, frame_of, named_files
+from discreet.releases.files import TABLE, TableFile, collect_rows, copy_table, paths_of, problem_of, table_of
+from discreet.releases.frames import all_frames, check_formulas, for_csv, frame_of, named_files
 
 if TYPE_CHECKING:
     import altair as alt
@@ -103,14 +103,14 @@ class Release:
     folder: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        document = _parsed(self.payload)
+        document = _parse(self.payload)
         found = document.get("format")
         if type(found) is not int or found > FORMAT:
             raise ArgumentError(
                 f"release: its format is {printed(found)}, but this version reads formats up to {FORMAT}; update discreet"
             )
         body = {key: value for key, value in document.items() if key != "digest"}
-        if document.get("digest") != _written(digest, body):
+        if document.get("digest") != _write(digest, body):
             raise ArgumentError("release: its digest does not match its content; it was changed after it was written")
         missing = [key for key in _PARTS if key not in document]
         if missing:
@@ -124,7 +124,7 @@ class Release:
 
     def _repr_html_(self) -> str:
         document = self.shown(20)
-        with _as_written("numbers"):
+        with _refuse_made_up("numbers"):
             return release_card(document)
 
     def plot(self, statistic: str | None = None) -> alt.LayerChart:
@@ -146,7 +146,7 @@ class Release:
     @property
     def document(self) -> dict[str, Any]:
         """The whole public document, a fresh copy."""
-        return _parsed(self.payload)
+        return _parse(self.payload)
 
     @property
     def name(self) -> str:
@@ -166,7 +166,7 @@ class Release:
     @property
     def guarantee(self) -> Guarantee:
         """The promise of the release."""
-        with _as_written("guarantee"):
+        with _refuse_made_up("guarantee"):
             return _guarantee(self.document["guarantee"])
 
     @property
@@ -182,8 +182,8 @@ class Release:
         """
         document = self.document
         if _parts(document):
-            return collected(self.scan())
-        with _as_written("columns"):  # no lazy frame: collecting one needs threads, which a forked process has not
+            return collect_rows(self.scan())
+        with _refuse_made_up("columns"):  # no lazy frame: collecting one needs threads, which a forked process has not
             return frame_of(document["columns"])
 
     def scan(self) -> pl.LazyFrame:
@@ -203,8 +203,8 @@ class Release:
         """The document with the values of its table; of a large release, at most the values of the first `rows` rows."""
         document = self.document
         if _parts(document):
-            head = None if self.folder is None else collected(self.scan().head(rows))
-            with _as_written("columns"):
+            head = None if self.folder is None else collect_rows(self.scan().head(rows))
+            with _refuse_made_up("columns"):
                 columns = [(one, [] if head is None else head[one["name"]].to_list()) for one in document["columns"]]
                 document["columns"] = [{**one, "values": values} for one, values in columns]
         return document
@@ -221,7 +221,7 @@ class Release:
         A frame of totals has the columns of its cells and their exact numbers; cells that are not there hold 0 rows.
         """
         table, document = self.table, self.document
-        with _as_written("tables"):
+        with _refuse_made_up("tables"):
             return all_frames(document, table)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -250,17 +250,17 @@ class Release:
         Raises:
             ArgumentError: the folder cannot be made or written, or holds another table; or a release file was changed.
         """
-        place, parts, _ = given_path(folder, "save()"), self.parts, checked_formulas(formulas)
-        frames = all_frames(self.document, collected(self.scan().head(0))) if parts else self.tables
+        place, parts, _ = given_path(folder, "save()"), self.parts, check_formulas(formulas)
+        frames = all_frames(self.document, collect_rows(self.scan().head(0))) if parts else self.tables
         files = named_files({name: frame for name, frame in frames.items() if name != TABLE or not parts})
         try:
-            made(place)
+            make_folder(place)
             if parts and problem_of(parts, place / TABLE):
-                copied(parts, self._place() / TABLE, place)
-            replaced(place / "release.json", lambda path: path.write_bytes(self.payload))
+                copy_table(parts, self._place() / TABLE, place)
+            replace_file(place / "release.json", lambda path: path.write_bytes(self.payload))
             for name, frame in files.items():
-                replaced(place / f"{name}.csv", partial(for_csv(frame, formulas).write_csv, quote_style="non_numeric"))
-                replaced(place / f"{name}.parquet", frame.write_parquet)
+                replace_file(place / f"{name}.csv", partial(for_csv(frame, formulas).write_csv, quote_style="non_numeric"))
+                replace_file(place / f"{name}.parquet", frame.write_parquet)
         except OSError as wrong:
             raise ArgumentError(f"save('{folder}'): cannot be written ({reason(wrong)}); choose another folder") from None
         except ValueError as wrong:
@@ -305,7 +305,7 @@ class RowEstimate:
 def make_release(content: Mapping[str, Any]) -> Release:
     """The release of a complete public document without format, version and digest, which are added."""
     body = {"format": 2 if "table" in content else 1, "library": f"discreet {__version__}", **content}
-    return Release(_written(sealed, body).encode("ascii"))
+    return Release(_write(seal, body).encode("ascii"))
 
 
 def column_json(name: str, values: Sequence[Any]) -> dict[str, Any]:
@@ -343,7 +343,7 @@ def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
 
 
 @contextmanager
-def _as_written(part: str) -> Iterator[None]:
+def _refuse_made_up(part: str) -> Iterator[None]:
     """A document with the right digest that discreet did not write fails inside like bytes that are not a release."""
     try:
         yield
@@ -353,7 +353,7 @@ def _as_written(part: str) -> Iterator[None]:
 
 def _parts(document: Mapping[str, Any]) -> tuple[TableFile, ...]:
     """The files that hold the table of a document."""
-    with _as_written("table"):
+    with _refuse_made_up("table"):
         return table_of(document["table"]) if document["format"] > 1 else ()
 
 
@@ -381,7 +381,7 @@ def _budget(stated: Mapping[str, Any]) -> Budget:
     return measure
 
 
-def _parsed(payload: bytes) -> dict[str, Any]:
+def _parse(payload: bytes) -> dict[str, Any]:
     try:
         document = json.loads(payload)
     except (ValueError, TypeError, RecursionError):
@@ -391,7 +391,7 @@ def _parsed(payload: bytes) -> dict[str, Any]:
     return document
 
 
-def _written(write: Callable[[Mapping[str, Any]], str], body: Mapping[str, Any]) -> str:
+def _write(write: Callable[[Mapping[str, Any]], str], body: Mapping[str, Any]) -> str:
     try:
         return write(body)
     except ValueError:

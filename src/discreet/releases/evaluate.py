@@ -22,10 +22,10 @@ from discreet.plan.layout import Layout
 from discreet.plan.plan import resize_of
 from discreet.quotes.quote import Quote
 
-__all__ = ["exact_answers", "noisy_answers", "scanned"]
+__all__ = ["exact_answers", "noisy_answers", "run_scans"]
 
 
-def scanned(engine: Engine, layout: Layout, *before: CubeRequest) -> Iterator[Cube]:
+def run_scans(engine: Engine, layout: Layout, *before: CubeRequest) -> Iterator[Cube]:
     """The cubes of some scans and then of a layout, all of the same rows.
 
     The first cube is read now and each other one when it is needed, so that few are in memory if the engine allows it.

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ArgumentError
-from discreet.exact.files import Draft, discarded, draft_in, made, synced
+from discreet.exact.files import Draft, discard, draft_in, make_folder, sync_folder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,13 +28,13 @@ __all__ = [
     "DRAFT",
     "TABLE",
     "TableFile",
-    "collected",
-    "completed",
-    "copied",
+    "collect_rows",
+    "complete_draft",
+    "copy_table",
     "draft_folder",
     "drafts_in",
     "paths_of",
-    "placed",
+    "place_draft",
     "problem_of",
     "table_json",
     "table_of",
@@ -103,7 +103,7 @@ def draft_folder(folder: Path) -> Draft:
     Raises:
         OSError: `folder` cannot be made or written.
     """
-    made(folder)
+    make_folder(folder)
     return draft_in(folder, DRAFT)
 
 
@@ -132,17 +132,17 @@ def _put(path: Path, content: bytes | memoryview) -> None:
         os.fsync(file.fileno())
 
 
-def completed(draft: Path, payload: bytes) -> None:
+def complete_draft(draft: Path, payload: bytes) -> None:
     """A draft folder has all its files durably, with the document that describes them: from now on it may be committed.
 
     Raises:
         OSError: the document could not be written to its end.
     """
     _put(draft / DOCUMENT, payload)
-    synced(draft)
+    sync_folder(draft)
 
 
-def placed(draft: Path, folder: Path) -> None:
+def place_draft(draft: Path, folder: Path) -> None:
     """The files of a draft folder are the table of `folder`, all of them at once and durably.
 
     Raises:
@@ -150,7 +150,7 @@ def placed(draft: Path, folder: Path) -> None:
     """
     draft.chmod(_mode_of_folders(draft))  # a folder for temporary files is its owner's alone
     draft.rename(folder / TABLE)
-    synced(folder)
+    sync_folder(folder)
 
 
 def _mode_of_folders(draft: Path) -> int:
@@ -167,7 +167,7 @@ def paths_of(parts: Sequence[TableFile], folder: Path) -> list[Path]:
     return [folder / part.file for part in parts]
 
 
-def collected(rows: pl.LazyFrame) -> pl.DataFrame:
+def collect_rows(rows: pl.LazyFrame) -> pl.DataFrame:
     """Rows of the files of a table.
 
     Raises:
@@ -203,7 +203,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def copied(parts: Sequence[TableFile], table: Path, folder: Path) -> None:
+def copy_table(parts: Sequence[TableFile], table: Path, folder: Path) -> None:
     """`folder` has the table too, as it was written.
 
     Raises:
@@ -215,12 +215,12 @@ def copied(parts: Sequence[TableFile], table: Path, folder: Path) -> None:
         for part in parts:
             target = draft.path / Path(part.file).name
             shutil.copyfile(table / target.name, target)
-            _flushed(target)
+            _flush(target)
         _require(parts, draft.path)
-        synced(draft.path)
-        placed(draft.path, folder)
+        sync_folder(draft.path)
+        place_draft(draft.path, folder)
     finally:
-        discarded(draft)
+        discard(draft)
 
 
 def _require(parts: Sequence[TableFile], table: Path) -> None:
@@ -229,6 +229,6 @@ def _require(parts: Sequence[TableFile], table: Path) -> None:
         raise ValueError(problem)
 
 
-def _flushed(path: Path) -> None:
+def _flush(path: Path) -> None:
     with path.open("rb") as file:
         os.fsync(file.fileno())

@@ -13,7 +13,7 @@ from discreet.exact.processes import check_polars
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ESCAPE", "FORMULAS", "all_frames", "checked_formulas", "for_csv", "frame_of", "named_files"]
+__all__ = ["ESCAPE", "FORMULAS", "all_frames", "check_formulas", "for_csv", "frame_of", "named_files"]
 
 ESCAPE = "escape"
 FORMULAS = (ESCAPE, "keep")
@@ -39,7 +39,7 @@ def all_frames(document: Mapping[str, Any], table: pl.DataFrame) -> dict[str, pl
     return frames
 
 
-def checked_formulas(formulas: object) -> str:
+def check_formulas(formulas: object) -> str:
     """One of `FORMULAS`.
 
     Raises:
@@ -54,24 +54,24 @@ def for_csv(frame: pl.DataFrame, formulas: str) -> pl.DataFrame:
     """The frame as it is written to a CSV file: no name or text in it is a formula, unless they are kept."""
     import polars as pl
 
-    if checked_formulas(formulas) != ESCAPE:
+    if check_formulas(formulas) != ESCAPE:
         return frame
     # No expressions: their evaluation needs threads, which a forked process has not.
     written = [
-        pl.Series(_escaped(one.name), map(_escaped_or_null, one.to_list()), dtype=one.dtype)
+        pl.Series(_escape(one.name), map(_escape_or_null, one.to_list()), dtype=one.dtype)
         if one.dtype == pl.String
-        else one.alias(_escaped(one.name))
+        else one.alias(_escape(one.name))
         for one in frame
     ]
     return pl.DataFrame(written)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
-def _escaped_or_null(text: str | None) -> str | None:
-    return text and _escaped(text)
+def _escape_or_null(text: str | None) -> str | None:
+    return text and _escape(text)
 
 
 def frame_of(columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

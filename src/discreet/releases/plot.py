@@ -33,7 +33,7 @@ def bars_of(document: Mapping[str, Any], statistic: object) -> alt.LayerChart:
         ArgumentError: Altair is not installed, the release has no such number, or there are too many groups.
     """
     charts = _altair()
-    columns, chosen, title = _chosen(document, statistic)
+    columns, chosen, title = _choose(document, statistic)
     values = {column["name"]: column["values"] for column in columns}
     if len(values[chosen]) > MOST_BARS:
         raise ArgumentError(
@@ -70,7 +70,7 @@ def _altair() -> ModuleType:
     return alt
 
 
-def _chosen(document: Mapping[str, Any], statistic: object) -> tuple[Sequence[Mapping[str, Any]], str, str]:
+def _choose(document: Mapping[str, Any], statistic: object) -> tuple[Sequence[Mapping[str, Any]], str, str]:
     """The columns of a frame, which of them is drawn, and its name in the release."""
     known = {column: (document["columns"], column, column) for column in _numbers(document["columns"])}
     for frame in document.get("frames", ()):

@@ -20,17 +20,17 @@ from discreet.cube.cube import Cube
 from discreet.domain.steps import Impute, Resize
 from discreet.errors import InternalError
 from discreet.exact.canonical import canonical, digest
-from discreet.exact.files import synced
+from discreet.exact.files import sync_folder
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits
 from discreet.plan.plan import Plan, plan_json, used_columns
 from discreet.privacy.coordinates import to_json
 from discreet.quotes.public_sums import sums_of_counts, sums_of_frame
 from discreet.quotes.quote import LEVEL, Line, Quote
-from discreet.releases.assemble import Frame, estimated, frames, group_columns
+from discreet.releases.assemble import Frame, estimate_statistics, frames, group_columns
 from discreet.releases.document import Guarantee, Release, column_json, guarantee_json, make_release
 from discreet.releases.evaluate import exact_answers, noisy_answers
-from discreet.releases.files import completed, table_json, write_part
+from discreet.releases.files import complete_draft, table_json, write_part
 from discreet.releases.frames import frame_of
 from discreet.releases.labels import LabelColumn, all_rows
 from discreet.statistics.base import groupings_of, statistic_json
@@ -43,7 +43,7 @@ __all__ = [
     "COVERS_ORIGINAL",
     "PART_ROWS",
     "covers",
-    "described",
+    "describe_quote",
     "details_json",
     "guarantee_of",
     "noise_json",
@@ -100,9 +100,9 @@ def publish(
     noisy = noisy_answers(quote, exact_answers(quote, cubes, bits), bits, chunk=chunk)
     chunks = _chunks(quote, noisy, chunk)
     table = _in_document(quote, noisy, *chunks) if draft is None else _in_files(draft, chunks)
-    release = make_release({**described(quote, report_delta), **content, **table})
+    release = make_release({**describe_quote(quote, report_delta), **content, **table})
     if draft is not None:
-        completed(draft, release.payload)
+        complete_draft(draft, release.payload)
     return release
 
 
@@ -112,7 +112,7 @@ def _chunks(quote: Quote, noisy: Noisy, rows: int | None) -> Iterator[_Chunk]:
     size = rows or cells
     for start in range(0, cells, size):
         part = slice(start, min(start + size, cells))
-        yield _Chunk(part, labels, [pair for one in estimated(quote, noisy, part) for pair in one.numbers()])
+        yield _Chunk(part, labels, [pair for one in estimate_statistics(quote, noisy, part) for pair in one.numbers()])
 
 
 # In the document ----------------------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def _in_files(draft: Path, chunks: Iterable[_Chunk]) -> dict[str, Any]:
         kinds = [{"name": one.name, "kind": column_json(one.name, one.labels)["kind"]} for one in chunk.labels]
         kinds += [{"name": name, "kind": _kind(values)} for name, values in chunk.numbers]
         parts.append(write_part(draft, number, chunk.rows.start, _frame(chunk)))
-    synced(draft)
+    sync_folder(draft)
     return {"table": table_json(parts), "columns": kinds, "frames": []}
 
 
@@ -182,7 +182,7 @@ def _frame(chunk: _Chunk) -> pl.DataFrame:
 # What is said of a quote --------------------------------------------------------------------------------------------------
 
 
-def described(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
+def describe_quote(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
     """The part of a document that describes the quote: everything but the numbers."""
     plan = plan_json(quote.plan)
     return {

@@ -65,10 +65,10 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
     if view.line["statistic"] == "share":
         values: NDArray[Any] = _shares(document, view, list(found.values()))
     elif view.tables > 1:
-        values = _agreed([other for other in found.values() if other.line is view.line])[view.name]
+        values = _reconcile([other for other in found.values() if other.line is view.line])[view.name]
     else:
-        values = _whole(view)
-    return _shown(release, view, values)
+        values = _integer_counts(view)
+    return _frame_with(release, view, values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +119,7 @@ def _counts_rows(view: _View) -> bool:
     return view.line["statistic"] == "count" and (view.line["column"] is None or view.line.get("counts") == "rows")
 
 
-def _shown(release: Release, view: _View, values: NDArray[Any]) -> pl.DataFrame:
+def _frame_with(release: Release, view: _View, values: NDArray[Any]) -> pl.DataFrame:
     """The labels, the numbers as they were published, and the view next to them."""
     import polars as pl
 
@@ -133,7 +133,7 @@ def _shown(release: Release, view: _View, values: NDArray[Any]) -> pl.DataFrame:
     return shown.with_columns(pl.Series(name, values.tolist(), dtype=pl.Float64 if values.dtype.kind == "f" else pl.Int64))
 
 
-def _whole(view: _View, agreeing: Sequence[Constraint] = ()) -> NDArray[np.int64]:
+def _integer_counts(view: _View, agreeing: Sequence[Constraint] = ()) -> NDArray[np.int64]:
     """Non-negative integers with the public sums; a count of rows that are not null has at most the counts of all rows."""
     from discreet.releases.consistent import consistent_within
 
@@ -168,7 +168,7 @@ def _shares(document: Mapping[str, Any], view: _View, views: Sequence[_View]) ->
 
     counts = next(filter(_counts_rows, views), None)
     if counts is not None:
-        rows = _whole(counts)
+        rows = _integer_counts(counts)
         if rows.any():
             return np.asarray(rows / rows.sum())
     cells = len(view.numbers)
@@ -180,7 +180,7 @@ def _shares(document: Mapping[str, Any], view: _View, views: Sequence[_View]) ->
     return np.asarray(found / every)
 
 
-def _agreed(views: Sequence[_View]) -> dict[str, NDArray[np.int64]]:
+def _reconcile(views: Sequence[_View]) -> dict[str, NDArray[np.int64]]:
     """The tables of a statistic as integers, the smallest first: each has the sums of the previous tables on their overlap.
 
     The overlaps of several groups may contradict each other, and then no such integers exist: the table has only the sums of
@@ -193,15 +193,15 @@ def _agreed(views: Sequence[_View]) -> dict[str, NDArray[np.int64]]:
         single: list[Constraint] = []
         if any(column["name"] == "count_consistent" for column in view.source["columns"]):
             for other in done:
-                shared = _shared(view, other)
+                shared = _shared_groups(view, other)
                 together.append(_margin(view, other, found[other.name], shared))
                 single += [_margin(view, other, found[other.name], [group]) for group in shared]
-        found[view.name] = _first_whole(view, [together, single, []])
+        found[view.name] = _first_integer_counts(view, [together, single, []])
         done.append(view)
     return found
 
 
-def _first_whole(view: _View, agreeing: Sequence[Sequence[Constraint]]) -> NDArray[np.int64]:
+def _first_integer_counts(view: _View, agreeing: Sequence[Sequence[Constraint]]) -> NDArray[np.int64]:
     """The view with the first of several sets of further sums for which it is found.
 
     Raises:
@@ -209,11 +209,11 @@ def _first_whole(view: _View, agreeing: Sequence[Sequence[Constraint]]) -> NDArr
     """
     for further in agreeing[:-1]:
         with suppress(ArgumentError):
-            return _whole(view, further)
-    return _whole(view, agreeing[-1])
+            return _integer_counts(view, further)
+    return _integer_counts(view, agreeing[-1])
 
 
-def _shared(view: _View, other: _View) -> list[Any]:
+def _shared_groups(view: _View, other: _View) -> list[Any]:
     """The groups that two tables have in common."""
     theirs = other.line["tables"][other.place]
     return [group for group in view.line["tables"][view.place] if group in theirs]

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.errors import ArgumentError, LedgerError, ReleaseFailed, printed
-from discreet.exact.files import Draft, abandoned, discarded, replaced
+from discreet.exact.files import Draft, discard, find_abandoned, replace_file
 from discreet.exact.given_paths import given_path, reason, require_writable
 from discreet.exact.processes import check_polars
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.releases.document import FORMAT, Release
-from discreet.releases.files import DOCUMENT, DRAFT, TABLE, draft_folder, drafts_in, placed, problem_of
+from discreet.releases.files import DOCUMENT, DRAFT, TABLE, draft_folder, drafts_in, place_draft, problem_of
 from discreet.session.orders import Order
 
 __all__ = ["check_folders", "document_in", "drafts_for", "give_back", "put_in_place"]
@@ -149,13 +149,13 @@ def drafts_for(orders: Sequence[Order], ledger: Entries) -> Iterator[list[Draft 
         yield drafts
     except BaseException:
         for draft in drafts:
-            discarded(draft)
+            discard(draft)
         raise
 
 
 def _clear(folder: Path, ledger: Entries) -> None:
     """Deletes the drafts of dead processes that are incomplete, or were not committed and never will be."""
-    for draft in abandoned(folder, DRAFT):
+    for draft in find_abandoned(folder, DRAFT):
         release = document_in(draft.path, "to")
         committed = False if release is None else _is_committed(release, ledger)
         if committed and release is not None:
@@ -164,7 +164,7 @@ def _clear(folder: Path, ledger: Entries) -> None:
                 "had their final names: request it again, at no charge, or choose another folder"
             )
         if committed is False:
-            discarded(draft)
+            discard(draft)
 
 
 def _is_committed(release: Release, ledger: Entries) -> bool | None:
@@ -193,7 +193,7 @@ def put_in_place(release: Release, draft: Draft | None, order: Order) -> Release
     if draft is None or folder is None:
         return release
     try:
-        placed(draft.path, folder)
+        place_draft(draft.path, folder)
         _write_document(release, folder)
     except Exception:  # noqa: BLE001 (any error: everything is public and stored by now, and the files can be moved later)
         done = False
@@ -243,16 +243,16 @@ def _recover(release: Release, folder: Path, problem: str, name: str) -> None:
             f"({problem}). The ledger does not keep large tables: give the folder it was written to, restore that folder "
             "from a copy, or release under another name (which needs its own charge)"
         )
-    placed(draft, folder)
+    place_draft(draft, folder)
 
 
 def _write_document(release: Release, folder: Path) -> None:
-    replaced(folder / DOCUMENT, lambda path: path.write_bytes(release.payload))
+    replace_file(folder / DOCUMENT, lambda path: path.write_bytes(release.payload))
     (folder / TABLE / DOCUMENT).unlink(missing_ok=True)  # it came with the draft
 
 
 def _clear_after(release: Release, folder: Path) -> None:
     """Deletes the drafts of dead processes that are incomplete, or copies of files that have their final place by now."""
-    for draft in abandoned(folder, DRAFT):
+    for draft in find_abandoned(folder, DRAFT):
         if document_in(draft.path, "to") in {None, release}:
-            discarded(draft)
+            discard(draft)

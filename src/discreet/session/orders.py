@@ -6,26 +6,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
-from discreet.errors import ArgumentError, LedgerError, printed
+from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, printed
 from discreet.exact.canonical import canonical
 from discreet.exact.names import one_form
 from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan
-from discreet.privacy.amounts import Spend, budget_down
+from discreet.privacy.amounts import Spend, budget_down, spend_of
 from discreet.privacy.coordinates import Budget, coordinates, to_json
+from discreet.releases.document import Release
+from discreet.session.loading import load_rooms
 from discreet.totals.description import Description
+
+if TYPE_CHECKING:
+    from discreet.ledger import StoredRelease
 
 __all__ = [
     "Errors",
     "Order",
+    "amount_of",
     "charge_of",
     "check_name",
     "check_names",
     "check_order",
+    "check_request",
     "declaration_json",
+    "recognises",
 ]
 
 
@@ -49,7 +58,7 @@ class Order:
 
 
 def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:
-    """The declaration of a data set that a ledger freezes, as canonical JSON."""
+    """The declaration of a data set in its ledger, as canonical JSON. Columns that no invariant uses may change later."""
     return canonical(
         {
             "schema": schema.to_json(),
@@ -96,6 +105,46 @@ def check_names(orders: Sequence[Order]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
+
+
+def check_request(request: object, schema: Schema, neighbours: Neighbours) -> None:
+    """Checks that a request was made from the table of this schema and these neighbours.
+
+    Raises:
+        PlanError: it was not.
+    """
+    load_rooms()
+    if not isinstance(request, Plan):
+        raise PlanError(f"request={type(request).__name__}: must be made with table.agg(…) or table.group_by(…).agg(…)")
+    if request.schema != schema or request.neighbours != neighbours:
+        raise PlanError("request: was made for another schema or neighbouring relation; start from this session's table")
+
+
+def recognises(stored: StoredRelease, request: Plan) -> bool:
+    """Whether the ledger has committed a release of this request: of the same plan, but for columns that it does not use.
+
+    An entry of 0.1.0 has no digest of the used part of its plan; the plan in its release has that part.
+    """
+    if stored.state != "committed":
+        return False
+    if stored.used_digest:
+        return stored.used_digest == request.used_digest
+    return stored.plan_digest == request.digest or request.asks_as(Release(stored.payload).document["plan"])
+
+
+def amount_of(spend: Spend, budget: Budget, remaining: Budget) -> Budget:
+    """The spend as an amount of the budget's measure, above 0; None is all that remains.
+
+    Raises:
+        ArgumentError: it is no positive amount of the measure.
+        BudgetExceeded: nothing remains.
+    """
+    amount = remaining if spend is None else spend_of(spend, budget)
+    if coordinates(amount)[0] > 0:
+        return amount
+    if spend is None:
+        raise BudgetExceeded("spend: nothing remains of the budget", coordinates(amount), coordinates(amount))
+    raise ArgumentError("spend: must be greater than 0")
 
 
 def charge_of(spend: Budget, left: tuple[Fraction, ...]) -> tuple[Fraction, ...]:

@@ -18,27 +18,29 @@ from discreet.domain.words import one_line
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.engines.base import snapshot_before
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
-from discreet.exact.files import Draft, discarded
+from discreet.exact.files import Draft, discard
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.privacy.amounts import (
-    Spend,
-    amount_text,
-    budget_down,
-    check_room,
-    checked_budget,
-    in_words,
-    report_delta_of,
-    spend_of,
-)
+from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, in_words, report_delta_of
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.releases.document import Release, RowEstimate
 from discreet.session.folders import check_folders, drafts_for, give_back, put_in_place
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
-from discreet.session.orders import Errors, Order, charge_of, check_name, check_names, check_order, declaration_json
+from discreet.session.orders import (
+    Errors,
+    Order,
+    amount_of,
+    charge_of,
+    check_name,
+    check_names,
+    check_order,
+    check_request,
+    declaration_json,
+    recognises,
+)
 from discreet.statistics.counts import count
 from discreet.totals.checking import check_invariants
 
@@ -210,7 +212,7 @@ class Session:
                 of that name, or no spend meets the errors.
             ArgumentError: the spend is not a positive amount of the session's measure, or both are given.
         """
-        self._check_request(request)
+        check_request(request, self._schema, self._neighbours)
         from discreet.quotes import allocate, spend_for_errors
 
         if error is None:
@@ -311,25 +313,13 @@ class Session:
         return self._ledger.left(self._identity)[1]
 
     def _spend(self, spend: Spend) -> Budget:
-        amount = self.remaining if spend is None else spend_of(spend, self._budget)
-        if coordinates(amount)[0] > 0:
-            return amount
-        if spend is None:
-            raise BudgetExceeded("spend: nothing remains of the budget", coordinates(amount), coordinates(amount))
-        raise ArgumentError("spend: must be greater than 0")
-
-    def _check_request(self, request: Plan) -> None:
-        load_rooms()
-        if not isinstance(request, Plan):
-            raise PlanError(f"request={type(request).__name__}: must be made with table.agg(…) or table.group_by(…).agg(…)")
-        if request.schema != self._schema or request.neighbours != self._neighbours:
-            raise PlanError("request: was made for another schema or neighbouring relation; start from this session's table")
+        return amount_of(spend, self._budget, self.remaining)
 
     def _find_stored(self, order: Order) -> Release | None:
         """The stored release. Comparing its source with the present one would test rows for free (soundness 17)."""
-        self._check_request(order.request)
+        check_request(order.request, self._schema, self._neighbours)
         found = self._ledger.stored(self._identity, order.name)
-        if found is None or found.state != "committed" or found.plan_digest != order.request.digest:
+        if found is None or not recognises(found, order.request):
             return None  # if another request has the name, the reservation refuses it
         release = Release(found.payload)
         asked = None if order.spend is None else self._spend(order.spend)
@@ -355,7 +345,8 @@ class Session:
         from discreet.releases.publish import details_json
 
         charge = charge_of(quoted.spend, self._left())
-        return Reservation(order.name, charge, order.request.digest, snapshot, details_json(quoted))
+        plan = order.request
+        return Reservation(order.name, charge, plan.digest, snapshot, details_json(quoted), plan.used_digest)
 
     def _answer(
         self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str
@@ -376,17 +367,17 @@ class Session:
                 # The charge stands in any case, and an error raised here would differ from the constant answer.
                 with suppress(Exception):
                     self._ledger.fail(sequence)
-                    discarded(draft)  # not if `fail` raises: the ledger may have committed the release
+                    discard(draft)  # not if `fail` raises: the ledger may have committed the release
         # Outside the except block the failure has no traceback into frames that hold private numbers.
         return ReleaseFailed() if release is None else put_in_place(release, draft, order)
 
     def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Draft | None) -> Release:
-        from discreet.releases.evaluate import scanned
+        from discreet.releases.evaluate import run_scans
         from discreet.releases.publish import publish
         from discreet.session.totals import require_totals, totals_scan
 
         exactly = [] if self._invariants is None else [self._exact_request(self._invariants)]
-        cubes = scanned(self._engine, order.request.layout, *map(totals_scan, exactly))
+        cubes = run_scans(self._engine, order.request.layout, *map(totals_scan, exactly))
         for request in exactly:
             require_totals(next(cubes), request, self.totals)
         head, left = self._ledger.left(self._identity)

@@ -80,11 +80,11 @@ def semi_adjacency(
     elif len(pieces) == 1:
         found = SemiAdjacency(pieces[0].a, pieces[0].exact, pieces[0].reason)
     else:
-        found = _together(pieces, known)
-    return _capped(found, known)
+        found = _join(pieces, known)
+    return _cap(found, known)
 
 
-def _capped(found: SemiAdjacency, rows: int | None) -> SemiAdjacency:
+def _cap(found: SemiAdjacency, rows: int | None) -> SemiAdjacency:
     """No more rows can change than there are (A0)."""
     if rows is None or found.a <= rows:
         return found
@@ -107,7 +107,7 @@ def _disjoint_margins(least: Sequence[int], rows: int | None) -> SemiAdjacency:
     return SemiAdjacency(k, attained, f"{k} disjoint margins whose smallest totals fill the table: {k}")
 
 
-def _together(pieces: Sequence[_Piece], rows: int | None) -> SemiAdjacency:
+def _join(pieces: Sequence[_Piece], rows: int | None) -> SemiAdjacency:
     """The semi-adjacency of independent components: each needs further rows in addition to the one that all share (A3)."""
     apart = [piece for piece in pieces if piece.a > 1]
     if len(apart) <= 1:
@@ -133,13 +133,13 @@ def _piece(
         existence = existence_of([numbers[held] for numbers in lists], classes.owner[held])
         if existence is not None:
             return _partition(classes, existence.sets, rest=existence.rest, rows=rows)
-    if _all_occupied(component):
+    if _has_only_occupied(component):
         attained = not statements_by_kind(component.parts).linear
         return _Piece(2, attained, "the occupied cells of all its columns are published: exchange two rows", None)
     if lists:
         raise PlanError(
             f"invariants: the occupied cells and the totals of {', '.join(component.columns)} overlap in a way that has no "
-            f"closed form; publish the occupied cells of all these columns together: Occupied({_quoted(component)})"
+            f"closed form; publish the occupied cells of all these columns together: Occupied({_quote_columns(component)})"
         )
     return _crossing(component, splits, classes)
 
@@ -158,7 +158,7 @@ def _partition(classes: Classes, sets: int, *, rest: bool, rows: int | None) -> 
     return _Piece(2 if moves else 1, exact=True, reason="which cells are occupied", least=None)
 
 
-def _all_occupied(component: Component) -> bool:
+def _has_only_occupied(component: Component) -> bool:
     """True if the component publishes which of all its joint cells are occupied (A1)."""
     lists = statements_by_kind(component.parts).occupied
     return any(part.only is None and set(part.columns) == set(component.columns) for part in lists)
@@ -179,5 +179,5 @@ def _crossing(component: Component, splits: Sequence[Split], classes: Classes) -
     return _Piece(a, exact=False, reason=f"the longest exchange of the Graver basis: at most {a}", least=None)
 
 
-def _quoted(component: Component) -> str:
+def _quote_columns(component: Component) -> str:
     return ", ".join(f'"{name}"' for name in component.columns)

@@ -64,11 +64,11 @@ def components_of(invariants: Description) -> tuple[Component, ...]:
     for group in groups:
         parts = [part for part in invariants.parts if part.columns[0] in group]
         columns = tuple(name for name in invariants.columns if name in group)
-        found.append(Component(columns, tuple(part for part in parts if not _implied(part, parts))))
+        found.append(Component(columns, tuple(part for part in parts if not _is_implied(part, parts))))
     return tuple(sorted(found, key=lambda component: invariants.columns.index(component.columns[0])))
 
 
-def _implied(part: ExactStatement, parts: list[ExactStatement]) -> bool:
+def _is_implied(part: ExactStatement, parts: list[ExactStatement]) -> bool:
     """True if a whole table of totals, of these columns and more, determines what the part states."""
     if isinstance(part, ImpossibleStatement):
         return False

@@ -39,7 +39,7 @@ def refuse_contradictions(totals: PublishedTotals, schema: Schema) -> None:
             _check_sums(part, totals, schema)
 
 
-def _named(part: TotalsStatement | OccupiedStatement) -> str:
+def _describe(part: TotalsStatement | OccupiedStatement) -> str:
     return f"totals of {', '.join(part.columns)}"
 
 
@@ -48,7 +48,7 @@ def _check_rows(part: TotalsStatement, totals: PublishedTotals) -> None:
         return
     found = sum(totals.value(part))
     if found > totals.rows or (part.only is None and found != totals.rows):
-        raise PlanError(f"totals: the {_named(part)} add up to {found}, but the table has {totals.rows} rows")
+        raise PlanError(f"totals: the {_describe(part)} add up to {found}, but the table has {totals.rows} rows")
 
 
 def _shared_margin(
@@ -81,7 +81,7 @@ def _compare(first: TotalsStatement, second: TotalsStatement, totals: PublishedT
         shown = " and ".join(f"{name} is {printed(label)}" for name, label in cell)
         where = f" where {shown}" if shown else ""
         raise PlanError(
-            f"totals: the {_named(first)} have {left[index]} rows{where}, the {_named(second)} have {right[index]}"
+            f"totals: the {_describe(first)} have {left[index]} rows{where}, the {_describe(second)} have {right[index]}"
         )
 
 
@@ -114,7 +114,7 @@ def _check_room(part: OccupiedStatement, table: TotalsStatement, totals: Publish
     if wrong.any():
         index = int(np.flatnonzero(wrong)[0])
         raise PlanError(
-            f"totals: {occupied[index]} cells of {', '.join(part.columns)} are occupied, where the {_named(table)} have "
+            f"totals: {occupied[index]} cells of {', '.join(part.columns)} are occupied, where the {_describe(table)} have "
             f"{rows[index]} rows"
         )
 

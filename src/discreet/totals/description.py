@@ -18,8 +18,8 @@ from discreet.totals.statements import (
     ExactStatement,
     LinearStatement,
     cells_of,
+    is_well_formed,
     statement_json,
-    well_formed,
 )
 
 __all__ = ["Description"]
@@ -36,7 +36,7 @@ class Description:
 
     def __post_init__(self) -> None:
         parts = self.parts if isinstance(self.parts, tuple) else (self.parts,)
-        if not all(isinstance(part, ExactStatement) and part.columns and well_formed(part) for part in parts):
+        if not all(isinstance(part, ExactStatement) and part.columns and is_well_formed(part) for part in parts):
             raise SchemaError("Invariants: make them with Totals, Margins, Occupied, Impossible or LinearInvariant, and +")
 
     def __add__(self, other: Self) -> Self:

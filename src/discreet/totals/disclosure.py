@@ -27,7 +27,7 @@ def disclosures(invariants: Description, schema: Schema, totals: PublishedTotals
     """
     if totals is None:
         return ()
-    return (*_determined(invariants, schema, totals), *_single_rows(totals))
+    return (*_find_determined(invariants, schema, totals), *_single_rows(totals))
 
 
 def is_vacuous(invariants: Description, schema: Schema, totals: PublishedTotals | None = None) -> bool:
@@ -39,7 +39,7 @@ def is_vacuous(invariants: Description, schema: Schema, totals: PublishedTotals 
         return False
     open_components = 0
     for component in components_of(invariants):
-        cells = _held(component, invariants, schema, totals)
+        cells = _possible_rows(component, invariants, schema, totals)
         if int(cells.sum()) == 1:
             continue
         open_components += 1
@@ -50,7 +50,7 @@ def is_vacuous(invariants: Description, schema: Schema, totals: PublishedTotals 
     return open_components <= 1
 
 
-def _held(
+def _possible_rows(
     component: Component, invariants: Description, schema: Schema, totals: PublishedTotals | None
 ) -> NDArray[np.bool_]:
     """Which cells of the component can hold a row, with what the totals say together where they settle every class."""
@@ -62,11 +62,11 @@ def _held(
     return cells
 
 
-def _determined(invariants: Description, schema: Schema, totals: PublishedTotals) -> Iterator[str]:
+def _find_determined(invariants: Description, schema: Schema, totals: PublishedTotals) -> Iterator[str]:
     """The columns of which the totals say the value of every row."""
     known: list[str] = []
     for component in components_of(invariants):
-        cells = _held(component, invariants, schema, totals)
+        cells = _possible_rows(component, invariants, schema, totals)
         for name in component.columns:
             if len(np.unique(positions((name,), component.columns, schema)[cells])) == 1:
                 known.append(name)

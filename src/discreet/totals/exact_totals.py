@@ -74,16 +74,16 @@ def star_of(invariants: Description) -> Star | None:
     sets = [frozenset(part.columns) for part in parts.totals]
     largest = list(dict.fromkeys(one for one in sets if not any(one < other for other in sets)))
     if len(largest) <= 1:
-        return Star(_ordered(invariants, largest[0]) if largest else (), ())
+        return Star(_order(invariants, largest[0]) if largest else (), ())
     shared = {first & second for first, second in combinations(largest, 2)}
     if len(shared) > 1:
         return None
     (separator,) = shared
-    branches = tuple(_ordered(invariants, one - separator) for one in largest)
-    return Star(_ordered(invariants, separator), branches)
+    branches = tuple(_order(invariants, one - separator) for one in largest)
+    return Star(_order(invariants, separator), branches)
 
 
-def _ordered(invariants: Description, names: frozenset[str]) -> tuple[str, ...]:
+def _order(invariants: Description, names: frozenset[str]) -> tuple[str, ...]:
     return tuple(name for name in invariants.columns if name in names)
 
 

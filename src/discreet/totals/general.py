@@ -57,7 +57,7 @@ def product_bound(splits: Sequence[Split], classes: Classes) -> int | None:
     """
     if any(split.weights for split in splits):
         return None
-    block = _connected(splits, classes)
+    block = _connect(splits, classes)
     most = 1
     for number in np.unique(block):
         here = block == number
@@ -76,7 +76,7 @@ def crossing_bound(splits: Sequence[Split], classes: Classes) -> int | None:
     """
     if len(splits) != 2 or any(split.weights for split in splits):
         return None
-    block = _connected(splits, classes)
+    block = _connect(splits, classes)
     longest = 1
     for number in np.unique(block):
         here = block == number
@@ -86,7 +86,7 @@ def crossing_bound(splits: Sequence[Split], classes: Classes) -> int | None:
     return 1 + longest
 
 
-def _connected(splits: Sequence[Split], classes: Classes) -> _Ints:
+def _connect(splits: Sequence[Split], classes: Classes) -> _Ints:
     """For each class the smallest class to which it is connected by sums that both are part of, n among the sums.
 
     A partition says n itself: then only classes of one label hang together, and those to which a sum gives a weight.
@@ -95,7 +95,7 @@ def _connected(splits: Sequence[Split], classes: Classes) -> _Ints:
     if all(split.weights for split in splits):
         return np.zeros_like(block)
     shared = [
-        labels if not split.weights else _weighted(split, labels)
+        labels if not split.weights else _mark_weights(split, labels)
         for split, labels in zip(splits, classes.blocks, strict=True)
     ]
     while True:
@@ -109,7 +109,7 @@ def _connected(splits: Sequence[Split], classes: Classes) -> _Ints:
         block = lower
 
 
-def _weighted(split: Split, labels: _Ints) -> _Ints:
+def _mark_weights(split: Split, labels: _Ints) -> _Ints:
     """0 for every class with a weight, a number of its own for every other."""
     weights = np.array(split.weights, dtype=np.int64)[labels]
     return np.where(weights != 0, 0, 1 + np.arange(len(labels), dtype=np.int64))
@@ -124,7 +124,7 @@ def graver_bound(component: Component, splits: Sequence[Split], classes: Classes
     crossing = crossing_bound(splits, classes)
     if crossing is not None and classes.size > _SMALL:
         return crossing
-    block = _connected(splits, classes)
+    block = _connect(splits, classes)
     sizes = np.bincount(block)
     if sizes.max() > MOST_CELLS:
         raise _too_large(component, classes, int(sizes.max()))

@@ -124,12 +124,12 @@ def _value(
         return tuple(sums[name] for name in part.names)
     table = tables.get(part)
     if table is None:
-        table = _implied(part, schema, tables)
+        table = _derive(part, schema, tables)
     counts = table[cell_numbers(part, schema)]
     return tuple((np.minimum(counts, 1) if isinstance(part, OccupiedStatement) else counts).tolist())
 
 
-def _implied(part: _Table, schema: Schema, tables: Mapping[_Table, NDArray[np.int64]]) -> NDArray[np.int64]:
+def _derive(part: _Table, schema: Schema, tables: Mapping[_Table, NDArray[np.int64]]) -> NDArray[np.int64]:
     """The table of a part that is not given, from a given whole table of the same columns or more."""
     for other, table in tables.items():
         whole = isinstance(other, TotalsStatement) and other.only is None

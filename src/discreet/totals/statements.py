@@ -17,9 +17,9 @@ __all__ = [
     "StatementsByKind",
     "TotalsStatement",
     "cells_of",
+    "is_well_formed",
     "statement_json",
     "statements_by_kind",
-    "well_formed",
 ]
 
 
@@ -103,7 +103,7 @@ def cells_of(part: ExactStatement) -> tuple[Cell, ...]:
     raise unreachable(part)
 
 
-def well_formed(part: ExactStatement) -> bool:
+def is_well_formed(part: ExactStatement) -> bool:
     """True if every cell that the part names is a tuple with one label for each column."""
     return all(isinstance(cell, tuple) and len(cell) == len(part.columns) for cell in cells_of(part))
 

@@ -92,7 +92,7 @@ def test_one_draw_at_a_time_follows_the_law_too(counts_fit, monkeypatch) -> None
 
 @pytest.mark.parametrize("name", ["one total", "2x2x2 margins"])
 def test_the_law_is_wrong_when_acceptance_is_skipped(name, counts_fit, monkeypatch) -> None:
-    monkeypatch.setattr(klein, "_accepted", lambda lattice, plan, proposed, bits: np.arange(len(proposed)))
+    monkeypatch.setattr(klein, "_accept", lambda lattice, plan, proposed, bits: np.arange(len(proposed)))
     lattice = lattice_of(LATTICES[name])
     sample = lattice_gaussian(lattice, "0.3", 30_000, system_bits())
     assert not counts_fit(*gaussian_tally(lattice, 0.3, sample))

@@ -122,7 +122,7 @@ def skipped(sigma2, nodes, losses, bits) -> np.ndarray:
     "case", [((1,), 3, "1/4"), ((2, 3), 1, "1/3"), ((3, 3), 1, "2/5"), ((2, 2), 2, "1/3"), ((2, 2, 2), 1, "1/3")]
 )
 def test_skipping_the_acceptance_is_noticed(case, follows, monkeypatch) -> None:
-    monkeypatch.setattr(margin_gaussian, "accepted", skipped)
+    monkeypatch.setattr(margin_gaussian, "accept", skipped)
     assert not follows(case, draw(case))
 
 
@@ -142,7 +142,7 @@ def test_a_wrong_node_is_noticed(case, wrong, follows, monkeypatch) -> None:
 
 
 def test_a_variance_that_is_not_thinned_out_is_noticed(follows, monkeypatch) -> None:
-    monkeypatch.setattr(_tree.Proposal, "_kept", lambda proposal, steps, *_: np.ones(steps.size, dtype=bool))
+    monkeypatch.setattr(_tree.Proposal, "_keep", lambda proposal, steps, *_: np.ones(steps.size, dtype=bool))
     assert not follows(((1,), 3, "1"), draw(((1,), 3, "1")))
 
 

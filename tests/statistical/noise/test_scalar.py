@@ -13,7 +13,7 @@ from discreet.noise.single import _draw, _reference, _weights, scalar
 from discreet.noise.single.tables import CELLS, Envelope, build, stack
 
 SIZE = 1_000_000
-TABLES = {DiscreteLaplace: _weights.laplace, DiscreteGaussian: _weights.gaussian, RoundedGaussian: _weights.rounded}
+TABLES = {DiscreteLaplace: _weights.laplace, DiscreteGaussian: _weights.gaussian, RoundedGaussian: _weights.rounded_weights}
 GRID = [
     *((DiscreteLaplace, p) for p in ("0.3", "1", "7/3", "63", "64", "1000", "123457/3", "1e9", "1e12")),
     *((DiscreteGaussian, p) for p in ("0.2", "1", "7/3", "2303", "2304", "1e6", "1e12", "1e24", "9e33")),
@@ -191,13 +191,13 @@ def test_every_centre_has_its_own_exact_law(sigma2, counts_fit) -> None:
 @pytest.mark.parametrize("sigma2", ["1/100", "4"])
 def test_centres_on_the_exact_path(sigma2, counts_fit, monkeypatch) -> None:
     s, centre, size = Fraction(sigma2), Fraction(2, 5), 20_000
-    monkeypatch.setattr(scalar, "_centred", lambda p: replace(scalar_centred(p), margin=0.5))
+    monkeypatch.setattr(scalar, "_build_centred", lambda p: replace(scalar_centred(p), margin=0.5))
     drawn = scalar.discrete_gaussian_around(s, np.full(size, 2), 5, system_bits())
     spread = int(8 * float(s) ** 0.5) + 3
     assert counts_fit(np.bincount(drawn + spread, minlength=2 * spread + 1), around(s, centre, -spread, spread))
 
 
-scalar_centred = scalar._centred
+scalar_centred = scalar._build_centred
 
 
 def test_a_common_power_of_two_denominator(counts_fit) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.exact.files import created, replaced
+from discreet.exact.files import create_file, replace_file
 from discreet.releases import files as table_files
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no umask")
@@ -25,7 +25,7 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-@pytest.mark.parametrize("write", [replaced, created])
+@pytest.mark.parametrize("write", [replace_file, create_file])
 def test_a_file_has_the_mode_that_the_umask_leaves(write, umask, tmp_path):
     seen = []
 
@@ -41,7 +41,7 @@ def test_a_file_has_the_mode_that_the_umask_leaves(write, umask, tmp_path):
 def test_a_file_that_takes_the_place_of_another_has_its_own_mode(tmp_path, umask):
     (tmp_path / "a").write_text("old")
     (tmp_path / "a").chmod(0o600)
-    replaced(tmp_path / "a", lambda path: path.write_bytes(b"new"))
+    replace_file(tmp_path / "a", lambda path: path.write_bytes(b"new"))
     assert mode(tmp_path / "a") == 0o666 & ~umask
 
 
@@ -70,7 +70,7 @@ def test_the_folder_of_a_large_table_has_it(left, tmp_path, umask):
     if left:
         (draft.path / ".mode").mkdir()  # by a process that was killed in between
     part = table_files.write_part(draft.path, 0, 0, pl.DataFrame({"a": [1]}))
-    table_files.placed(draft.path, tmp_path)
+    table_files.place_draft(draft.path, tmp_path)
     draft.let_go()
     table = tmp_path / table_files.TABLE
     assert mode(table) == 0o777 & ~umask

@@ -17,7 +17,18 @@ import pytest
 from tests.builders import session_over
 
 from discreet.exact import files as durable
-from discreet.exact.files import PREFIX, abandoned, created, discarded, draft_in, in_draft, made, replaced, swept, tried
+from discreet.exact.files import (
+    PREFIX,
+    create_file,
+    discard,
+    draft_in,
+    find_abandoned,
+    in_draft,
+    make_folder,
+    replace_file,
+    swept,
+    try_writing,
+)
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="folders are locked as POSIX systems do")
 
@@ -56,7 +67,7 @@ class Journal:
             patch.setattr(os, kind, named(kind))
 
 
-@pytest.mark.parametrize("write", [replaced, created])
+@pytest.mark.parametrize("write", [replace_file, create_file])
 def test_content_is_on_disk_before_the_name_and_the_name_before_it_returns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[..., None]
 ) -> None:
@@ -88,17 +99,17 @@ def test_every_file_of_a_large_table_is_on_disk_before_the_table_has_its_name(
 ) -> None:
     import polars as pl
 
-    from discreet.releases.files import DOCUMENT, completed, draft_folder, placed, write_part
+    from discreet.releases.files import DOCUMENT, complete_draft, draft_folder, place_draft, write_part
 
     journal = Journal(monkeypatch)
     draft = draft_folder(tmp_path)
     for number in range(3):
         write_part(draft.path, number, number, pl.DataFrame({"a": [number]}))
-    completed(draft.path, b"document")
+    complete_draft(draft.path, b"document")
     for path in draft.path.iterdir():
         assert journal.synced[path.stat().st_ino] == path.stat().st_size, f"{path.name} is not on disk"
     assert journal.done[-1] == f"sync {draft.path.stat().st_ino}", "nor its name"
-    placed(draft.path, tmp_path)
+    place_draft(draft.path, tmp_path)
     assert journal.done[-1] == f"sync {tmp_path.stat().st_ino}"
     assert (tmp_path / "table" / DOCUMENT).read_bytes() == b"document"
 
@@ -107,11 +118,11 @@ def test_a_planted_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "victim").write_bytes(b"precious")
     for place, target in (("a", "victim"), ("b", "nowhere"), ("c", "c")):
         (tmp_path / place).symlink_to(target)
-        replaced(tmp_path / place, put(b"new"))
+        replace_file(tmp_path / place, put(b"new"))
         assert not (tmp_path / place).is_symlink()
         assert (tmp_path / place).read_bytes() == b"new"
     os.link(tmp_path / "victim", tmp_path / "d")
-    replaced(tmp_path / "d", put(b"new"))
+    replace_file(tmp_path / "d", put(b"new"))
     assert (tmp_path / "victim").read_bytes() == b"precious"
     assert not (tmp_path / "nowhere").exists()
 
@@ -120,7 +131,7 @@ def test_a_device_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """A device of the machine is never risked: one of the test's own, and a folder that stands for that of the system."""
     (tmp_path / "out").symlink_to("elsewhere")
     monkeypatch.setattr(durable, "_DEVICES", tmp_path.resolve())
-    for write in (replaced, created):
+    for write in (replace_file, create_file):
         for name in ("out", "new"):
             with pytest.raises(OSError, match="where the system has its devices"):
                 write(tmp_path / name, put(b"page"))
@@ -130,7 +141,7 @@ def test_a_device_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     except PermissionError:
         pytest.skip("may not make devices")
     with pytest.raises(OSError, match="is a device"):
-        replaced(tmp_path / "null", put(b"page"))
+        replace_file(tmp_path / "null", put(b"page"))
     assert stat.S_ISCHR((tmp_path / "null").lstat().st_mode)
 
 
@@ -141,13 +152,13 @@ def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
         path.write_bytes(b"half")
         raise OSError(errno.ENOSPC, "full")
 
-    for write in (replaced, created):
+    for write in (replace_file, create_file):
         with pytest.raises(OSError, match="full"):
             write(tmp_path / "a", fails)
     assert (tmp_path / "a").read_bytes() == b"old"
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="directory"):
-        replaced(tmp_path / "folder", put(b"new"))
+        replace_file(tmp_path / "folder", put(b"new"))
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a", "folder"]
 
 
@@ -163,26 +174,26 @@ def test_what_is_there_is_not_created_again(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setattr(os, "link", link)
     for place in ("a", "b"):
         with pytest.raises(FileExistsError):
-            created(tmp_path / place, put(b"new"))
-    created(tmp_path / "c", put(b"new"))
+            create_file(tmp_path / place, put(b"new"))
+    create_file(tmp_path / "c", put(b"new"))
     assert [(tmp_path / name).read_bytes() for name in "ac"] == [b"old", b"new"]
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a", "b", "c"]
 
 
 def test_a_folder_is_made_with_all_above_it_or_none(tmp_path: Path) -> None:
-    assert made(tmp_path / "a" / "b") == [tmp_path / "a" / "b", tmp_path / "a"]
-    assert made(tmp_path / "a") == []
+    assert make_folder(tmp_path / "a" / "b") == [tmp_path / "a" / "b", tmp_path / "a"]
+    assert make_folder(tmp_path / "a") == []
     with pytest.raises(OSError, match="long"):
-        made(tmp_path / "c" / ("x" * 300) / "d")
+        make_folder(tmp_path / "c" / ("x" * 300) / "d")
     assert [one.name for one in tmp_path.iterdir()] == ["a"]
 
 
 def test_trying_leaves_nothing_and_makes_nothing(tmp_path: Path) -> None:
-    tried(tmp_path / "a" / "b")
-    tried(tmp_path)
+    try_writing(tmp_path / "a" / "b")
+    try_writing(tmp_path)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(OSError, match=r"proc|directory"):
-        tried(Path("/proc/out"))
+        try_writing(Path("/proc/out"))
 
 
 def test_a_disk_that_is_full_is_found_by_trying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +202,7 @@ def test_a_disk_that_is_full_is_found_by_trying(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="No space"):
-        tried(tmp_path / "a")
+        try_writing(tmp_path / "a")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -209,11 +220,11 @@ def test_the_draft_of_a_killed_process_is_removed_and_that_of_a_living_one_is_no
     ) as process:
         assert process.stdout is not None
         name = process.stdout.readline().strip()
-        replaced(tmp_path / "a", put(b"content"))
+        replace_file(tmp_path / "a", put(b"content"))
         assert sorted(one.name for one in tmp_path.iterdir()) == [name, "a"]
         process.send_signal(signal.SIGKILL)
         process.wait()
-        replaced(tmp_path / "a", put(b"content"))
+        replace_file(tmp_path / "a", put(b"content"))
         assert [one.name for one in tmp_path.iterdir()] == ["a"]
 
 
@@ -222,7 +233,7 @@ def test_the_number_of_a_dead_process_says_nothing(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-c", HOLDS + "os._exit(0)\n", tmp_path], check=True, capture_output=True, text=True
     )
-    (found,) = abandoned(tmp_path)
+    (found,) = find_abandoned(tmp_path)
     assert found.path.name == run.stdout.strip()
 
 
@@ -233,19 +244,19 @@ def test_a_draft_is_locked_while_a_child_of_its_process_lives(tmp_path: Path) ->
         process.stdout.readline()
         child = int(process.stdout.readline())
         process.wait()
-        assert list(abandoned(tmp_path)) == []
+        assert list(find_abandoned(tmp_path)) == []
         os.kill(child, signal.SIGKILL)
         process.stdout.read()  # ends with the child
-        assert len(list(abandoned(tmp_path))) == 1
+        assert len(list(find_abandoned(tmp_path))) == 1
 
 
 def test_a_draft_that_nobody_has_any_more_is_unlocked(tmp_path: Path) -> None:
     draft = draft_in(tmp_path)
-    assert list(abandoned(tmp_path)) == []
+    assert list(find_abandoned(tmp_path)) == []
     path = draft.path
     del draft
     gc.collect()
-    (found,) = abandoned(tmp_path)
+    (found,) = find_abandoned(tmp_path)
     assert found.path == path
     found.let_go()
     found.let_go()  # closes one descriptor, not whatever has its number by now
@@ -279,7 +290,7 @@ def test_where_folders_cannot_be_locked_nothing_is_removed(tmp_path: Path, monke
         assert draft.is_dir()
     left = draft_in(tmp_path)
     left.let_go()
-    replaced(tmp_path / "a", put(b"content"))
+    replace_file(tmp_path / "a", put(b"content"))
     assert sorted(one.name for one in tmp_path.iterdir()) == [left.path.name, "a"]
     monkeypatch.undo()
     swept(tmp_path)
@@ -287,20 +298,20 @@ def test_where_folders_cannot_be_locked_nothing_is_removed(tmp_path: Path, monke
 
 
 def test_a_draft_that_is_swept_before_it_is_locked_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, times = durable._locked, iter(range(9))
+    real, times = durable._lock, iter(range(9))
 
     def locked(path: Path) -> int | None:
         if next(times) == 0:
-            monkeypatch.setattr(durable, "_locked", real)
+            monkeypatch.setattr(durable, "_lock", real)
             swept(tmp_path)
-            monkeypatch.setattr(durable, "_locked", locked)
+            monkeypatch.setattr(durable, "_lock", locked)
         return real(path)
 
-    monkeypatch.setattr(durable, "_locked", locked)
+    monkeypatch.setattr(durable, "_lock", locked)
     draft = draft_in(tmp_path)
     assert draft.path.is_dir()
-    assert list(abandoned(tmp_path)) == []
-    discarded(draft)
+    assert list(find_abandoned(tmp_path)) == []
+    discard(draft)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -310,12 +321,12 @@ def test_descriptors_are_not_lost(tmp_path: Path) -> None:
         pytest.skip("the system does not list descriptors")
     before = len(list(folder.iterdir()))
     for _ in range(50):
-        replaced(tmp_path / "a", put(b"content"))
+        replace_file(tmp_path / "a", put(b"content"))
         draft = draft_in(tmp_path)
         swept(tmp_path)
-        discarded(draft)
+        discard(draft)
         with suppress(OSError):
-            replaced(tmp_path / "missing" / "a", put(b"content"))
+            replace_file(tmp_path / "missing" / "a", put(b"content"))
     assert len(list(folder.iterdir())) == before
 
 
@@ -332,7 +343,7 @@ def test_a_file_system_that_cannot_sync_folders_is_told_from_a_disk_that_fails(
 
     monkeypatch.setattr(os, "fsync", fsync)
     if unsupported:
-        replaced(tmp_path / "a", put(b"content"))
+        replace_file(tmp_path / "a", put(b"content"))
     else:
         with pytest.raises(OSError, match="Input/output error"):
-            replaced(tmp_path / "a", put(b"content"))
+            replace_file(tmp_path / "a", put(b"content"))

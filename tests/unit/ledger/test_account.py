@@ -99,10 +99,10 @@ def test_another_declaration_is_refused_and_the_difference_named(ledger: Ledger)
         with pytest.raises(LedgerError) as caught:
             call()
         for part in (
-            "neighbours rows is 100 there and 101 here",
-            "schema",
-            "measure is pure there and zcdp here",
-            "budget is 1 there and 2",
+            "rows: 100 in the ledger, 101 now",
+            "column 'age', which the exact totals use: ",
+            "measure: pure in the ledger, zcdp now",
+            "budget: 1 in the ledger, 2 now",
         ):
             assert part in str(caught.value)
     assert ledger.spent("wages") == amounts("0.1")
@@ -110,10 +110,9 @@ def test_another_declaration_is_refused_and_the_difference_named(ledger: Ledger)
 
 def test_a_key_that_is_absent_on_one_side_is_named(ledger: Ledger) -> None:
     ledger.reserve(identity(1), [asks("a", "0.1")])
-    with pytest.raises(LedgerError, match='invariants is absent there and "state" here'):
+    with pytest.raises(LedgerError, match="invariants: not there in the ledger, state now"):
         ledger.check(identity(1, declaration=DECLARATION[:-1] + ',"invariants":"state"}'))
-    with pytest.raises(LedgerError, match="written differently"):
-        ledger.check(identity(1, declaration=DECLARATION + " "))
+    ledger.check(identity(1, declaration=DECLARATION + " "))  # blanks declare nothing
 
 
 @pytest.mark.parametrize("declaration", ["", "[]", "not json", '{"a":"\ud800"}', "[" * 100_000, 5])

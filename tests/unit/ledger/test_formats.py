@@ -97,8 +97,9 @@ def old(tmp_path: Path) -> Path:
     return path
 
 
+NEWEST = LAYOUTS[-1].version
 NEXT = Layout(
-    2,
+    NEWEST + 1,
     (
         *LAYOUTS[0].schema,
         "CREATE TABLE remarks (sequence INTEGER PRIMARY KEY, remark TEXT NOT NULL)",
@@ -106,7 +107,7 @@ NEXT = Layout(
     ),
     ("CREATE TABLE remarks (sequence INTEGER PRIMARY KEY, remark TEXT NOT NULL)", "CREATE VIEW v AS SELECT 1"),
 )
-LAST = replace(NEXT, version=3, schema=NEXT.schema[:-1], upgrade=("DROP VIEW v",))
+LAST = replace(NEXT, version=NEWEST + 2, schema=NEXT.schema[:-1], upgrade=("DROP VIEW v",))
 
 
 @pytest.fixture
@@ -177,7 +178,7 @@ def test_reading_an_older_file_leaves_it_alone(old: Path) -> None:
 def test_the_first_writer_brings_a_file_forward(old: Path) -> None:
     before = rows(old)
     reserve(old)
-    assert (version(old), rows(old)) == (3, before)
+    assert (version(old), rows(old)) == (NEWEST + 2, before)
     require_what_it_says(old)
     with Ledger.open(old) as ledger:
         ledger.fail(9)
@@ -190,7 +191,7 @@ def test_a_file_of_a_later_format_is_refused(old: Path, monkeypatch: pytest.Monk
         reserve(old)
     content = old.read_bytes()
     for call in (lambda: Ledger.open(old), lambda: reserve(old)):
-        with pytest.raises(LedgerError, match=r"has format 2, and this discreet knows 1 to 1"):
+        with pytest.raises(LedgerError, match=f"has format {NEWEST + 1}, and this discreet knows 1 to {NEWEST}"):
             call()
     assert old.read_bytes() == content
 
@@ -198,13 +199,13 @@ def test_a_file_of_a_later_format_is_refused(old: Path, monkeypatch: pytest.Monk
 @pytest.mark.usefixtures("later")
 def test_a_new_file_has_the_newest_format(tmp_path: Path) -> None:
     reserve(tmp_path / "new.db")
-    assert version(tmp_path / "new.db") == 3
+    assert version(tmp_path / "new.db") == NEWEST + 2
     with Ledger.open(":memory:") as ledger:
         ledger.reserve(WAGES, [Reservation("a", (Fraction(1, 2),), "plan", b"")])
         assert ledger.verify().intact
 
 
-@pytest.mark.parametrize("number", [0, -1, 2, 99])
+@pytest.mark.parametrize("number", [0, -1, NEWEST + 1, 99])
 def test_a_format_that_never_was_is_refused(old: Path, number: int) -> None:
     with closing(sqlite3.connect(old)) as connection:
         connection.execute(f"PRAGMA user_version={number}")
@@ -251,7 +252,9 @@ def test_an_upgrade_that_is_interrupted_anywhere_leaves_one_format_or_the_other(
                 returned = False
         undone += old.read_bytes() == content
         # A COMMIT that is interrupted after it was done leaves both; nothing leaves one without the other.
-        assert (version(old), old.read_bytes() == content) in ([(3, False)] if returned else [(1, True), (3, False)])
+        assert (version(old), old.read_bytes() == content) in (
+            [(NEWEST + 2, False)] if returned else [(1, True), (NEWEST + 2, False)]
+        )
         assert rows(old)[-1][2] == HEAD
         if returned:
             break
@@ -283,7 +286,7 @@ def test_processes_and_threads_that_bring_a_file_forward_at_once(old: Path) -> N
     for thread in threads:
         thread.join()
     assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 8
-    assert version(old) == 3
+    assert version(old) == NEWEST + 2
     with Ledger.open(old) as ledger:
         assert ledger.verify().intact
         assert ledger.spent("wages") == (Fraction(13, 30) + Fraction(12, 30),)

@@ -7,43 +7,69 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 from discreet.ledger import Identity
-from discreet.ledger.rules import _describe_excess, _differences, _short
+from discreet.ledger.declarations import short
+from discreet.ledger.rules import _describe_excess, _differences
 
 
-def differences(before: object, now: object) -> str:
-    stored, asked = (Identity("d", json.dumps({"schema": part}), "pure", (Fraction(1),)) for part in (before, now))
+def differences(before: object, now: object, *, budgets: tuple[int, int] = (1, 1)) -> str:
+    stored, asked = (
+        Identity("d", json.dumps(one), "zcdp", (Fraction(budget),))
+        for one, budget in zip((before, now), budgets, strict=True)
+    )
     return _differences(stored, asked)
 
 
-def test_the_column_that_differs_is_named_where_long_schemas_begin_alike() -> None:
-    first = {"name": "carrier", "categories": ["AA", "UA"] * 30}
-    before = [first, {"name": "delay", "lower": "0", "upper": "60"}]
-    now = [first, {"name": "delay", "lower": "0", "upper": "90"}, {"name": "day"}]
-    assert (
-        differences(before, now)
-        == 'schema day is absent there and {"name":"day"} here; schema delay upper is "60" there and "90" here'
+def declared(*schema: object, rows: int = 100, **others: object) -> dict[str, object]:
+    return {
+        "schema": list(schema),
+        "neighbours": {"relation": "replace-one", "rows": rows, "rows_per_person": 1},
+        "budget": {"kind": "zcdp", "rho": "1"},
+        "invariants": [],
+        **others,
+    }
+
+
+STATE = {"name": "state", "type": "category", "categories": ["a", "b"]}
+BY_STATE = {"part": "totals", "columns": ["state"], "only": None}
+
+
+def test_differences_are_told_in_the_words_of_a_plan() -> None:
+    assert differences(declared(rows=4999), declared(rows=5000)) == "rows: 4999 in the ledger, 5000 now"
+    added = {"relation": "add-remove", "rows_per_person": 1}
+    assert differences(declared(), declared(neighbours=added)) == (
+        "neighbours: replace-one in the ledger, add-remove now; rows: 100 in the ledger, not there now"
     )
-    assert differences([{"name": "a"}, {"name": "b"}], [{"name": "b"}, {"name": "a"}]) == (
-        'the order of schema is ["a","b"] there and ["b","a"] here'
+    doubled = {"kind": "zcdp", "rho": "2"}
+    assert differences(declared(), declared(budget=doubled), budgets=(1, 2)) == "rho: 1 in the ledger, 2 now"
+    assert differences(declared(), declared(), budgets=(1, 2)) == "budget: 1 in the ledger, 2 now"
+
+
+def test_a_column_of_the_exact_totals_is_named_and_no_other_column_is() -> None:
+    now = {**STATE, "categories": ["a"]}
+    before = declared(STATE, {"name": "age", "upper": "100"}, invariants=[BY_STATE])
+    assert differences(before, declared(now, {"name": "age", "upper": "110"}, invariants=[BY_STATE])) == (
+        'categories of column \'state\', which the exact totals use: ["a","b"] in the ledger, ["a"] now'
     )
-    assert differences([{"name": "a"}, {"name": "a"}], [{"name": "a"}]).startswith('schema is [{"name":"a"},{"name"')
+    assert differences(declared(STATE), declared(STATE, invariants=[BY_STATE])).startswith(
+        "invariants: [] in the ledger, [{"
+    )
 
 
 def test_of_many_differences_some_are_named_and_the_depth_is_bounded() -> None:
     many = differences({f"c{i}": 1 for i in range(9)}, {f"c{i}": 2 for i in range(9)})
-    assert many.count(" there and ") == 6
+    assert many.count(" in the ledger, ") == 6
     assert many.endswith("; and 3 more")
     deep, deeper = 1, 2
     for _ in range(400):
         deep, deeper = {"k": deep}, {"k": deeper}
-    assert differences(deep, deeper).startswith("schema k k k is {")
+    assert differences({"of": deep}, {"of": deeper}).startswith("of k k k: {")
 
 
 def test_sixty_letters_of_a_declaration_are_shown() -> None:
-    assert _short("x" * 60) == "x" * 60
-    assert _short("x" * 61) == "x" * 60 + "…"
-    assert _short("") == ""
-    assert _short(None) == "absent"
+    assert short("x" * 60) == "x" * 60
+    assert short("x" * 61) == "x" * 60 + "…"
+    assert short(None) == "nothing"
+    assert short(["é", 1]) == '["\\u00e9",1]'
 
 
 def test_a_refusal_says_by_how_much_each_coordinate_is_over() -> None:

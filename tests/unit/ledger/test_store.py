@@ -123,7 +123,7 @@ def test_paths_that_cannot_be_ledgers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("statement", "problem"),
     [
-        ("PRAGMA user_version = 2", "has format 2"),
+        ("PRAGMA user_version = 99", "has format 99"),
         ("PRAGMA application_id = 5", "is not a discreet ledger"),
         ("PRAGMA journal_mode = WAL", "altered"),
         ("PRAGMA auto_vacuum = FULL; VACUUM", "altered"),

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-TEXT = "".join((ROOT / "docs" / "proofs" / f"{page}.md").read_text() for page in ("privacy", "cube", "pairs"))
+TEXT = "".join((ROOT / "docs" / "proofs" / f"{page}.md").read_text() for page in ("privacy", "cube", "pairs", "declaration"))
 SECTIONS = {
     match.group(1): match.group(0)
-    for match in re.finditer(r"^## ([A-Z]\d)\. .*?(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    for match in re.finditer(r"^## ([A-Z]\d)\. .*?(?=^#+ |\Z)", TEXT, re.MULTILINE | re.DOTALL)
 }
 # "Theorem R1", "Theorems F1 and F2", "(R3:" in the sources of the package; numbered theorems of papers have a point.
 CITED = re.compile(r"(?:Theorems? |\(|and )([A-Z]\d)\b")

@@ -332,7 +332,7 @@ def test_a_wrong_table_of_the_solver_never_gets_out(monkeypatch):
         with pytest.raises(InternalError, match=r"sums differ|negative"):
             consistent_counts(ints(1, 2, 3, 4), constraints)
     monkeypatch.undo()
-    monkeypatch.setattr(_solvers, "_rounded", lambda *_: ints(1, 2, 3, 5))
+    monkeypatch.setattr(_solvers, "_round", lambda *_: ints(1, 2, 3, 5))
     assert consistent_counts(ints(1, 2, 3, 4), constraints).values.tolist() == [1, 2, 3, 4]
     monkeypatch.setattr(_solvers, "_any_integers", lambda *_: ints(1, 2, 3, 5))
     with pytest.raises(InternalError, match="other totals"):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet._version import __version__
 from discreet.errors import ArgumentError
-from discreet.exact.canonical import canonical, digest, sealed
+from discreet.exact.canonical import canonical, digest, seal
 from discreet.plan.plan import table_facts
 from discreet.releases.document import Release, column_json, make_release
 
@@ -29,7 +29,7 @@ BODIES = st.dictionaries(st.text().filter(lambda name: name != "digest"), VALUES
 @example({})
 @example({"é": 1, "z": [1.5, None], "\ud800": {"b": {}, "a": ()}, "dig": 0, "digestion": 1, "digesu": 2})
 def test_a_sealed_document_is_the_canonical_text_of_the_body_with_its_digest(body: dict[str, Any]) -> None:
-    assert sealed(body) == canonical({**body, "digest": digest(body)})
+    assert seal(body) == canonical({**body, "digest": digest(body)})
 
 
 def test_a_release_has_the_bytes_of_its_canonical_document() -> None:

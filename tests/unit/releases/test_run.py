@@ -27,7 +27,7 @@ from discreet.plan.plan import Plan
 from discreet.quotes.allocate import check_large, quote
 from discreet.quotes.quote import Quote
 from discreet.releases.document import Release, make_release
-from discreet.releases.evaluate import noisy_answers, scanned
+from discreet.releases.evaluate import noisy_answers, run_scans
 from discreet.releases.files import TableFile, problem_of, table_json, table_of
 from discreet.releases.publish import PART_ROWS, publish
 from discreet.session import folders as large_files
@@ -65,7 +65,7 @@ def request(neighbours: Any, *groups: Any) -> Plan:
 
 
 def cube_of(asked: Plan) -> Iterable[Cube]:
-    return scanned(open_source(ROWS, SCHEMA), asked.layout)
+    return run_scans(open_source(ROWS, SCHEMA), asked.layout)
 
 
 def constant_bits() -> Bits:
@@ -240,7 +240,7 @@ def test_noise_beside_totals_is_drawn_at_once_and_each_part_has_its_own_half_wid
         session.publish_totals()
         asked_for = session.table.group_by("state", "county").agg(dp.count(), dp.mean("wage", nulls="skip"), dp.share())
         quoted = session.quote(asked_for, spend="0.1")
-        cubes = [list(scanned(session._engine, asked_for.layout)) for _ in range(2)]
+        cubes = [list(run_scans(session._engine, asked_for.layout)) for _ in range(2)]
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
     small = publish(quoted, cubes[0], constant_bits(), **told).table
     draft = made(tmp_path / "table")

@@ -184,7 +184,6 @@ def test_a_data_set_is_what_its_first_entry_declared(tmp_path):
         {"budget": dp.PureDP(1)},
         {"neighbours": dp.ReplaceOne(rows=100)},
         {"neighbours": dp.AddRemove(rows_per_person=2)},
-        {"schema": dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 99))},
     ):
         with pytest.raises(dp.LedgerError):
             session(ledger=ledger, **other)

@@ -20,7 +20,7 @@ import discreet as dp
 from discreet.cube.queries import QuantileCodes
 from discreet.plan.plan import plan_json
 from discreet.quotes.allocate import quote
-from discreet.releases.assemble import estimated, frames
+from discreet.releases.assemble import estimate_statistics, frames
 from discreet.releases.publish import COVERS, COVERS_ORIGINAL, covers
 from discreet.statistics import outputs
 
@@ -162,7 +162,7 @@ def test_whatever_the_noise_is_values_are_possible_and_within_their_intervals(na
     def check(drawn):
         noisy = [np.resize(np.array(part, dtype=np.int64), size) for part, size in zip(drawn, sizes, strict=True)]
         noisy = [as_chosen(part, one.query) for part, one in zip(noisy, asked.measured, strict=True)]
-        found = {columns.name: columns.estimate for columns in estimated(asked, noisy)}
+        found = {columns.name: columns.estimate for columns in estimate_statistics(asked, noisy)}
         for one in [*found.values(), *(frame.counts.estimate for frame in frames(asked, noisy))]:
             ends = np.array([one.low, one.value, one.high], dtype=float)
             assert np.isfinite(ends).all()
@@ -443,7 +443,7 @@ def test_what_is_public_already_is_refused():
 
 
 def test_a_hundred_statistics_of_ten_thousand_groups_take_less_than_two_seconds():
-    """The time that the process has for itself; the first of `estimated`, which works out the laws of the intervals too."""
+    """The processor time, with the first of `estimate_statistics`, which works out the laws of the intervals too."""
     names = [f"v{place}" for place in range(32)]
     groups = dp.Category(list(range(99)))
     schema = dp.Schema({"a": groups, "b": groups, "k": dp.Number(0, 9), **{name: dp.Number(0, 900) for name in names}})
@@ -454,7 +454,7 @@ def test_a_hundred_statistics_of_ten_thousand_groups_take_less_than_two_seconds(
     assert (len(asked.lines), request.layout.cells) == (100, 10_000)
     noisy = [np.full(10_000 * sum(one.query.widths()), 100) for one in asked.measured]
     start = time.process_time()
-    assert len(estimated(asked, noisy)) == 100
+    assert len(estimate_statistics(asked, noisy)) == 100
     assert time.process_time() - start < 2
 
 

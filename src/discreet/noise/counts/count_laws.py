@@ -16,7 +16,7 @@ from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, around, ball, enclosure, negligible, sign
 from discreet.exact.numbers import Amount
 from discreet.noise._parameters import rate_between
-from discreet.noise.single.laws import checked_probability, smallest
+from discreet.noise.single.laws import check_probability, smallest
 
 __all__ = ["Binomial", "Hypergeometric"]
 
@@ -91,7 +91,7 @@ def _sum_outwards(law: CountLaw, start: int, step: int) -> Ball:
 
 def quantile(self: CountLaw, probability: Amount) -> int:
     """The smallest k with P(Y ≤ k) ≥ probability, for 0 < probability < 1."""
-    p = checked_probability(probability)
+    p = check_probability(probability)
     first, last = self.support
     near = NormalDist().inv_cdf(min(max(float(p), 1e-15), 1 - 1e-15)) * float(self.variance()) ** 0.5
     guess = min(max(0, int(self.mean() + Fraction(near)) - first), last - first)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount
-from discreet.noise._parameters import checked_size, rate_between
+from discreet.noise._parameters import check_size, rate_between
 from discreet.noise.bits import Bits
 from discreet.noise.single._coins import successes, successes_each
 
@@ -51,7 +51,7 @@ def binomial(n: NDArray[np.int64], rate: Amount, bits: Bits) -> NDArray[np.int64
 
 def hypergeometric(good: SupportsIndex, bad: SupportsIndex, drawn: SupportsIndex, bits: Bits) -> int:
     """The number of good records among `drawn`, taken without replacement from `good` + `bad`."""
-    cells = np.array([checked_size(good, "good"), checked_size(bad, "bad")], dtype=np.int64)
+    cells = np.array([check_size(good, "good"), check_size(bad, "bad")], dtype=np.int64)
     return int(multivariate_hypergeometric(cells, drawn, bits)[0])
 
 

@@ -125,13 +125,13 @@ class Proposal:
         while pending.size:
             x = discrete_gaussian_around(family, numerators[pending], denominators[pending], self.bits)
             centres = Centres(numerators[pending], denominators[pending], pending.size).split(slice(None))
-            yes = self._kept(x - centres.whole, centres, excess[pending], over[pending], octave)
+            yes = self._keep(x - centres.whole, centres, excess[pending], over[pending], octave)
             drawn = _holding(drawn, x)
             drawn[pending[yes]] = x[yes]
             pending = pending[~yes]
         return drawn
 
-    def _kept(
+    def _keep(
         self, steps: Integers, centres: Stretch, excess: NDArray[np.int64], over: NDArray[np.int64], octave: int
     ) -> NDArray[np.bool_]:
         """Which are kept, each with probability exp(-steps(steps - 2f)·excess/(over·2^octave·2 sigma2)), exactly."""

@@ -104,12 +104,12 @@ def _k_norm(points: tuple[Point, ...]) -> KNorm:
     place = {height: i for i, height in enumerate(heights)}
     return KNorm(
         points=points,
-        basis=_frozen(basis),
+        basis=_freeze(basis),
         polytope=polytope,
-        generators=_frozen([cone.generators for cone in cones]),
-        cone_of=_frozen([i for i, cone in enumerate(cones) for _ in cone.offsets]),
-        offsets=_frozen([offset for cone in cones for offset in cone.offsets]),
-        height_of=_frozen([place[height] for cone in cones for height in cone.heights]),
+        generators=_freeze([cone.generators for cone in cones]),
+        cone_of=_freeze([i for i, cone in enumerate(cones) for _ in cone.offsets]),
+        offsets=_freeze([offset for cone in cones for offset in cone.offsets]),
+        height_of=_freeze([place[height] for cone in cones for height in cone.heights]),
         heights=tuple(heights),
     )
 
@@ -139,7 +139,7 @@ def _coordinates(basis: NDArray[Any], vectors: Sequence[Point]) -> list[Point]:
     return [tuple(row) for row in found.tolist()]
 
 
-def _frozen(values: Any) -> NDArray[Any]:
+def _freeze(values: Any) -> NDArray[Any]:
     """A read-only array, of int64 if all values lie inside ±2**61, else of Python integers."""
     array = np.array(values, dtype=object)
     if array.max() < _INSIDE and array.min() > -_INSIDE:

@@ -23,11 +23,11 @@ from discreet.exact.balls import Ball, ball, enclosure
 from discreet.exact.lattices import exact_product
 from discreet.exact.numbers import Amount, float_up
 from discreet.noise._lazy import LazyUniform
-from discreet.noise._parameters import MOST_SCALE, checked_size, positive
+from discreet.noise._parameters import MOST_SCALE, check_size, positive
 from discreet.noise.bits import Bits
 from discreet.noise.lattice.cones import KNorm, Points, k_norm
 from discreet.noise.single import scalar
-from discreet.noise.single.laws import checked_coverage
+from discreet.noise.single.laws import check_coverage
 
 __all__ = ["KNormCell", "half_widths", "k_norm_noise", "mean_variance"]
 
@@ -53,7 +53,7 @@ def k_norm_noise(points: Points, epsilon: Amount, size: SupportsIndex, bits: Bit
         Integers of shape (size, cells); Python integers where int64 might not hold a number on the way.
     """
     norm, rate = k_norm(points), _checked_epsilon(epsilon)
-    offset = _drawn_offsets(norm, _choice(norm, rate), checked_size(size), bits)
+    offset = _drawn_offsets(norm, _choice(norm, rate), check_size(size), bits)
     steps = scalar.geometric(1 / rate, offset.size * norm.rank, bits).reshape(offset.size, norm.rank)
     coordinates, generators = norm.offsets[offset], norm.generators
     if int(steps.max(initial=1)) * norm.rank * _largest(generators) + _largest(coordinates) >= _INSIDE:
@@ -92,13 +92,13 @@ class _Choice:
 @lru_cache(maxsize=32)
 def _choice(norm: KNorm, epsilon: Fraction) -> _Choice:
     exponents = [epsilon * height for height in norm.heights]
-    weights = [min(_UNIT, int(_UNIT * Fraction(enclosure(partial(_scaled, x, 1))[1])) + 1) for x in exponents]
-    acceptance = tuple(partial(_scaled, x, Fraction(_UNIT, weight)) for x, weight in zip(exponents, weights, strict=True))
+    weights = [min(_UNIT, int(_UNIT * Fraction(enclosure(partial(_scale, x, 1))[1])) + 1) for x in exponents]
+    acceptance = tuple(partial(_scale, x, Fraction(_UNIT, weight)) for x, weight in zip(exponents, weights, strict=True))
     surely = [min(2**64 - 1, int(2**64 * Fraction(enclosure(bound, at_most=1.0)[0]))) for bound in acceptance]
     return _Choice(np.cumsum(np.array(weights)[norm.height_of]), np.array(surely, dtype=np.uint64), acceptance)
 
 
-def _scaled(exponent: Fraction, factor: Fraction | int) -> Ball:
+def _scale(exponent: Fraction, factor: Fraction | int) -> Ball:
     return ball(factor) * (-ball(exponent)).exp()
 
 
@@ -163,7 +163,7 @@ class KNormCell:
         The smallest with P(|Y| ≤ w) ≥ coverage + 2^-27 while the largest entry of S, over epsilon, is below 400 or so;
         beyond, larger by less than a hundredth of the standard deviation.
         """
-        wanted = checked_coverage(coverage)
+        wanted = check_coverage(coverage)
         masses, step, slack = _masses(self)
         enough = np.flatnonzero(np.cumsum(masses) >= float_up(wanted) + _ERROR)
         far = _far(self, 1 - wanted)

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclosure, pi_ball
-from discreet.exact.lattices import eliminated, exact_product, gram, independent_rows, kernel_basis, narrowed, solution
+from discreet.exact.lattices import eliminate, exact_product, gram, independent_rows, kernel_basis, narrow, solution
 from discreet.exact.numbers import Amount, decimal_up
 from discreet.noise._lazy import LazyUniform
-from discreet.noise._parameters import MOST_SIGMA2, checked_size, positive
+from discreet.noise._parameters import MOST_SIGMA2, check_size, positive
 from discreet.noise.bits import Bits
 from discreet.noise.single import _reference, scalar
 from discreet.noise.single._acceptance import ratio
@@ -132,7 +132,7 @@ def _checked_rows(constraints: Sequence[Sequence[int]] | NDArray[np.integer[Any]
 def _steps(basis: tuple[tuple[int, ...], ...]) -> tuple[Step, ...]:
     """Fraction-free elimination of the Gram matrix: u_ii are its leading minors, u_ij/u_ii the Gram-Schmidt coefficients."""
     steps, before = [], 1
-    for i, row in enumerate(eliminated(basis)):
+    for i, row in enumerate(eliminate(basis)):
         entries = row[i:]
         common = gcd(*entries)
         multiples = tuple(entry // common for entry in entries[1:])
@@ -174,11 +174,11 @@ def lattice_gaussian(lattice: Lattice, sigma2: Amount, size: SupportsIndex, bits
         ArgumentError: sigma2 is so small relative to the basis that most proposals might be rejected.
     """
     plan = _plan(lattice, positive(sigma2, "sigma2", most=MOST_SIGMA2))
-    missing = checked_size(size)
+    missing = check_size(size)
     found = [np.zeros((0, lattice.rank), dtype=np.int64)]
     while missing:
         proposed = _proposals(lattice, plan, min(missing, _CHUNK), bits)
-        found.append(proposed[_accepted(lattice, plan, proposed, bits)])
+        found.append(proposed[_accept(lattice, plan, proposed, bits)])
         missing -= len(found[-1])
     return exact_product(np.concatenate(found), np.array(lattice.basis, dtype=object))
 
@@ -256,10 +256,10 @@ def _around(variance: Fraction, numerators: NDArray[Any], divisor: int, bits: Bi
     if small and short and numerators.size >= _TABLE_PAYS:
         return scalar.discrete_gaussian_around(variance, numerators, divisor, bits)
     centres = (Fraction(numerator, divisor) for numerator in numerators.tolist())
-    return narrowed(np.array([_reference.discrete_gaussian(variance, bits, centre) for centre in centres], dtype=object))
+    return narrow(np.array([_reference.discrete_gaussian(variance, bits, centre) for centre in centres], dtype=object))
 
 
-def _accepted(lattice: Lattice, plan: _Plan, proposed: NDArray[Any], bits: Bits) -> NDArray[np.intp]:
+def _accept(lattice: Lattice, plan: _Plan, proposed: NDArray[Any], bits: Bits) -> NDArray[np.intp]:
     """Which proposals are accepted, each by one uniform V: surely when V < 1 - loss, else by the product itself."""
     words = bits.words(len(proposed))
     accepted = words < np.uint64(plan.surely)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount, decimal_up
-from discreet.noise._parameters import MOST_SIGMA2, checked_size, positive
+from discreet.noise._parameters import MOST_SIGMA2, check_size, positive
 from discreet.noise.bits import Bits
 from discreet.noise.lattice._tree import Proposal, integers, integers_loss, tables, tables_loss
-from discreet.noise.single._acceptance import accepted
+from discreet.noise.single._acceptance import accept
 from discreet.noise.single.scalar import discrete_gaussian
 
 __all__ = ["margins_gaussian", "sum_zero_gaussian"]
@@ -56,7 +56,7 @@ def sum_zero_gaussian(sigma2: Amount, sizes: NDArray[np.int64], bits: Bits) -> N
         (by_tree, _tree_attempt(variance, blocks[by_tree], losses[by_tree], bits)),
         (~by_tree, _independent_attempt(variance, blocks[~by_tree], bits)),
     ):
-        drawn = _until_accepted(blocks[chosen], attempt)
+        drawn = _draw_until_accepted(blocks[chosen], attempt)
         out = out.astype(drawn.dtype, copy=False) if drawn.dtype == object else out
         out[np.repeat(chosen, blocks)] = drawn
     return _narrow(out)
@@ -97,12 +97,12 @@ def margins_gaussian(
     def attempt(pending: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         proposal = Proposal(variance, bits)
         values = tables(levels, deep, pending.size, comb, proposal)
-        return values.ravel(), accepted(variance, proposal.nodes, np.full(pending.size, loss), bits)
+        return values.ravel(), accept(variance, proposal.nodes, np.full(pending.size, loss), bits)
 
-    return _narrow(_until_accepted(np.full(count, cells), attempt)).reshape(count, *levels, deep)
+    return _narrow(_draw_until_accepted(np.full(count, cells), attempt)).reshape(count, *levels, deep)
 
 
-def _until_accepted(sizes: NDArray[np.int64], attempt: Attempt) -> NDArray[Any]:
+def _draw_until_accepted(sizes: NDArray[np.int64], attempt: Attempt) -> NDArray[Any]:
     """One accepted vector for every block: rejection sampling, independently for each."""
     out: NDArray[Any] = np.zeros(int(sizes.sum()), dtype=np.int64)
     pending, places = np.arange(sizes.size), np.arange(out.size)
@@ -122,7 +122,7 @@ def _tree_attempt(variance: Fraction, sizes: NDArray[np.int64], losses: NDArray[
         proposal = Proposal(variance, bits)
         zeros = np.zeros(pending.size, dtype=np.int64)
         values = integers(zeros, sizes[pending], np.arange(pending.size), proposal)
-        return values, accepted(variance, proposal.nodes, losses[pending], bits)
+        return values, accept(variance, proposal.nodes, losses[pending], bits)
 
     return attempt
 
@@ -174,8 +174,8 @@ def _checked_sizes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _checked_shape(shape: tuple[int, ...], depth: SupportsIndex, blocks: SupportsIndex) -> tuple[tuple[int, ...], int, int]:
-    levels = tuple(checked_size(level, "shape") for level in shape)
-    deep, count = checked_size(depth, "depth"), checked_size(blocks, "blocks")
+    levels = tuple(check_size(level, "shape") for level in shape)
+    deep, count = check_size(depth, "depth"), check_size(blocks, "blocks")
     if not levels or min(levels) < 1 or deep < 1:
         raise ArgumentError(f"shape={levels}, depth={deep}: at least one axis, and every number at least 1")
     if not prod(levels) * deep * max(count, 1) <= _MOST_CELLS:

@@ -16,8 +16,8 @@ from math import prod
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclosure, pi_ball, sign
 from discreet.exact.numbers import Amount, float_up
-from discreet.noise._parameters import MOST_SIGMA2, checked_size, positive
-from discreet.noise.single.laws import DiscreteGaussian, checked_coverage, smallest
+from discreet.noise._parameters import MOST_SIGMA2, check_size, positive
+from discreet.noise.single.laws import DiscreteGaussian, check_coverage, smallest
 
 __all__ = ["LatticeGaussianCell", "margins_cell", "sum_zero_cell"]
 
@@ -54,7 +54,7 @@ class LatticeGaussianCell:
         With η ≤ 1/2 the smallest w with P(|Y| > w) ≤ (1 - η)(1 - coverage) for Y of `DiscreteGaussian(sigma2·p)`; otherwise
         by P(|v_i| > w) ≤ 2 exp(-(w + 1)²/(2 sigma2 p)), which holds for every lattice.
         """
-        beyond = 1 - checked_coverage(coverage)
+        beyond = 1 - check_coverage(coverage)
         if self.projected == 0:
             return 0
         near = self._near()
@@ -95,7 +95,7 @@ def _sub_gaussian_width(variance: Fraction, beyond: Fraction) -> int:
 
 def sum_zero_cell(sigma2: Amount, size: int) -> LatticeGaussianCell:
     """One cell of a block of `size` ≥ 1 cells that sum to 0: p = 1 - 1/size."""
-    variance, cells = positive(sigma2, "sigma2", most=MOST_SIGMA2), checked_size(size, "size")
+    variance, cells = positive(sigma2, "sigma2", most=MOST_SIGMA2), check_size(size, "size")
     if not cells >= 1:
         raise ArgumentError(f"size={size}: must be at least 1")
     return LatticeGaussianCell(variance, 1 - Fraction(1, cells), _distortion(variance, _path(cells - 1)))
@@ -107,13 +107,13 @@ def margins_cell(sigma2: Amount, shape: tuple[int, ...], depth: int = 1) -> Latt
     p = 1 - (1 + Σ(L_j - 1))/D for levels L_j and D cells: the margins span 1 + Σ(L_j - 1) dimensions, evenly over the cells.
     """
     variance = positive(sigma2, "sigma2", most=MOST_SIGMA2)
-    levels, deep = tuple(checked_size(level, "shape") for level in shape), checked_size(depth, "depth")
+    levels, deep = tuple(check_size(level, "shape") for level in shape), check_size(depth, "depth")
     if not levels or min(levels) < 1 or deep < 1:
         raise ArgumentError(f"shape={levels}, depth={deep}: at least one axis, and every number at least 1")
-    return LatticeGaussianCell(variance, _projected(levels, deep), _distortion(variance, _steps(levels, deep)))
+    return LatticeGaussianCell(variance, _remaining_share(levels, deep), _distortion(variance, _steps(levels, deep)))
 
 
-def _projected(shape: tuple[int, ...], depth: int) -> Fraction:
+def _remaining_share(shape: tuple[int, ...], depth: int) -> Fraction:
     return 1 - Fraction(1 + sum(shape) - len(shape), prod(shape) * depth)
 
 
@@ -148,16 +148,16 @@ def _times(rows: Steps, columns: Steps, multiple: Fraction = Fraction(1)) -> Ste
 
 def _steps(shape: tuple[int, ...], depth: int) -> Steps:
     """The tables with all margins 0 that are also 0 in one cell: docs/proofs/lattice-gaussian.md, "One cell"."""
-    whole = _projected(shape, depth)
+    whole = _remaining_share(shape, depth)
     if whole == 0:
         return
     if depth > 1:
-        yield from _below(_steps(shape, 1), depth, _projected(shape, 1) * (depth - 1) / depth / whole)
+        yield from _below(_steps(shape, 1), depth, _remaining_share(shape, 1) * (depth - 1) / depth / whole)
         yield from _path(depth - 1)
         yield from _times(iter([(Fraction(1), prod(shape) - 1)]), _path(depth))
         return
     first, rest = shape[0], shape[1:]
-    cells, inner = prod(rest), _projected(rest, 1)
+    cells, inner = prod(rest), _remaining_share(rest, 1)
     if first > 1:
         share = Fraction(first - 1, first)
         yield from _below(_steps(rest, 1), first, inner * share * (cells - 1) / cells / whole)

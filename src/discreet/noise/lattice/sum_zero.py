@@ -21,7 +21,7 @@ from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclosure, sign
 from discreet.exact.numbers import Amount
 from discreet.noise._lazy import LazyUniform
-from discreet.noise._parameters import MOST_SCALE, checked_size, positive
+from discreet.noise._parameters import MOST_SCALE, check_size, positive
 from discreet.noise.bits import Bits
 from discreet.noise.single import scalar
 from discreet.noise.single.laws import smallest
@@ -51,7 +51,7 @@ def sum_zero_laplace(scale: Amount, sizes: NDArray[np.int64], bits: Bits) -> NDA
     gaps: NDArray[Any] = scalar.geometric(t / 2, word.size, bits)
     if float(gaps.sum(dtype=np.float64)) >= _INSIDE:
         gaps = gaps.astype(object)
-    return _narrowed(_noise(cells, word, gaps))
+    return _narrow(_noise(cells, word, gaps))
 
 
 def _checked_sizes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -60,7 +60,7 @@ def _checked_sizes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         raise ArgumentError("sizes: must be a one-dimensional array of integers, the number of cells of every block")
     if array.size and not int(array.min()) >= 1:
         raise ArgumentError(f"sizes: holds {int(array.min())}; every block has at least one cell, so leave empty ones out")
-    checked_size(int(array.sum(dtype=np.float64)), "sizes")  # a double neither overflows nor errs below 2^53
+    check_size(int(array.sum(dtype=np.float64)), "sizes")  # a double neither overflows nor errs below 2^53
     return array.astype(np.int64, copy=False)
 
 
@@ -80,7 +80,7 @@ def _noise(cells: NDArray[np.int64], word: NDArray[np.bool_], gaps: NDArray[Any]
     return np.diff(difference, prepend=0)
 
 
-def _narrowed(values: NDArray[Any]) -> NDArray[Any]:
+def _narrow(values: NDArray[Any]) -> NDArray[Any]:
     """As int64 where all values fit."""
     if values.dtype == object and max(map(abs, values.tolist()), default=0) < 1 << 63:
         return values.astype(np.int64)
@@ -90,10 +90,10 @@ def _narrowed(values: NDArray[Any]) -> NDArray[Any]:
 def _words(scale: Fraction, bars: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]:
     """Per block a word of bars[g] bars of G (true) and as many of G' (false), P(w) proportional to q^(2 rises of w)."""
     upper = _upper_ends(scale, bars, bits)
-    return _joined(bars, upper, _uniform_subsets(bars, _per_block(upper, bars), bits))
+    return _join_rises(bars, upper, _uniform_subsets(bars, _per_block(upper, bars), bits))
 
 
-def _joined(bars: NDArray[np.int64], upper: NDArray[np.bool_], lower: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _join_rises(bars: NDArray[np.int64], upper: NDArray[np.bool_], lower: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The word whose rises go from the bars of G' in `lower` to the bars of G in `upper`, equally many in each block.
 
     Any two such subsets belong to exactly one word: a bar of G comes after exactly the bars of G' that are not after the
@@ -117,13 +117,13 @@ def _upper_ends(scale: Fraction, bars: NDArray[np.int64], bits: Bits) -> NDArray
     drawn again.
     """
     chosen = (scalar.geometric(scale, int(bars.sum()), bits) & 1).astype(bool)
-    rejected = ~_kept(scale, bars, _per_block(chosen, bars), bits)
+    rejected = ~_keep(scale, bars, _per_block(chosen, bars), bits)
     if rejected.any():  # each with a probability of at most 1/2
         chosen[np.repeat(rejected, bars)] = _upper_ends(scale, bars[rejected], bits)
     return chosen
 
 
-def _kept(scale: Fraction, bars: NDArray[np.int64], chosen: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]:
+def _keep(scale: Fraction, bars: NDArray[np.int64], chosen: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]:
     """Independently true with probability f(j)/max f, f(j) = C(p, j) q^j, for p = bars[g] and j = chosen[g]."""
     sizes, of_size = np.unique(bars, return_inverse=True)
     width = int(chosen.max(initial=0)) + 1

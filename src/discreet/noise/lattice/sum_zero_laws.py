@@ -21,8 +21,8 @@ from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, around, ball, enclosure, negligible, sign
 from discreet.exact.numbers import Amount
 from discreet.exact.precision import with_precision, working_bits
-from discreet.noise._parameters import MOST_SCALE, checked_size, positive
-from discreet.noise.single.laws import DiscreteLaplace, cdf, checked_coverage, checked_probability, smallest, tail
+from discreet.noise._parameters import MOST_SCALE, check_size, positive
+from discreet.noise.single.laws import DiscreteLaplace, cdf, check_coverage, check_probability, smallest, tail
 
 __all__ = ["SumZeroLaplaceCell"]
 
@@ -45,7 +45,7 @@ class SumZeroLaplaceCell:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", positive(self.scale, "scale", most=MOST_SCALE))
-        object.__setattr__(self, "cells", checked_size(self.cells, "cells"))
+        object.__setattr__(self, "cells", check_size(self.cells, "cells"))
         if not self.cells >= 1:
             raise ArgumentError(f"cells={self.cells}: must be at least 1")
 
@@ -62,13 +62,13 @@ class SumZeroLaplaceCell:
 
     def quantile(self, probability: Amount) -> int:
         """The smallest k with P(v₁ ≤ k) ≥ probability, for 0 < probability < 1."""
-        p = checked_probability(probability)
+        p = check_probability(probability)
         # From 1/2 on, the first k with P(v₁ ≥ k + 1) ≤ 1 - p; below, by symmetry, minus the last j with P(v₁ ≥ j) ≥ p.
         return _first(self, 1 - p) - 1 if p >= Fraction(1, 2) else 1 - _first(self, p)
 
     def half_width(self, coverage: Amount) -> int:
         """The smallest w with P(|v₁| ≤ w) ≥ coverage, for 0 ≤ coverage < 1."""
-        return _first(self, (1 - checked_coverage(coverage)) / 2) - 1
+        return _first(self, (1 - check_coverage(coverage)) / 2) - 1
 
     def variance(self) -> float:
         """The variance of v₁, rounded up."""
@@ -96,10 +96,10 @@ def _first(law: SumZeroLaplaceCell, beyond: Fraction) -> int:
     if 2 * beyond >= 1 or law.cells == 1:
         return 1  # P(v₁ ≥ 1) < 1/2
     near = DiscreteLaplace(law.scale).half_width(1 - 2 * beyond)  # at least what is looked for, by a share of about 1/cells
-    return 1 + smallest(enough, near if near < law.cells else _descended(law, beyond, near))
+    return 1 + smallest(enough, near if near < law.cells else _descend(law, beyond, near))
 
 
-def _descended(law: SumZeroLaplaceCell, beyond: Fraction, k: int) -> int:
+def _descend(law: SumZeroLaplaceCell, beyond: Fraction, k: int) -> int:
     """A k near the first with P(v₁ > k) ≤ beyond: Newton's method on the logarithm, which is concave, from the right."""
 
     def step() -> int:
@@ -136,10 +136,10 @@ def _weight_from(law: SumZeroLaplaceCell, k: int) -> Ball:
     term = log_term.exp()
     upwards = (((p + 1 + i) * (p - 1 - i), (i + 1) * (k + 1 + i)) for i in range(j, p - 1))
     downwards = ((i * (k + i), (p + i) * (p - i)) for i in range(j, 0, -1))
-    return term + _further(term, log_y.exp(), upwards) + _further(term, (-log_y).exp(), downwards)
+    return term + _sum_rest(term, log_y.exp(), upwards) + _sum_rest(term, (-log_y).exp(), downwards)
 
 
-def _further(term: Ball, factor: Ball, ratios: Iterable[tuple[int, int]]) -> Ball:
+def _sum_rest(term: Ball, factor: Ball, ratios: Iterable[tuple[int, int]]) -> Ball:
     """Σ of the terms after `term`, each of them top/bottom · factor times the one before, where these ratios fall."""
     small, total = negligible(), ball(0)
     for count, (top, bottom) in enumerate(ratios, start=1):

@@ -22,7 +22,7 @@ from discreet.exact.balls import Ball, ball, pi_ball, theta3
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits
 
-__all__ = ["Nodes", "accepted", "below", "loss_up", "ratio"]
+__all__ = ["Nodes", "accept", "below", "loss_up", "ratio"]
 
 Reals = NDArray[np.float64]
 _MARGIN = 2.0**-18  # more than the relative error of any A in doubles, for up to 2^30 nodes and A ≥ 2^-10
@@ -91,7 +91,7 @@ def below(v: NDArray[np.uint64], rough: Reals, exact: Callable[[int], Ball], bit
     return yes
 
 
-def accepted(sigma2: Fraction, nodes: Sequence[Nodes], losses: Reals, bits: Bits) -> NDArray[np.bool_]:
+def accept(sigma2: Fraction, nodes: Sequence[Nodes], losses: Reals, bits: Bits) -> NDArray[np.bool_]:
     """Which vectors are accepted: each with probability Π ρ(Z - c)/ρ(Z) over its nodes, exactly.
 
     Args:

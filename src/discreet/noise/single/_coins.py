@@ -5,7 +5,7 @@ compare, both exact for every rational p, the second with about 2 bits a record,
 
 * `_compare`: 64 records in a word. Where all digits so far were equal, U's next digit 0 against d = 1 means U < p, and
   1 against 0 means U > p. Words stay until none of their records is undecided.
-* `_halved`: of n undecided records Binomial(n, 1/2) have next digit 0. Against d = 1 they succeed and the others stay
+* `_halve`: of n undecided records Binomial(n, 1/2) have next digit 0. Against d = 1 they succeed and the others stay
   undecided; against d = 0 the others fail and they stay undecided. Only the numbers are kept.
 
 Where the remaining digits of p are all 0, the undecided records fail: U ≥ p.
@@ -37,13 +37,13 @@ def successes(n: NDArray[np.int64], numerator: int, denominator: int, bits: Bits
         return n.copy()
     if int(n.sum()) < _SMALL_CELLS * n.size:
         return _ones(n, lambda words: _compare(words, numerator, denominator, bits), _CHUNK_WORDS_SMALL)
-    return _halved(n, numerator, denominator, bits)
+    return _halve(n, numerator, denominator, bits)
 
 
 def successes_each(
     n: NDArray[np.int64], numerators: NDArray[Any], denominators: NDArray[Any], bits: Bits
 ) -> NDArray[np.int64]:
-    """Binomial(n[i], numerators[i]/denominators[i]): `_halved` with a rate in [0, 1] per cell."""
+    """Binomial(n[i], numerators[i]/denominators[i]): `_halve` with a rate in [0, 1] per cell."""
     certain = numerators == denominators
     found: NDArray[np.int64] = np.where(certain, n, 0)
     where = np.flatnonzero((n > 0) & ~certain & (numerators > 0))
@@ -66,7 +66,7 @@ def fair(n: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
     return _ones(n, bits.fill, _CHUNK_WORDS)
 
 
-def _halved(n: NDArray[np.int64], numerator: int, denominator: int, bits: Bits) -> NDArray[np.int64]:
+def _halve(n: NDArray[np.int64], numerator: int, denominator: int, bits: Bits) -> NDArray[np.int64]:
     found = np.zeros_like(n)
     undecided, where = n, np.arange(n.size)
     while numerator:

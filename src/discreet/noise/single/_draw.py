@@ -48,7 +48,7 @@ def draw(table: Envelope, size: int, bits: Bits) -> NDArray[np.int64]:
 
 
 def draw_around(table: Envelope, centres: Centres, bits: Bits) -> NDArray[np.int64]:
-    """One draw about every centre, from the table of a family `centred`. Python integers as in `draw`."""
+    """One draw about every centre, from the table of a family `centred_weights`. Python integers as in `draw`."""
     out: NDArray[Any] = np.empty(centres.size, dtype=np.int64)
     scratch = _Scratch(min(centres.size, STRIDE))
     for start in range(0, centres.size, _FAMILY_CHUNK):

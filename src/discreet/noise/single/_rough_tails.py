@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.exact.balls import enclosure
 from discreet.exact.gaussian_sums import gaussian_sum
-from discreet.noise._parameters import capped
+from discreet.noise._parameters import cap_rate
 
 __all__ = ["rough_erfc", "rough_gaussian_tails"]
 
@@ -32,7 +32,7 @@ def rough_gaussian_tails(s: Fraction, k: NDArray[np.int64]) -> NDArray[np.float6
     whole = enclosure(lambda: gaussian_sum(s))[0]
     if s <= _ROUGH_DIRECT:
         last = isqrt(int(90 * s)) + 2  # beyond lies less than e^-45 of the mass
-        terms = np.exp(np.arange(last + 2, dtype=np.float64) ** 2 * -capped(1 / (2 * s)))
+        terms = np.exp(np.arange(last + 2, dtype=np.float64) ** 2 * -cap_rate(1 / (2 * s)))
         beyond = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0)  # Σ_{j>k}, smallest terms first
         tails: NDArray[np.float64] = 2 * beyond[np.minimum(k, last + 1)] / whole
         return tails

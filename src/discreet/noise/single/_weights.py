@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exact.balls import Ball, ball, enclosure, pi_ball
-from discreet.noise._parameters import capped
+from discreet.noise._parameters import cap_rate
 
-__all__ = ["Weights", "centred", "gaussian", "geometric", "laplace", "rounded"]
+__all__ = ["Weights", "centred_weights", "gaussian", "geometric", "laplace", "rounded_weights"]
 
 Reals = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ class Family:
 
 def laplace(scale: Fraction) -> Weights:
     """p(x) = exp(-|x|/scale)."""
-    rate = capped(1 / scale)
+    rate = cap_rate(1 / scale)
     shift = _shift(scale / _LAPLACE_BLOCKS)
 
     def exact(x: int | Fraction) -> Ball:
@@ -95,7 +95,7 @@ def geometric(scale: Fraction) -> Weights:
 
 def gaussian(sigma2: Fraction) -> Weights:
     """p(x) = exp(-x²/(2 sigma2)). From x to x + 1 it falls by exp(-(2x + 1)/(2 sigma2)) ≤ exp(-x/sigma2)."""
-    curvature = capped(1 / (2 * sigma2))
+    curvature = cap_rate(1 / (2 * sigma2))
     shift, reach = _gaussian_blocks(sigma2)
     return Weights(
         rough=lambda x: np.exp(x * x * -curvature),
@@ -106,13 +106,13 @@ def gaussian(sigma2: Fraction) -> Weights:
     )
 
 
-def centred(sigma2: Fraction, low: float, high: float) -> Weights:
+def centred_weights(sigma2: Fraction, low: float, high: float) -> Weights:
     """The family p_f(x) = exp(-((x - f)² - f²)/(2 sigma2)), -1/2 ≤ low ≤ f ≤ high ≤ 1/2: discrete Gaussians about f.
 
     `rough` and `ball` take q = x(x - 2f) in the place of x. From x to x + 1, x ≥ 0, the weights fall by
     exp(-(2x + 1 - 2f)/(2 sigma2)) ≤ exp(-x/sigma2), and likewise to the left. So p_f(0) = 1 is the largest.
     """
-    curvature = capped(1 / (2 * sigma2))
+    curvature = cap_rate(1 / (2 * sigma2))
     shift, reach = _gaussian_blocks(sigma2)
 
     def exact(q: int | Fraction) -> Ball:
@@ -132,7 +132,7 @@ def centred(sigma2: Fraction, low: float, high: float) -> Weights:
     )
 
 
-def rounded(sigma2: Fraction) -> Weights:
+def rounded_weights(sigma2: Fraction) -> Weights:
     """p(x) = ∫ exp(-u²/(2 sigma2)) du over [x - 1/2, x + 1/2]; where the weights are listed, divided by σ√(2π).
 
     Over this interval the integrand falls from u to u + 1 by exp(-(2u + 1)/(2 sigma2)) ≤ exp(-x/sigma2), so p does.
@@ -145,11 +145,11 @@ def rounded(sigma2: Fraction) -> Weights:
         edges = (ball(twice - 1) / root).erfc() - (ball(twice + 1) / root).erfc()
         return edges / 2 if listed else edges * (pi_ball() * ball(sigma2) / 2).sqrt()
 
-    rough = _listed(exact, reach) if listed else _midpoint_series(sigma2)
+    rough = _list_weights(exact, reach) if listed else _midpoint_series(sigma2)
     return Weights(rough, exact, lambda t: sigma2 / t, shift, reach)
 
 
-def _listed(exact: Callable[[int | Fraction], Ball], reach: int) -> Callable[[Reals], Reals]:
+def _list_weights(exact: Callable[[int | Fraction], Ball], reach: int) -> Callable[[Reals], Reals]:
     """If blocks are single integers and few, every weight is computed once from its enclosure."""
     values = np.array([enclosure(lambda x=x: exact(x))[1] for x in range(reach + 1)])  # type: ignore[misc]
     return lambda x: values[np.abs(x).astype(np.intp)]
@@ -166,7 +166,7 @@ def _midpoint_series(sigma2: Fraction) -> Callable[[Reals], Reals]:
         for i, hermite in enumerate(_even_hermite(j)):
             exact[i] += hermite / (factorial(2 * j + 1) * 4**j) / sigma2 ** (j + i)
     scaled = [float(c) for c in exact]
-    curvature = capped(1 / (2 * sigma2))
+    curvature = cap_rate(1 / (2 * sigma2))
 
     def rough(x: Reals) -> Reals:
         square = x * x

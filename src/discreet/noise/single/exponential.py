@@ -67,7 +67,7 @@ def choose(candidates: Candidates, rate: Fraction, bits: Bits) -> NDArray[np.int
         for row in np.flatnonzero(~sure):
             one = int(rows[row])
             run = slice(int(starts[one]), int(starts[one] + lengths[one]))
-            place[row] = _certified(above[run], candidates.many[run], rate, int(drawn[one]), bits)
+            place[row] = _certify(above[run], candidates.many[run], rate, int(drawn[one]), bits)
         found[rows] = starts[rows] + place
     return found
 
@@ -110,7 +110,7 @@ def _place(
     return place, (before <= at) & (at < sums[rows, place] - margin)
 
 
-def _certified(above: NDArray[Any], many: NDArray[np.int64], rate: Fraction, drawn: int, bits: Bits) -> int:
+def _certify(above: NDArray[Any], many: NDArray[np.int64], rate: Fraction, drawn: int, bits: Bits) -> int:
     """The first run whose certain cumulative weight exceeds U times the sum of all, U beginning with the bits drawn."""
     uniform, sums = LazyUniform(bits, value=drawn, known=64), dict[int, list[Ball]]()
 

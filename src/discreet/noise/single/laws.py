@@ -21,7 +21,7 @@ from discreet.exact.balls import Ball, around, ball, enclosure, negligible, pi_b
 from discreet.exact.gaussian_sums import gaussian_sum, gaussian_tail_sum
 from discreet.exact.numbers import Amount, exact
 from discreet.exact.precision import with_precision
-from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, capped, positive
+from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, cap_rate, positive
 from discreet.noise.bits import Bits
 from discreet.noise.single._rough_tails import rough_erfc, rough_gaussian_tails
 
@@ -32,8 +32,8 @@ __all__ = [
     "Law",
     "RoundedGaussian",
     "cdf",
-    "checked_coverage",
-    "checked_probability",
+    "check_coverage",
+    "check_probability",
     "smallest",
     "tail",
 ]
@@ -98,12 +98,12 @@ def cdf(self: Tailed, k: int) -> tuple[float, float]:
 
 def quantile(self: Symmetric, probability: Amount) -> int:
     """The smallest k with P(Y ≤ k) ≥ probability, for 0 < probability < 1."""
-    return _quantile(self, checked_probability(probability))
+    return _quantile(self, check_probability(probability))
 
 
 def half_width(self: Symmetric, coverage: Amount) -> int:
     """The smallest w with P(|Y| ≤ w) ≥ coverage, for 0 ≤ coverage < 1."""
-    return _half_width(self, checked_coverage(coverage))
+    return _half_width(self, check_coverage(coverage))
 
 
 def _cdf_ball(law: Tailed, k: int) -> Ball:
@@ -163,7 +163,7 @@ class DiscreteLaplace:
 
     def rough_tails(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """P(|Y| > k) in double precision; see `Law`."""
-        rate = capped(1 / self.scale)
+        rate = cap_rate(1 / self.scale)
         tails: NDArray[np.float64] = 2 / (1 + np.exp(-rate)) * np.exp((k + 1.0) * -rate)
         return tails
 
@@ -249,7 +249,7 @@ class RoundedGaussian:
 
     def rough_tails(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
         """P(|Y| > k) in double precision; see `Law`."""
-        return rough_erfc((2.0 * k + 1) * capped(1 / (8 * self.sigma2)) ** 0.5)
+        return rough_erfc((2.0 * k + 1) * cap_rate(1 / (8 * self.sigma2)) ** 0.5)
 
     def sample(self, size: int, bits: Bits) -> NDArray[np.int64]:
         """`size` independent draws."""
@@ -314,7 +314,7 @@ class Geometric:
 
     def quantile(self, probability: Amount) -> int:
         """The smallest k with P(Y ≤ k) ≥ probability, for 0 < probability < 1."""
-        p = checked_probability(probability)
+        p = check_probability(probability)
         guess = _nearest(lambda: -ball(self.scale) * ball(1 - p).log())
         return smallest(lambda k: sign(lambda: self._cdf_ball(k) - ball(p)) > 0, max(0, guess))
 
@@ -365,7 +365,7 @@ def _nearest(real: Callable[[], Ball]) -> int:
     return with_precision(160, below)
 
 
-def checked_coverage(coverage: Amount) -> Fraction:
+def check_coverage(coverage: Amount) -> Fraction:
     """The exact coverage, which is in [0, 1)."""
     value = exact(coverage, "coverage")
     if not 0 <= value < 1:
@@ -373,7 +373,7 @@ def checked_coverage(coverage: Amount) -> Fraction:
     return value
 
 
-def checked_probability(probability: Amount) -> Fraction:
+def check_probability(probability: Amount) -> Fraction:
     """The exact probability, which is strictly between 0 and 1."""
     value = exact(probability, "probability")
     if not 0 < value < 1:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exact.numbers import Amount
-from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, checked_size, positive
+from discreet.noise._parameters import MOST_SCALE, MOST_SIGMA2, check_size, positive
 from discreet.noise.bits import Bits
 from discreet.noise.single import _weights
 from discreet.noise.single._centres import Centres
@@ -32,22 +32,22 @@ _KEPT = 32  # tables of one kind kept at a time; each takes 0.4 MB
 
 def discrete_laplace(scale: Amount, size: SupportsIndex, bits: Bits) -> NDArray[np.int64]:
     """`size` independent integers k with probability exactly proportional to exp(-|k|/scale)."""
-    return draw(_laplace(positive(scale, "scale", most=MOST_SCALE)), checked_size(size), bits)
+    return draw(_laplace(positive(scale, "scale", most=MOST_SCALE)), check_size(size), bits)
 
 
 def geometric(scale: Amount, size: SupportsIndex, bits: Bits) -> NDArray[np.int64]:
     """`size` independent integers k ≥ 0 with probability exactly proportional to exp(-k/scale)."""
-    return draw(_geometric(positive(scale, "scale", most=MOST_SCALE)), checked_size(size), bits)
+    return draw(_geometric(positive(scale, "scale", most=MOST_SCALE)), check_size(size), bits)
 
 
 def discrete_gaussian(sigma2: Amount, size: SupportsIndex, bits: Bits) -> NDArray[np.int64]:
     """`size` independent integers k with probability exactly proportional to exp(-k²/(2 sigma2))."""
-    return draw(_gaussian(positive(sigma2, "sigma2", most=MOST_SIGMA2)), checked_size(size), bits)
+    return draw(_gaussian(positive(sigma2, "sigma2", most=MOST_SIGMA2)), check_size(size), bits)
 
 
 def rounded_gaussian(sigma2: Amount, size: SupportsIndex, bits: Bits) -> NDArray[np.int64]:
     """`size` independent roundings of N(0, sigma2): k has exactly the mass Φ((k + 1/2)/σ) - Φ((k - 1/2)/σ)."""
-    return draw(_rounded(positive(sigma2, "sigma2", most=MOST_SIGMA2)), checked_size(size), bits)
+    return draw(_build_rounded(positive(sigma2, "sigma2", most=MOST_SIGMA2)), check_size(size), bits)
 
 
 def discrete_gaussian_around(
@@ -61,19 +61,19 @@ def discrete_gaussian_around(
         denominators: positive, one for all or one per centre, at most 2**61.
         bits: the source of random bits.
     """
-    table = _centred(positive(sigma2, "sigma2", most=MOST_SIGMA2))
+    table = _build_centred(positive(sigma2, "sigma2", most=MOST_SIGMA2))
     return draw_around(table, Centres(numerators, denominators, STRIDE), bits)
 
 
 @lru_cache(maxsize=_KEPT)
-def _centred(sigma2: Fraction) -> Envelope:
+def _build_centred(sigma2: Fraction) -> Envelope:
     """The family of centres in [-1/2, 1/2], with enough parts that the weights within a part differ by little."""
     count = 1
     while count < 16 and count * count * sigma2 < _PART_PRECISION:
         count *= 2
     edge = 2.0**-45  # more than the rounding error of a fraction, so that a part covers all that it is given
     bounds = [(max(-0.5, i / count - 0.5 - edge), min(0.5, (i + 1) / count - 0.5 + edge)) for i in range(count)]
-    table = stack([build(_weights.centred(sigma2, low, high), CELLS // count) for low, high in bounds])
+    table = stack([build(_weights.centred_weights(sigma2, low, high), CELLS // count) for low, high in bounds])
     # For small sigma2 x(x - 2f)/(2 sigma2) may cancel to fewer digits than the margin covers: decide all exactly.
     return table if sigma2 >= _FLOAT_CENTRES else replace(table, margin=1.0)
 
@@ -94,5 +94,5 @@ def _gaussian(sigma2: Fraction) -> Envelope:
 
 
 @lru_cache(maxsize=_KEPT)
-def _rounded(sigma2: Fraction) -> Envelope:
-    return build(_weights.rounded(sigma2))
+def _build_rounded(sigma2: Fraction) -> Envelope:
+    return build(_weights.rounded_weights(sigma2))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount, float_up
-from discreet.noise.single.laws import Law, checked_coverage
+from discreet.noise.single.laws import Law, check_coverage
 
 __all__ = ["SumOfNoises"]
 
@@ -45,7 +45,7 @@ class SumOfNoises:
 
     def half_width(self, coverage: Amount) -> int:
         """A w with P(|S| ≤ w) ≥ coverage, for 0 ≤ coverage < 1; the smallest as far as the module says."""
-        wanted = checked_coverage(coverage)
+        wanted = check_coverage(coverage)
         if len(self.terms) == 1:
             ((factor, law),) = self.terms
             return abs(factor) * law.half_width(wanted)

@@ -101,11 +101,11 @@ def build(weights: Weights, cells: int = CELLS) -> Envelope:
     factor = np.append(1 / width[:-2], [np.nan, np.nan, np.nan])
     return Envelope(
         weights=weights,
-        packed=_frozen(np.repeat(packed, owned).astype(np.int32)),
-        block_of=_frozen(np.repeat(np.arange(owned.size), owned).astype(np.uint16)),
-        high=_frozen(np.append(high, 0).astype(np.uint32)),
-        owned=_frozen(owned),
-        factor=_frozen(factor),
+        packed=_freeze(np.repeat(packed, owned).astype(np.int32)),
+        block_of=_freeze(np.repeat(np.arange(owned.size), owned).astype(np.uint16)),
+        high=_freeze(np.append(high, 0).astype(np.uint32)),
+        owned=_freeze(owned),
+        factor=_freeze(factor),
         units=(unit,),
     )
 
@@ -116,11 +116,11 @@ def stack(parts: Sequence[Envelope]) -> Envelope:
     numbered = [part.block_of + np.uint16(i * blocks) for i, part in enumerate(parts)]
     return Envelope(
         weights=first.weights,
-        packed=_frozen(np.concatenate([part.packed for part in parts])),
-        block_of=_frozen(np.concatenate(numbered)),
-        high=_frozen(np.concatenate([part.high for part in parts])),
-        owned=_frozen(np.concatenate([part.owned for part in parts])),
-        factor=_frozen(np.concatenate([part.factor for part in parts])),
+        packed=_freeze(np.concatenate([part.packed for part in parts])),
+        block_of=_freeze(np.concatenate(numbered)),
+        high=_freeze(np.concatenate([part.high for part in parts])),
+        owned=_freeze(np.concatenate([part.owned for part in parts])),
+        factor=_freeze(np.concatenate([part.factor for part in parts])),
         units=tuple(part.units[0] for part in parts),
     )
 
@@ -161,6 +161,6 @@ def _unit(most: NDArray[np.float64], cells: int) -> float:
     return high
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+def _freeze(array: NDArray[Any]) -> NDArray[Any]:
     array.flags.writeable = False
     return array

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import ArgumentError
-from discreet.exact.files import replaced
+from discreet.exact.files import replace_file
 from discreet.exact.given_paths import given_path, reason
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def write_page(page: str, path: str | Path, *, named: str) -> Path:
     place = given_path(path, named)
     try:
         place = place / named if place.is_dir() else place
-        replaced(place, lambda path: path.write_bytes(page.encode("utf-8")))
+        replace_file(place, lambda path: path.write_bytes(page.encode("utf-8")))
     except (OSError, ValueError) as wrong:
         raise ArgumentError(f"'{path}': cannot be written ({reason(wrong)}); choose another path") from None
     return place

@@ -189,7 +189,7 @@ def integrate(
 
 
 class _Samples(NamedTuple):
-    """Where the transform is sampled, with what weights, and how much the rest may weigh."""
+    """The points at which the transform is sampled, their weights, and a bound of the rest."""
 
     period: float
     grid: Grid
@@ -232,7 +232,7 @@ def _period(c: float, epsilon: float, log_delta: float, chernoff: tuple[tuple[fl
 
 
 def _count(c: float, epsilon: float, variance: float, normal: float, step: float) -> int:
-    """How many points make the truncated part a small share of δ."""
+    """The number of points that make the truncated part a small share of δ."""
     share = _ACCURACY * max(c * epsilon, 0.1)
     needed = c * (c + 1) * sqrt(variance + 1 / c**2) * sqrt(2 * pi) / (pi * step * share)
     if normal > 0:

@@ -97,7 +97,7 @@ def least_noise(kind: type[IntegerNoise], target: Measure, sensitivity: int) -> 
 
 
 def achieved(noise: IntegerNoise, target: Measure) -> Measure:
-    """What the noise guarantees in the measure of `target`; for ApproxDP, the δ at the target's ε, rounded up."""
+    """The guarantee of the noise in the measure of `target`; for ApproxDP, the δ at the target's ε, rounded up."""
     match target, noise:
         case ApproxDP(epsilon=epsilon), _:
             return ApproxDP(epsilon, Fraction(noise.delta_at(epsilon)))

@@ -36,7 +36,7 @@ def words(p: int) -> dict[tuple[bool, ...], int]:
     found = {}
     for upper, lower in itertools.product(subsets(p), repeat=2):
         if sum(upper) == sum(lower):
-            word = sum_zero._joined(np.array([p]), np.array(upper, dtype=bool), np.array(lower, dtype=bool))
+            word = sum_zero._join_rises(np.array([p]), np.array(upper, dtype=bool), np.array(lower, dtype=bool))
             assert tuple(word.tolist()) not in found
             found[tuple(word.tolist())] = sum(upper)
     return found
@@ -75,11 +75,11 @@ def test_blocks_laid_end_to_end_are_those_blocks() -> None:
     upper = bits.below_array(2, int(bars.sum())).astype(bool)
     lower = sum_zero._uniform_subsets(bars, sum_zero._per_block(upper, bars), bits)
     gaps = bits.below_array(3, 2 * upper.size)
-    word = sum_zero._joined(bars, upper, lower)
+    word = sum_zero._join_rises(bars, upper, lower)
     blocks = np.split(sum_zero._noise(cells, word, gaps.copy()), np.cumsum(cells)[:-1])
     stops = np.cumsum(bars)
     for block, start, stop in zip(blocks, stops - bars, stops, strict=True):
-        alone = sum_zero._joined(np.array([block.size - 1]), upper[start:stop], lower[start:stop])
+        alone = sum_zero._join_rises(np.array([block.size - 1]), upper[start:stop], lower[start:stop])
         assert word[2 * start : 2 * stop].tolist() == alone.tolist()
         v = sum_zero._noise(np.array([block.size]), alone, gaps[2 * start : 2 * stop].copy())
         assert block.tolist() == v.tolist()

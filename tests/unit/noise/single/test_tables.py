@@ -18,7 +18,7 @@ LAWS = {
     "laplace": (_weights.laplace, ["1e-3", "0.7", "7/3", "24", "1000/7", "1e9", "1e17"]),
     "geometric": (_weights.geometric, ["1e-3", "0.7", "7/3", "24", "1000/7", "1e9", "1e17"]),
     "gaussian": (_weights.gaussian, ["1e-3", "0.7", "7/3", "255", "2304", "1e6", "1e12", "1e34"]),
-    "rounded": (_weights.rounded, ["1e-3", "0.7", "7/3", "63.99", "64", "256", "2304", "1e6", "1e12", "1e34"]),
+    "rounded": (_weights.rounded_weights, ["1e-3", "0.7", "7/3", "63.99", "64", "256", "2304", "1e6", "1e12", "1e34"]),
 }
 CASES = [(name, parameter) for name, (_, parameters) in LAWS.items() for parameter in parameters]
 
@@ -96,7 +96,7 @@ def test_blocks_of_the_largest_scales_stay_far_inside_int64(name, parameter) -> 
 
 @pytest.mark.parametrize("sigma2", ["1/3", "4", "1000", "1e6"])
 def test_a_family_bounds_every_member(sigma2) -> None:
-    table = scalar._centred(Fraction(sigma2))
+    table = scalar._build_centred(Fraction(sigma2))
     parts = len(table.units)
     period = table.owned.size // parts
     starts = np.concatenate([[0], np.cumsum(table.owned)[:-1]])
@@ -220,7 +220,7 @@ def test_values_beyond_int64_become_python_integers(monkeypatch: pytest.MonkeyPa
 
 
 def test_centred_values_beyond_int64_become_python_integers(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = scalar._centred(Fraction(10**6))
+    table = scalar._build_centred(Fraction(10**6))
     low = replace(table, weights=replace(table.weights, ball=lambda q: arb(1), fall=lambda t: Fraction(10**30)))
     half = np.arange(CELLS) % 2 == 0  # every other cell becomes a right tail that accepts whatever comes
     tail = table.owned.size - 3
@@ -228,7 +228,7 @@ def test_centred_values_beyond_int64_become_python_integers(monkeypatch: pytest.
     packed = np.where(half, 0, table.packed).astype(np.int32)
     high = table.high.copy()
     high[tail] = CELLS
-    monkeypatch.setattr(scalar, "_centred", lambda s: replace(low, block_of=blocks, packed=packed, high=high))
+    monkeypatch.setattr(scalar, "_build_centred", lambda s: replace(low, block_of=blocks, packed=packed, high=high))
     monkeypatch.setattr(_reference, "geometric", lambda scale, bits: 10**20)
     drawn = scalar.discrete_gaussian_around(10**6, np.full(300, 7), 1, system_bits())
     assert drawn.dtype == object

@@ -1,0 +1,143 @@
+"""What of a declaration is fixed by the first entry of a data set, and how the rest of it changes.
+
+A declaration is a JSON object. Everything in it is fixed but the columns under "schema" that nothing else in it uses: they
+belong to each plan, and a change is recorded as an amendment (soundness 17; H1 and H2 of docs/proofs/declaration.md
+say why). What is not understood is fixed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from discreet.exact.canonical import canonical
+
+__all__ = ["amend", "amendment", "changes", "fixed_part", "short"]
+
+_SHOWN = 60
+_COLUMNS = "schema"
+_FREE = frozenset({_COLUMNS, "neighbours", "budget"})
+"""The keys of a declaration that use no column."""
+
+
+@lru_cache(maxsize=8)  # every operation compares declarations, nearly always the same two, and they may be long
+def fixed_part(declaration: str) -> str:
+    """The canonical JSON of what no later plan may change: all but the columns that nothing uses; columns by their names."""
+    whole = json.loads(declaration)
+    columns = _columns(whole)
+    if columns is None:
+        return canonical(whole)
+    used = _used(whole)
+    return canonical({**whole, _COLUMNS: {name: column for name, column in columns.items() if name in used}})
+
+
+def _columns(declaration: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The columns by their names; None where all of the declaration is fixed."""
+    listed = declaration.get(_COLUMNS)
+    if not isinstance(listed, list) or not declaration.keys() <= _FREE | {"invariants"}:
+        return None  # an unknown key may use any column
+    named = {column["name"]: column for column in listed if isinstance(column, dict) and isinstance(column.get("name"), str)}
+    parts = declaration.get("invariants") or []
+    understood = isinstance(parts, list) and all(isinstance(part, dict) and _is_names(part.get("columns")) for part in parts)
+    return named if understood and len(named) == len(listed) else None
+
+
+def _is_names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def _used(declaration: Mapping[str, Any]) -> set[str]:
+    """The columns on which the exact totals depend."""
+    return {name for part in declaration.get("invariants") or [] for name in part["columns"]}
+
+
+# Amendments ---------------------------------------------------------------------------------------------------------------
+
+
+def amendment(before: str, now: str) -> str:
+    """What leads from one declaration to another with the same `fixed_part`, as canonical JSON; empty when they are equal.
+
+    Keys: "added" and "changed" hold columns, "left_out" names, "order" all names where columns were put in another order.
+    """
+    if before == now:
+        return ""
+    old, new = _free_columns(before), _free_columns(now)
+    found: dict[str, object] = {
+        "added": [column for name, column in new.items() if name not in old],
+        "changed": [column for name, column in new.items() if name in old and canonical(old[name]) != canonical(column)],
+        "left_out": [name for name in old if name not in new],
+    }
+    if [*_merged(old, found)] != [*new]:
+        found["order"] = [*new]
+    kept = {key: value for key, value in found.items() if value}
+    return canonical(kept) if kept else ""
+
+
+def amend(before: str, details: Mapping[str, Any]) -> str:
+    """The declaration after an amendment.
+
+    Raises:
+        ValueError: it changes what is fixed, or nothing.
+    """
+    columns = _merged(_free_columns(before), details)
+    names = details.get("order", [*columns])
+    if sorted(names) != sorted(columns) or not details.keys() <= {"added", "changed", "left_out", "order"}:
+        raise ValueError("amends columns that do not exist")
+    now = canonical({**json.loads(before), _COLUMNS: [columns[name] for name in names]})
+    if now == before or fixed_part(now) != fixed_part(before):
+        raise ValueError("amends what is fixed, or nothing")
+    return now
+
+
+def _free_columns(declaration: str) -> dict[str, Any]:
+    columns = _columns(json.loads(declaration))
+    return {} if columns is None else columns
+
+
+def _merged(columns: Mapping[str, Any], details: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that stay, in their order, and then those that were added."""
+    changed = {column["name"]: column for column in details.get("changed", ())}
+    left_out = set(details.get("left_out", ()))
+    kept = {name: changed.get(name, column) for name, column in columns.items() if name not in left_out}
+    return {**kept, **{column["name"]: column for column in details.get("added", ())}}
+
+
+def changes(before: str, details: Mapping[str, Any]) -> Iterator[str]:
+    """An amendment in words, one for each thing that it changes."""
+    columns = _free_columns(before)
+    for column in details.get("added", ()):
+        yield f"column '{column['name']}' added"
+    for name in details.get("left_out", ()):
+        yield f"column '{name}' left out"
+    for column in details.get("changed", ()):
+        yield from _changed(columns[column["name"]], column)
+    if "order" in details:
+        yield "columns in another order"
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    for key in sorted(before.keys() | now.keys()):
+        old, new = before.get(key), now.get(key)
+        if canonical(old) == canonical(new):
+            continue
+        where = f"column '{now['name']}': {key}"
+        if isinstance(old, list) and isinstance(new, list) and (said := _listed(old, new)):
+            yield f"{where} {said}"
+        else:
+            yield f"{where} {short(old)} is now {short(new)}"
+
+
+def _listed(old: list[Any], new: list[Any]) -> str:
+    """What came and went; empty where only the order, or a type, is another."""
+    came = [value for value in new if value not in old]
+    went = [value for value in old if value not in new]
+    words = [f"{word} {short(some)}" for word, some in (("with", came), ("without", went)) if some]
+    return " and ".join(words)
+
+
+def short(value: object) -> str:
+    """A declared value in a few characters: texts as they are, everything else as JSON."""
+    shown = value if isinstance(value, str) else "nothing" if value is None else canonical(value)
+    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"

@@ -1,0 +1,28 @@
+"""The part of a plan that its release depends on: the columns that it uses and the steps on them.
+
+A data set's schema grows while its releases stay what they are. So a stored release is recognised by this part alone
+(soundness 17; H1 of docs/proofs/declaration.md): a column that the request does not use may come, go or change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from operator import itemgetter
+from typing import Any
+
+__all__ = ["used_part"]
+
+_OF_VALUES = ("clamp", "impute")
+
+
+def used_part(plan: Mapping[str, Any], used: Collection[str]) -> dict[str, Any]:
+    """The canonical JSON of a plan without the columns that are not `used` and without the steps on their values.
+
+    Columns stand in the order of their names. So do steps on the values of different columns, which commute; conditions and
+    a resize follow in their own order. No step on values comes after a resize, or after a condition on its column.
+    """
+    steps = [step for step in plan["steps"] if step["step"] not in _OF_VALUES or step["column"] in used]
+    of_values = sorted((step for step in steps if step["step"] in _OF_VALUES), key=itemgetter("column"))
+    others = [step for step in steps if step["step"] not in _OF_VALUES]
+    columns = sorted((column for column in plan["schema"] if column["name"] in used), key=itemgetter("name"))
+    return {**plan, "schema": columns, "steps": [*of_values, *others]}
