@@ -70,8 +70,8 @@ class ApproxDP:
     def explain(self) -> str:
         """The guarantee in plain words."""
         return (
-            f"{_profiles.factor_text(self.epsilon)}, apart from an additive δ = {decimal_up(self.delta)}: think of it as the "
-            "chance that the factor is exceeded."
+            f"{_profiles.factor_text(self.epsilon)}, apart from an additive δ = {decimal_up(self.delta)}: think of it as "
+            "the chance that the factor is exceeded."
         )
 
     # The protocol of a measure (`base`) -------------------------------------------------------------------------------
