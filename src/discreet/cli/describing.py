@@ -17,6 +17,7 @@ from discreet.exact.figures import plural
 from discreet.exact.numbers import text
 from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, plan_json
+from discreet.plan.shown import shown_groups
 from discreet.plan.sizes import is_large
 from discreet.planfile.read import PlanFile
 from discreet.privacy import kind_name, to_json
@@ -60,7 +61,7 @@ def _totals(plan: PlanFile) -> list[tuple[str, str]]:
 def release_lines(name: str, quote: Quote) -> list[str]:
     """Name and charge, size, statistics and steps of a release."""
     plan = quote.plan
-    cells = plan.layout.cells
+    cells = shown_groups(plan)
     groups = " by " + ", ".join(group.column for group in plan.group_by) if plan.group_by else ""
     facts = [
         ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} {plural('row', cells)}"),

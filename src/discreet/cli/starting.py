@@ -17,8 +17,9 @@ import typer
 from discreet import datasets
 from discreet.cli.drafting import Entry, Section, render_list, render_sections, to_fill_in
 from discreet.cli.output import Answer
+from discreet.domain.categories import whole_categories
 from discreet.domain.neighbours import relations, whole_number
-from discreet.domain.schema import Category, Date, Number, Schema, whole_categories
+from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines import header_of, source_text
 from discreet.engines.base import ColumnType
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
