@@ -1,4 +1,4 @@
-"""Noise of the cells of a structure, and what is known of it, in the places of the answer."""
+"""Noise of the cells of a structure, and its half-widths, in the places of the answer."""
 
 from __future__ import annotations
 

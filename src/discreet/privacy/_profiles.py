@@ -61,6 +61,14 @@ def exp_text(epsilon: Fraction | float) -> str:
     return decimal_up(math.exp(float_up(Fraction(epsilon))) * (1 + 1e-15), 3) if epsilon else "1"
 
 
+def factor_text(epsilon: Fraction) -> str:
+    """The bound of pure ε on probabilities, the beginning of a sentence."""
+    return (
+        "Whatever is concluded from the results, one record changes its probability by a factor of at most "
+        f"{exp_text(epsilon)} (ε = {decimal_up(epsilon)})"
+    )
+
+
 def percent_up(value: float) -> str:
     """A share in percent for people, never below the truth."""
     return f"{math.ceil(Fraction(min(value, 1.0)) * 1000) / 10:g} %"

@@ -230,7 +230,7 @@ def reverse(family: Family, law: Law, epsilon: Fraction) -> float:
 
 
 def public_size(family: Family, law: Law, epsilon: Fraction) -> float:
-    """R1: slopes whose weighted tails are at least those of a constant, by pooling adjacent violators."""
+    """R1: slopes whose weighted tails are at least the tails of a constant, by pooling adjacent violators."""
     at = min(epsilon, _MOST_EPSILON)
     blocks: list[tuple[list[int], Plan]] = []
     for k in _support(law):

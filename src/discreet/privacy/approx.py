@@ -70,12 +70,11 @@ class ApproxDP:
     def explain(self) -> str:
         """The guarantee in plain words."""
         return (
-            f"Whatever is concluded from the results, one record changes its probability by a factor of at most "
-            f"{_profiles.exp_text(self.epsilon)} (ε = {decimal_up(self.epsilon)}), apart from an additive "
-            f"δ = {decimal_up(self.delta)}: think of it as the chance that the factor is exceeded."
+            f"{_profiles.factor_text(self.epsilon)}, apart from an additive δ = {decimal_up(self.delta)}: think of it as "
+            "the chance that the factor is exceeded."
         )
 
-    # What the library asks of it (`base`) -----------------------------------------------------------------------------
+    # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
     def written(self) -> dict[str, Any]:
         """The parameters as JSON values."""

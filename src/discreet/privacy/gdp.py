@@ -94,7 +94,7 @@ class GDP:
             f"it with a chance that is more than {advantage} above its false alarms."
         )
 
-    # What the library asks of it (`base`) -----------------------------------------------------------------------------
+    # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
     def written(self) -> dict[str, Any]:
         """The parameter as a JSON value."""
@@ -145,7 +145,7 @@ class GDP:
         """Empty."""
         return ""
 
-    # What noise is asked of it ----------------------------------------------------------------------------------------
+    # Its noise --------------------------------------------------------------------------------------------------------
 
     @staticmethod
     def size(change: Sized) -> int:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.exact.numbers import Amount, decimal_up, text
+from discreet.exact.numbers import Amount, text
 from discreet.privacy import _profiles
 from discreet.privacy._checks import (
     checked_delta,
@@ -77,12 +77,9 @@ class PureDP:
 
     def explain(self) -> str:
         """The guarantee in plain words."""
-        return (
-            f"Whatever is concluded from the results, one record changes its probability by a factor of at most "
-            f"{_profiles.exp_text(self.epsilon)} (ε = {decimal_up(self.epsilon)}), without exception."
-        )
+        return f"{_profiles.factor_text(self.epsilon)}, without exception."
 
-    # What the library asks of it (`base`) -----------------------------------------------------------------------------
+    # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
     def written(self) -> dict[str, Any]:
         """The parameter as a JSON value."""
@@ -137,7 +134,7 @@ class PureDP:
         """Empty."""
         return ""
 
-    # What noise is asked of it ----------------------------------------------------------------------------------------
+    # Its noise --------------------------------------------------------------------------------------------------------
 
     @staticmethod
     def size(change: Sized) -> int:

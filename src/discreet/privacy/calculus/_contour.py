@@ -134,7 +134,7 @@ class Contour:
         a = exp(-self.tilt * g) * np.conj(self.grid.turn(g))
         below, above = -expm1(-d), -exp(-d) * expm1(-float(spacing - (first - at)))
         kernel = np.asarray((below + a * above) / ((1 - a) * (1 - a * exp(-g))), dtype=np.complex128)
-        # Where the numerator cancels its error stays that of its terms: hence the size of the parts.
+        # Where the numerator cancels its error stays the error of its terms: hence the size of the parts.
         share = (below + above) / np.maximum(np.abs(below + a * above), 1e-300)
         return float(first), kernel, float(np.max(share)) * (64 + 128 / (self.tilt * g))
 

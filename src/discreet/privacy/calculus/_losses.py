@@ -3,7 +3,7 @@
 A loss is L = log P(y)/Q(y) with y drawn from P. What composition needs of it is K(c) = log E e^{cL} and the normalised
 transform m(t) = E e^{(c+it)L}/E e^{cL} on a grid of t: always |m| ≤ 1, and every class bounds how far its double-precision
 values may be off, absolutely, as `constant + slope·t` in units of 2⁻⁵³ (C2 and F2 in
-docs/proofs/privacy.md). Each loss is that of a pair that dominates a mechanism in both directions (Theorem D2).
+docs/proofs/privacy.md). Each loss belongs to a pair that dominates a mechanism in both directions (Theorem D2).
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Gaussian:
 class Theta:
     """The loss of a wide discrete Gaussian (σ² ≥ 4) at distance s: (s/σ²)X + s²/2σ² with X from the law itself.
 
-    By Poisson summation its transform is that of the continuous Gaussian summed over the period 2π of the integers:
+    By Poisson summation its transform is the transform of the continuous Gaussian summed over the period 2π of the integers:
     Σ_x exp(−x²/2σ² + zx) = σ√(2π) Σ_k exp(σ²(z + 2πik)²/2). For σ² ≥ 4 only the three terms nearest to the real axis
     exceed 1e-38 of the largest.
     """

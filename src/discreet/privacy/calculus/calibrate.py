@@ -2,7 +2,7 @@
 
 A root is not a bound: half of the scales that a root finder returns miss their target by a rounding. Here the scale is
 rounded up to a short decimal and the guarantee is then computed from that very scale with the certified profiles (V1).
-What a measure says of its noise in closed form, its own class says: releases take the same.
+The class of a measure has the closed forms for its noise; releases use the same forms.
 
     gaussian_sigma2(target, l2_squared)   any dimension, rounded Gaussian (GDP) or any Gaussian law (ZCDP)
     laplace_scale(target, l1)             any dimension
