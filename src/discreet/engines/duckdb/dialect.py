@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from discreet.cube.cube import fits_int64
 from discreet.cube.value_paths import CategoryPath, NumberPath
-from discreet.domain.schema import Date
+from discreet.domain.schema import Date, Value
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect
 from discreet.engines.spellings import spelled_targets
@@ -112,7 +112,7 @@ def _lookup(path: CategoryPath, i: int) -> str:
     expressions take half a minute to parse; no category contains a line break.
     """
     type_ = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}[type(path.column.values[0])]
-    pairs = spelled_targets(path) or list(zip(path.column.values, path.targets, strict=True))
+    pairs: Sequence[tuple[Value, int]] = spelled_targets(path) or list(zip(path.column.values, path.targets, strict=True))
     words = _text_literal("\n".join(str(word) for word, _ in pairs))
     targets = _text_literal("\n".join(str(target) for _, target in pairs))
     columns = f"unnest(CAST(string_split({words}, '\n') AS {type_}[])) AS w{i}, "
