@@ -106,7 +106,7 @@ def document_text(payload: bytes) -> str:
 
 
 def entries_of(file: Path, dataset: str) -> list[str]:
-    """The bodies of a data set's entries, without time, user, nonce and lock and without digests of documents with versions."""
+    """The bodies of a data set's entries, without time, user, nonce, lock and digests of documents with versions."""
     with Ledger.open(file) as opened:
         bodies = [json.loads(entry_body(entry)) for entry in opened.entries(dataset)]
     for body in bodies:

@@ -24,7 +24,7 @@ from discreet.quotes.quote import Quote
 from discreet.session.orders import can_finish, charge_of, recognises
 from discreet.session.session import Session
 
-__all__ = ["Standing", "checked_plan", "opened", "planner_page", "quoted", "quoted_plan", "standing"]
+__all__ = ["Standing", "checked_plan", "open_session", "planner_page", "quote_all", "quoted_plan", "standing"]
 
 Amounts = tuple[Fraction, ...]
 
@@ -35,7 +35,7 @@ class Standing:
 
     Attributes:
         head: the number of the last entry, 0 for an empty or missing ledger.
-        remaining: what is left of the budget, in the coordinates in which the ledger adds.
+        remaining: the remaining budget, in the coordinates in which the ledger adds.
         reserved: the last reservation of each name of the data set.
         became: the outcome of each reservation, by its number.
         given_back: the names of the releases of the plan that the ledger has already.
@@ -64,7 +64,7 @@ class Standing:
         )
 
 
-def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
+def open_session(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
     """The session of a plan, whose source has a fitting header and whose ledger agrees with the declared data set.
 
     Raises:
@@ -113,7 +113,7 @@ def checked_plan(path: Path) -> Answer:
         DiscreetError: whatever `discreet release` would refuse before it spends.
     """
     plan = load_plan(path)
-    quotes, now = quoted(plan)
+    quotes, now = quote_all(plan)
     notes = _notes(plan, quotes, now)
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
@@ -145,7 +145,7 @@ def quoted_plan(path: Path) -> Answer:
         DiscreetError: as `checked_plan`.
     """
     plan = load_plan(path)
-    quotes, now = quoted(plan)
+    quotes, now = quote_all(plan)
     notes = _notes(plan, quotes, now)
     charge = _charge(plan, quotes, now)
     after = tuple(left - spent for left, spent in zip(now.remaining, charge, strict=True))
@@ -185,7 +185,7 @@ def planner_page(path: Path, out: Path) -> Answer:
     return Answer(lines, {"planner": str(written), "releases": list(quotes)})
 
 
-def quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+def quote_all(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases; those that are not stored yet fit into what remains, together."""
     quotes, now = _quotes(plan)
     _require_room(plan, _charge(plan, quotes, now), now)
@@ -195,7 +195,7 @@ def quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
 def _quotes(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases, whether they fit or not."""
     quotes = {}
-    with opened(plan) as session:
+    with open_session(plan) as session:
         now = standing(plan)
         for order in plan.orders:
             spend = order.spend

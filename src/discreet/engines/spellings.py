@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, permutations, product
 
+from discreet.cube.value_paths import CategoryPath
 from discreet.errors import SourceError
 
-__all__ = ["Spellings", "every_spelling", "replaced", "spellings"]
+__all__ = ["Spellings", "every_spelling", "replaced", "spelled_targets", "spellings"]
 
 _PLANES = 0x40000
 """No character beyond has a decomposition."""
@@ -43,6 +44,13 @@ def every_spelling(categories: Sequence[str]) -> list[tuple[str, int]] | None:
     spelt = ((spelling, place) for place, category in enumerate(categories) for spelling in _spelt(category))
     found = list(islice(spelt, most + 1))
     return None if len(found) > most else found
+
+
+def spelled_targets(path: CategoryPath) -> list[tuple[str, int]] | None:
+    """All texts that are categories of the column, with their targets; None where a text has to be normalised first."""
+    words = [value for value in path.column.values if isinstance(value, str)]
+    every = every_spelling(words) if words else None
+    return None if every is None else [(word, path.targets[place]) for word, place in every]
 
 
 def _spelt(category: str) -> Iterator[str]:
@@ -84,7 +92,7 @@ def spellings(categories: Collection[str]) -> Spellings:
         return Spellings(tuple(found), longest)
     starts, tails = _decompositions()
     segments = {segment for text in decomposed for segment in _segments(text, tails)}
-    composed = {pair for segment in segments for pair in _composed(segment, starts)}
+    composed = {pair for segment in segments for pair in _compose(segment, starts)}
     exchanges = sorted({pair for segment in segments for pair in _exchanges(segment)})
     rounds = max(map(_inversions, segments))
     if len(composed) + len(exchanges) * rounds > _LIMIT:
@@ -113,7 +121,7 @@ def _segments(text: str, tails: frozenset[str]) -> Iterator[str]:
             start = place
 
 
-def _composed(segment: str, starts: dict[str, list[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
+def _compose(segment: str, starts: dict[str, list[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
     for first in set(segment):
         for character, text in starts.get(first, ()):
             if all(text.count(one) <= segment.count(one) for one in text):

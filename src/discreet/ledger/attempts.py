@@ -14,12 +14,13 @@ from discreet.exact.names import one_form
 from discreet.ledger.book import Account, Book, Standing, number_of, standing
 from discreet.ledger.records import MOST_ATTEMPTS, Attempt, Publication, Reservation
 
-__all__ = ["Alive", "is_lost", "may_draw", "renewed", "require_attempt", "require_free_names", "why_lost"]
+__all__ = ["ASK_AGAIN", "Alive", "is_lost", "may_draw", "renewed", "require_attempt", "require_free_names", "why_lost"]
 
 Alive = Callable[[str], bool | None]
 """Whether the holder of that name lives; None where nobody can know. Only a True ever keeps anybody from anything."""
 
-_AGAIN = "a new charge under this name must be asked for: `discreet release --again`, or again=True"
+ASK_AGAIN = "a new charge under this name must be asked for: `discreet release --again`, or again=True"
+"""What is said to whoever wants a release whose charge is lost."""
 
 
 def require_attempt(found: Standing, alive: Alive) -> None:
@@ -33,7 +34,7 @@ def require_attempt(found: Standing, alive: Alive) -> None:
     if found.holder and alive(found.holder) is True:
         raise LedgerError(_at_work(found))
     if not found.resumable:
-        raise LedgerError(f"release '{found.name}': {why_lost(found)}; {_AGAIN}")
+        raise LedgerError(f"release '{found.name}': {why_lost(found)}; {ASK_AGAIN}")
 
 
 def may_draw(found: Standing | None, attempt: Attempt) -> bool:
@@ -81,7 +82,7 @@ def _require_given_up(account: Account, found: Standing, reservation: Reservatio
     if found.holder and alive(found.holder) is True:
         raise LedgerError(_at_work(found))
     if not reservation.again:
-        raise LedgerError(f"name='{name}': {_why_not(found)}; {_AGAIN}")
+        raise LedgerError(f"name='{name}': {_why_not(found)}; {ASK_AGAIN}")
 
 
 def _at_work(found: Standing) -> str:

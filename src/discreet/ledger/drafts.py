@@ -44,8 +44,8 @@ def beginning(
     for one in asked:
         draft = replace(_draft(dataset, "publish", details=one.details), name=one.name, plan_digest=one.plan_digest)
         if isinstance(one, Reservation):
-            reserved = {"charge": one.charge, "used_digest": one.used_digest, "protocol": STATES_ARE_WRITTEN}
-            draft = replace(draft, kind="reserve", **reserved)
+            draft = replace(draft, kind="reserve", charge=one.charge)
+            draft = replace(draft, used_digest=one.used_digest, protocol=STATES_ARE_WRITTEN)
         drafts.append((draft, one.snapshot))
     sequence, previous = book.sequence, book.digest
     chained = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from discreet.ledger.attempts import Alive
+from discreet.ledger.attempts import Alive, why_lost
 from discreet.ledger.book import Book, Standing, follow_all
 from discreet.ledger.drafts import sha256
 from discreet.ledger.records import StoredRelease, entry_from
@@ -45,6 +45,8 @@ def stored_release(transaction: Transaction, standing: Standing, alive: Alive) -
         raise ValueError("damaged")
     _, body, digest = next(transaction.entries(standing.sequence - 1))
     begun = entry_from(body, digest)
+    living = alive(standing.holder) if standing.holder and not standing.outcome else False
+    is_lost = standing.kind == "reserve" and standing.state != "committed" and not standing.resumable and living is not True
     return StoredRelease(
         standing.sequence,
         standing.plan_digest,
@@ -54,7 +56,8 @@ def stored_release(transaction: Transaction, standing: Standing, alive: Alive) -
         charge=begun.charge,
         details=begun.details,
         attempts=standing.attempts,
-        alive=alive(standing.holder) if standing.holder else False,
+        alive=living,
+        lost=why_lost(standing) if is_lost else "",
     )
 
 

@@ -116,6 +116,7 @@ class StoredRelease:
         details: the details of its first entry.
         attempts: how many attempts have begun to read; 0 for a publication and once it is concluded.
         alive: whether the process of the last of them lives; None where the system cannot tell.
+        lost: why its charge can never become a release any more; empty while it can, and once it has.
     """
 
     sequence: int
@@ -127,6 +128,7 @@ class StoredRelease:
     details: str = "{}"
     attempts: int = 0
     alive: bool | None = False
+    lost: str = ""
 
     @property
     def resumable(self) -> bool:

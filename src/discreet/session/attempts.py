@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.session.totals import ExactRequest
     from discreet.totals.published import PublishedTotals
 
-__all__ = ["Job", "Workshop", "carry_out", "find_reservation", "fix_spend"]
+__all__ = ["Job", "Workshop", "carry_out", "find_reservation", "fix_spend", "is_lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,21 @@ class Workshop:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One reserved release: what was ordered and quoted, the number of its reservation, and where its files are drafted."""
+    """One release to be made: what was ordered and quoted, its reservation, and where its files are drafted.
+
+    Without a number its charge was lost before, as the ledger had `found`.
+    """
 
     order: Order
     quoted: Quote
     sequence: int
     draft: Draft | None
+    found: StoredRelease | None
+
+
+def is_lost(order: Order, found: StoredRelease | None) -> bool:
+    """Whether the charge of the order is lost, and no new one is wished."""
+    return found is not None and found.lost != "" and not order.again
 
 
 # Before the reservation ---------------------------------------------------------------------------------------------------
@@ -72,7 +81,9 @@ class Job:
 
 def fix_spend(order: Order, found: StoredRelease | None, budget: Budget) -> Order:
     """The order, of which "all that remains" means what it was reserved with, if it was: nothing remains of that now."""
-    if order.spend is not None or order.error is not None or found is None or not can_finish(found, order.request):
+    if order.spend is not None or order.error is not None or found is None:
+        return order
+    if not can_finish(found, order.request) and not is_lost(order, found):
         return order
     return replace(order, spend=budget_down(budget, found.charge))
 
@@ -101,6 +112,8 @@ def find_reservation(ledger: Ledger, found: StoredRelease | None, order: Order, 
 
 def carry_out(workshop: Workshop, job: Job) -> Release | ReleaseFailed:
     """The committed release, or a constant failure. Whatever happens in here, the charge stands."""
+    if not job.sequence:
+        return _tell_loss(job)
     ledger, announced = workshop.ledger, False
     release, state = None, "committed"
     try:
@@ -125,6 +138,14 @@ def carry_out(workshop: Workshop, job: Job) -> Release | ReleaseFailed:
     if state == "committed" and release is not None:
         return put_in_place(release, job.draft, job.order)
     return ReleaseFailed(ReleaseFailed.UNFINISHED if state in {"reserved", "reading"} else ReleaseFailed.TEXT)
+
+
+def _tell_loss(job: Job) -> ReleaseFailed:
+    from discreet.ledger.attempts import ASK_AGAIN
+
+    discard(job.draft)
+    why = "" if job.found is None else f"{job.found.lost}; "
+    return ReleaseFailed(why + ASK_AGAIN)
 
 
 def _settle(ledger: Ledger, job: Job) -> str:

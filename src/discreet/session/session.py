@@ -25,7 +25,7 @@ from discreet.plan.table import Table
 from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, in_words, report_delta_of
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
 from discreet.releases.document import Release, RowEstimate
-from discreet.session.attempts import Job, Workshop, carry_out, find_reservation, fix_spend
+from discreet.session.attempts import Job, Workshop, carry_out, find_reservation, fix_spend, is_lost
 from discreet.session.folders import check_folders, drafts_for, give_back
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
@@ -283,8 +283,9 @@ class Session:
         fresh = [fix_spend(order, found, self._budget) for order, found in zip(fresh, known, strict=True)]
         quotes = [self._quote_order(order) for order in fresh]
         with drafts_for(fresh, self._ledger) as drafts:
-            sequences = self._reserve(fresh, quotes, known, snapshot)
-        answers = iter([carry_out(workshop, Job(*one)) for one in zip(fresh, quotes, sequences, drafts, strict=True)])
+            sequences = self._reserve(fresh, quotes, known, snapshot, alone=len(fresh) == len(orders))
+        jobs = [Job(*one) for one in zip(fresh, quotes, sequences, drafts, known, strict=True)]
+        answers = iter([carry_out(workshop, job) for job in jobs])
         return [next(answers) if found is None else found for found in stored]
 
     def estimate_rows(self, *, spend: Spend, name: str = "number of rows", again: bool = False) -> RowEstimate:
@@ -347,16 +348,25 @@ class Session:
         return self.quote(order.request, spend=order.spend, error=order.error)
 
     def _reserve(
-        self, orders: Sequence[Order], quotes: Sequence[Quote], known: Sequence[StoredRelease | None], snapshot: str
+        self,
+        orders: Sequence[Order],
+        quotes: Sequence[Quote],
+        known: Sequence[StoredRelease | None],
+        snapshot: str,
+        *,
+        alone: bool,
     ) -> list[int]:
-        """The reservation of each order: one that can still be finished, or a new one; the new ones together or none."""
+        """The reservation of each order: one that can still be finished, or a new one; the new ones together or none.
+
+        An order whose charge is lost keeps nobody from finishing the rest: it has 0. It is refused where it is all that is
+        asked, or where the rest needs a new charge.
+        """
         asked = [*zip(known, orders, quotes, strict=True)]
         numbers = [find_reservation(self._ledger, *one) for one in asked]
-        wanted = [
-            self._reservation(order, quoted, snapshot)
-            for number, (_, order, quoted) in zip(numbers, asked, strict=True)
-            if not number
-        ]
+        without = [one for number, one in zip(numbers, asked, strict=True) if not number]
+        if (any(numbers) or not alone) and all(is_lost(order, found) for found, order, _ in without):
+            return numbers
+        wanted = [self._reservation(order, quoted, snapshot) for _, order, quoted in without]
         try:
             charged = iter(self._ledger.reserve(self._identity, wanted) if wanted else ())
         except BudgetExceeded as refused:
@@ -365,17 +375,8 @@ class Session:
 
     def _workshop(self, snapshot: str) -> Workshop:
         exactly = None if self._invariants is None else self._exact_request(self._invariants)
-        return Workshop(
-            self._engine,
-            self._ledger,
-            self._identity,
-            self._budget,
-            self._report_delta,
-            self._bits,
-            snapshot,
-            exactly,
-            self.totals,
-        )
+        ledger, identity, delta = self._ledger, self._identity, self._report_delta
+        return Workshop(self._engine, ledger, identity, self._budget, delta, self._bits, snapshot, exactly, self.totals)
 
     def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
         from discreet.ledger import Reservation
