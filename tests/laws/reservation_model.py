@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from discreet.errors import LedgerError
@@ -58,7 +58,7 @@ class World:
     wishes: int = 0
 
 
-@lru_cache(maxsize=None)
+@cache
 def book_of(entries: tuple[Written, ...]) -> Book:
     """The library's book of these entries; refuses what no ledger may hold."""
     found = Book("", accounts={"d": fresh_account(WHO)})
@@ -127,9 +127,19 @@ def look(world: World, place: int, names: tuple[str, ...], rules: Rules) -> Iter
     yield with_process(world, place, replace(one, numbers=numbers, at=at if step == "look" else 0, step=step), *written)
 
 
+def is_lost(world: World, name: str, rules: Rules) -> bool:
+    found = standing_of(world, name)
+    if found is None or found.state == "committed" or found.resumable:
+        return False
+    return bool(found.outcome) or alive_in(world, rules)(found.holder) is not True
+
+
 def reserve(world: World, place: int, names: tuple[str, ...], rules: Rules) -> Iterator[World]:
     one, found = world.processes[place], book_of(world.entries)
     wanted = [name for name, number in zip(names, one.numbers, strict=True) if number == 0]
+    if any(one.numbers) and not one.again and all(is_lost(world, name, rules) for name in wanted):
+        yield with_process(world, place, replace(one, step="read", numbers=tuple(number or -1 for number in one.numbers)))
+        return  # what is lost keeps nobody from finishing the rest
     asked = [Reservation(name, CHARGE, "p", b"", again=one.again) for name in wanted]
     account = found.accounts["d"]
     try:
@@ -277,11 +287,11 @@ def require_finished(world: World, names: tuple[str, ...], most: int) -> None:
         after = alone(replace(world, lives=0), names, again=again)
         for name in names:
             found = standing_of(after, name)
-            if again or not lost:
+            if again or name not in lost:
                 assert found is not None
                 assert found.state == "committed", "what can be finished is not"
                 assert before[name] is None or name in lost or found.sequence == before[name].sequence  # type: ignore[union-attr]
-            elif name in lost:
+            else:
                 assert found is not None
                 assert (found.state, found.sequence) == ("failed", before[name].sequence)  # type: ignore[union-attr]
     charges = sum(entry[0] == "reserve" for entry in alone(replace(world, lives=0), names, again=True).entries)
