@@ -87,7 +87,7 @@ def _rows_words(plan: PlanFile, found: Mapping[str, Mapping[str, Tally]]) -> str
 
 
 def _table_rows(column: str, tallies: Mapping[str, Tally]) -> Iterator[tuple[str, ...]]:
-    words = sorted(tallies, key=lambda word: -tallies[word].rows)
+    words = sorted(tallies, key=lambda word: (-tallies[word].rows, word))
     for place, word in enumerate(words):
         shown = _most(word, tallies[word])
         yield ("" if place else name(column), word, f"{tallies[word].rows:,}", shown)
