@@ -61,7 +61,7 @@ def test_what_becomes_of_the_rows(folder: Path, terminal: None) -> None:
     assert lines[1].startswith("4 rows in ")
     assert lines[1].endswith("rows.csv; THE PLAN SAYS rows = 2,000")
     assert "gender as declared 2 “female” (1), “male” (1)" in lines
-    assert "not a declared category 2 “Male” (1), “⟨U+001B⟩[2J” (1)" in lines
+    assert "not a declared category 2 “⟨U+001B⟩[2J” (1), “Male” (1)" in lines
     assert "\x1b" not in shown, "no cell is obeyed by the terminal"
     assert "hrs_work moved to the lower bound 1 “-8” (1)" in lines
     assert "moved to the grid 1 “40.5” (1)" in lines

@@ -19,6 +19,7 @@ from discreet.audit.engines.conformance import ConformanceError, OpenEngine, che
 from discreet.audit.engines.hostile import HostileTable, hostile_tables
 from discreet.domain.schema import Category
 from discreet.engines import inspection, open_source
+from discreet.engines.duckdb import driver
 from discreet.engines.inspection import Tally, check_inspectable, inspected
 from discreet.engines.reference import ReferenceEngine, category_code, number_code
 from discreet.engines.reference import date_code as day_code
@@ -56,7 +57,7 @@ def test_an_engine_that_shows_other_cells_is_noticed(
 ) -> None:
     table = next(table for table in hostile_tables() if len(table.rows) > 50)
     assert check_table(openers["polars"], table) > 0
-    monkeypatch.setattr("discreet.engines.duckdb.driver.cells_of_frames", lambda *_: iter(()))
+    monkeypatch.setattr(driver, "cells_of_frames", lambda *_: iter(()))
     with pytest.raises(ConformanceError, match=", cells of"):
         check_table(openers["polars"], table)
 
