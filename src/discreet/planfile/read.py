@@ -42,6 +42,8 @@ _LAWS: Mapping[str, Keys] = {
     "normal": (("mean", "sd"), ("lower", "upper")),
     "weights": (("weights",), ()),
 }
+_INSPECT = ("terminal", "never")
+"""Whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
 _OPTIONAL = ("group_by", "nulls", "spend", "error", "intervals", "where", "resize", "clamp", "impute")
 
 
@@ -49,7 +51,8 @@ _OPTIONAL = ("group_by", "nulls", "spend", "error", "intervals", "where", "resiz
 class PlanFile:
     """A plan file, read and checked: data set, declarations, budget and the requested releases.
 
-    `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob.
+    `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob. `inspect` is "never"
+    where `discreet inspect` may not show the rows to anybody.
     """
 
     path: Path
@@ -62,6 +65,7 @@ class PlanFile:
     budget: Budget
     report_delta: Fraction
     orders: tuple[Order, ...]
+    inspect: str = "terminal"
 
 
 def load_plan(path: str | Path) -> PlanFile:
@@ -79,7 +83,7 @@ def plan_of(root: Node) -> PlanFile:
     place = root.file
     parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
     known: Mapping[str, Keys] = {
-        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person",)) for kind in relations()
+        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect")) for kind in relations()
     }
     relation, data = parts["data"].choice("neighbours", known)
     schema = schema_of(parts["columns"], place.parent)
@@ -99,6 +103,7 @@ def plan_of(root: Node) -> PlanFile:
         budget=budget,
         report_delta=report_delta,
         orders=_orders(parts, Table(schema, neighbours), budget),
+        inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
     )
 
 
@@ -128,6 +133,13 @@ def _ledger(node: Node, folder: Path) -> Path:
     if is_url(written):
         raise node.wrong("must be the path of a file, not a URL")
     return folder / written
+
+
+def _inspect(node: Node) -> str:
+    word = node.string()
+    if word not in _INSPECT:
+        raise node.wrong(f"'{word}' is unknown{did_you_mean(word, _INSPECT)}; write \"never\", or leave it out")
+    return word
 
 
 def _values(node: Node, column: Column | None) -> Any:
