@@ -22,7 +22,7 @@ import datetime as dt
 import re
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,10 +58,17 @@ def without_secrets(text: str) -> str:
 
 
 class DiscreetError(Exception):
-    """The root of all errors that discreet raises on purpose. No message shows a password, whatever it quotes."""
+    """The root of all errors that discreet raises on purpose. However it is shown, no password shows, whatever it quotes."""
 
-    def __init__(self, *args: object) -> None:
-        super().__init__(*(without_secrets(one) if isinstance(one, str) else one for one in args))
+    def __str__(self) -> str:
+        return without_secrets(super().__str__())
+
+    def __repr__(self) -> str:
+        return without_secrets(super().__repr__())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kind, args, *rest = super().__reduce__()
+        return kind, tuple(without_secrets(one) if isinstance(one, str) else one for one in args), *rest
 
 
 class ArgumentError(DiscreetError, ValueError):
