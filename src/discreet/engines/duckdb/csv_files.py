@@ -9,7 +9,7 @@ from typing import Any
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import Engine, Header
-from discreet.engines.duckdb.csv_lines import csv_header, row_blocks
+from discreet.engines.duckdb.csv_lines import count_rows, csv_header, row_blocks
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.driver import STAGED, TEXT, counted
@@ -61,6 +61,9 @@ class _CsvEngine:
         files = zip(self._paths, self._names, strict=True)
         frames = (frame for path, names in files for frame in _frames(path, names, wanted))
         return counted(self._database, statement, frames, axes, moments)
+
+    def count_rows(self) -> int:
+        return sum(count_rows(path, len(names)) for path, names in zip(self._paths, self._names, strict=True))
 
     def close(self) -> None:
         self._database.close()

@@ -87,6 +87,14 @@ class _SqliteEngine:
         except sqlite3.Error:
             raise unreadable() from None
 
+    def count_rows(self) -> int:
+        try:
+            with _opened(self._path) as connection:
+                (found,) = connection.execute(f"SELECT count(*) FROM main.{quoted(self._table)}").fetchone()
+        except sqlite3.Error:
+            raise unreadable() from None
+        return int(found)
+
     def _frames(self, connection: sqlite3.Connection, wanted: Mapping[str, Iterable[str]]) -> Iterator[Any]:
         columns = ", ".join(quoted(name) for name in wanted) or "1"
         cursor = connection.execute(f"SELECT {columns} FROM main.{quoted(self._table)}")
