@@ -1,6 +1,6 @@
 """The command line: one thin function for each command, which loads what it needs. docs/command-line.md describes it.
 
-Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code says
+Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code shows
 what it means for the budget (`exits`).
 
 * `auditing`: `discreet audit`: the releases of a plan, attacked by running their noise on data sets that the audit

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.cli.output import Answer, Grid, aligned
+from discreet.cli.output import Answer, Grid, align
 from discreet.errors import ArgumentError, LedgerError
 from discreet.exact.canonical import canonical
 from discreet.exact.given_paths import given_path, stands
@@ -78,13 +78,13 @@ def verified_ledger(file: Path, releases: Path | None) -> Answer:
     lines = [f"{file} is intact: {found.entries} entries", f"head {found.head}"]
     facts = {"ledger": str(file), "intact": True, "entries": found.entries, "head": found.head, "spent": spent}
     if releases is not None:
-        count = _contained(entries, file, releases)
+        count = _count_contained(entries, file, releases)
         lines.append(f"{count} release{'' if count == 1 else 's'} in {releases}: all are in this ledger")
         facts["releases"] = count
     return Answer(lines, facts)
 
 
-def _contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
+def _count_contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
     """The number of releases in `folder`. The ledger with these entries charged and committed each of them."""
     stands(given_path(folder, "--releases"), "--releases")
     paths = sorted(folder.rglob("release.json"))
@@ -92,7 +92,7 @@ def _contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
         raise ArgumentError(f"--releases: '{folder}' has no release.json in it; give a folder that `discreet release` wrote")
     heads = {entry.digest: entry.sequence for entry in entries}
     committed = {entry.reservation: entry.payload_digest for entry in entries if entry.kind == "commit"}
-    missing = [path for path in paths if not _is_in(_loaded(path), heads, committed)]
+    missing = [path for path in paths if not _is_in(_load(path), heads, committed)]
     if missing:
         listed = ", ".join(f"'{path}'" for path in missing[:_LISTED]) + (", …" if len(missing) > _LISTED else "")
         raise LedgerError(
@@ -102,7 +102,7 @@ def _contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
     return len(paths)
 
 
-def _loaded(path: Path) -> Release:
+def _load(path: Path) -> Release:
     try:
         return Release.load(path)
     except ArgumentError as error:
@@ -129,7 +129,7 @@ def _existing(file: Path) -> Ledger:
 def _account(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, remaining: Amounts) -> list[str | Grid]:
     lines: list[str | Grid] = [
         f"data set '{identity.dataset}' ({identity.measure})",
-        *aligned([(word, _shown(identity, amounts)) for word, amounts in _totals(identity, spent, remaining).items()]),
+        *align([(word, _shown(identity, amounts)) for word, amounts in _totals(identity, spent, remaining).items()]),
     ]
     states = _states(entries)
     rows = [
@@ -184,13 +184,13 @@ def _cost(identity: Identity, entry: Entry) -> str:
 
 def _shown(identity: Identity, amounts: Amounts) -> str:
     """The amounts in the parameters of their measure, or as they add where the declaration names none."""
-    budget = _declared(identity)
+    budget = _read_budget(identity)
     if budget is None:
         return ", ".join(number_text(value) for value in amounts)
     return amount_text(from_coordinates(type(budget), amounts))
 
 
-def _declared(identity: Identity) -> Budget | None:
+def _read_budget(identity: Identity) -> Budget | None:
     """The budget of the declaration, if it is one of this package: a ledger may also be used alone."""
     try:
         budget = from_json(json.loads(identity.declaration).get("budget"))

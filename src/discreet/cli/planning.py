@@ -23,7 +23,7 @@ from discreet.quotes.quote import Quote
 from discreet.session.orders import charge_of, recognises
 from discreet.session.session import Session
 
-__all__ = ["Standing", "checked_plan", "opened", "planner_page", "quoted", "quoted_plan", "standing"]
+__all__ = ["Standing", "checked_plan", "open_session", "planner_page", "quote_all", "quoted_plan", "standing"]
 
 Amounts = tuple[Fraction, ...]
 
@@ -34,7 +34,7 @@ class Standing:
 
     Attributes:
         head: the number of the last entry, 0 for an empty or missing ledger.
-        remaining: what is left of the budget, in the coordinates in which the ledger adds.
+        remaining: the remaining budget, in the coordinates in which the ledger adds.
         reserved: the reservations of the data set by the name of their release.
         given_back: the names of the releases of the plan that the ledger has already.
         declared: whether the ledger holds the data set, whose declaration is fixed from then on.
@@ -54,7 +54,7 @@ class Standing:
         )
 
 
-def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
+def open_session(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
     """The session of a plan, whose source has a fitting header and whose ledger agrees with the declared data set.
 
     Raises:
@@ -100,7 +100,7 @@ def checked_plan(path: Path) -> Answer:
         DiscreetError: whatever `discreet release` would refuse before it spends.
     """
     plan = load_plan(path)
-    with opened(plan) as session:
+    with open_session(plan) as session:
         quotes, now = _quotes(plan, session)
         _require_room(plan, _charge(plan, quotes, now), now)
         if not now.given_back >= quotes.keys():  # else nothing is read (soundness 35)
@@ -136,7 +136,7 @@ def quoted_plan(path: Path) -> Answer:
         DiscreetError: as `checked_plan`.
     """
     plan = load_plan(path)
-    quotes, now = quoted(plan)
+    quotes, now = quote_all(plan)
     notes = _notes(plan, quotes, now)
     charge = _charge(plan, quotes, now)
     after = tuple(left - spent for left, spent in zip(now.remaining, charge, strict=True))
@@ -168,7 +168,7 @@ def planner_page(path: Path, out: Path) -> Answer:
     if stands(out, "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is not a regular file, and the page would replace it; choose another path")
     plan = load_plan(path)
-    with opened(plan) as session:
+    with open_session(plan) as session:
         quotes, now = _quotes(plan, session)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
     releases = [Planned(name, quote, name in now.given_back) for name, quote in quotes.items()]
@@ -177,9 +177,9 @@ def planner_page(path: Path, out: Path) -> Answer:
     return Answer(lines, {"planner": str(written), "releases": list(quotes)})
 
 
-def quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+def quote_all(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases; those that are not stored yet fit into what remains, together."""
-    with opened(plan) as session:
+    with open_session(plan) as session:
         quotes, now = _quotes(plan, session)
     _require_room(plan, _charge(plan, quotes, now), now)
     return quotes, now

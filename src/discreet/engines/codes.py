@@ -98,7 +98,7 @@ def _integer_inside(dialect: Dialect, x: str, path: NumberPath, kind: ColumnType
     if (grid.a, grid.b, grid.d) == (1, 0, 1):
         return f"TRY_CAST({x} AS {small})"
     if grid.biggest < 2**52:
-        return dialect.nearest(_divided(f"CAST({x} AS DOUBLE)", grid), small)
+        return dialect.nearest(_divide(f"CAST({x} AS DOUBLE)", grid), small)
     return _long_division(dialect, x, grid)
 
 
@@ -106,7 +106,7 @@ def _fits(least: int, most: int) -> bool:
     return least >= -(2**63) and most < 2**63
 
 
-def _divided(whole: str, grid: _Grid) -> str:
+def _divide(whole: str, grid: _Grid) -> str:
     """(a·X - b)/d in doubles, of a double X: all but the division is exact, and its rounding keeps ties apart (E1)."""
     top = whole if grid.a == 1 else f"{whole} * {double_literal(float(grid.a))}"
     return _quotient(top, float(grid.b), float(grid.d))
@@ -121,10 +121,10 @@ def _quotient(top: str, less: float, by: float) -> str:
 def _long_division(dialect: Dialect, integer: str, grid: _Grid) -> str:
     value = f"TRY_CAST({integer} AS BIGINT)" if grid.biggest < 2**62 else dialect.wide(integer)
     top = f"({value} * {grid.a} - {grid.b})" if (grid.a, grid.b) != (1, 0) else value
-    return f"TRY_CAST({_rounded(dialect, top, grid.d)} AS BIGINT)"
+    return f"TRY_CAST({_round(dialect, top, grid.d)} AS BIGINT)"
 
 
-def _rounded(dialect: Dialect, top: str, d: int) -> str:
+def _round(dialect: Dialect, top: str, d: int) -> str:
     """rint(N/d) for an integer N ≥ 0, ties to even. Divisions take most of the time here: there are at most two.
 
     With N = qd + r and d even, N + d/2 - 1 + (q odd) reaches the next multiple of d exactly if r > d/2, or r = d/2 and q is
@@ -161,7 +161,7 @@ def _decimal_inside(dialect: Dialect, path: NumberPath, kind: ColumnType, type_:
     if max(abs(grid.first), abs(grid.last)) < _EXACT and grid.biggest < 2**52:
         # Four roundings move the integer x·10**scale by less than 1/16.
         whole = dialect.nearest(f"{number} * {double_literal(float(10**kind.scale))}", "BIGINT")
-        return dialect.nearest(_divided(f"CAST({whole} AS DOUBLE)", grid), type_)
+        return dialect.nearest(_divide(f"CAST({whole} AS DOUBLE)", grid), type_)
     return _long_division(dialect, dialect.unscaled(path.name, kind), grid)
 
 

@@ -84,7 +84,7 @@ def spellings(categories: Collection[str]) -> Spellings:
         return Spellings(tuple(found), longest)
     starts, tails = _decompositions()
     segments = {segment for text in decomposed for segment in _segments(text, tails)}
-    composed = {pair for segment in segments for pair in _composed(segment, starts)}
+    composed = {pair for segment in segments for pair in _compose(segment, starts)}
     exchanges = sorted({pair for segment in segments for pair in _exchanges(segment)})
     rounds = max(map(_inversions, segments))
     if len(composed) + len(exchanges) * rounds > _LIMIT:
@@ -113,7 +113,7 @@ def _segments(text: str, tails: frozenset[str]) -> Iterator[str]:
             start = place
 
 
-def _composed(segment: str, starts: dict[str, list[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
+def _compose(segment: str, starts: dict[str, list[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
     for first in set(segment):
         for character, text in starts.get(first, ()):
             if all(text.count(one) <= segment.count(one) for one in text):

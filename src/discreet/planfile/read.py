@@ -22,6 +22,7 @@ from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import INTERVALS, Plan
+from discreet.plan.shown import NULLS
 from discreet.plan.table import Table
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
@@ -29,7 +30,7 @@ from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.privacy import Budget, coordinates
 from discreet.privacy.amounts import Spend, checked_budget, report_delta_of, spend_of
-from discreet.privacy.measures import budget_named, budgets
+from discreet.privacy.measures import budgets, find_budget
 from discreet.quotes.spend_for_errors import check_errors
 from discreet.session.orders import Order, check_name
 
@@ -40,7 +41,7 @@ _LAWS: Mapping[str, Keys] = {
     "normal": (("mean", "sd"), ("lower", "upper")),
     "weights": (("weights",), ()),
 }
-_OPTIONAL = ("group_by", "spend", "error", "intervals", "where", "resize", "clamp", "impute")
+_OPTIONAL = ("group_by", "nulls", "spend", "error", "intervals", "where", "resize", "clamp", "impute")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def _values(node: Node, column: Column | None) -> Any:
 def _budget(node: Node) -> tuple[Budget, Fraction]:
     known: Mapping[str, Keys] = {kind.word: (kind.fields, ("report_delta",)) for kind in budgets()}
     measure, parts = node.choice("measure", known)
-    make: Any = budget_named(measure)
+    make: Any = find_budget(measure)
     with node.locate_errors():
         budget = checked_budget(make(*(parts[field].number() for field in make.fields)))
         report_delta = report_delta_of(parts["report_delta"].number() if "report_delta" in parts else "1e-9")
@@ -252,21 +253,44 @@ def _intervals(node: Node) -> str:
 
 
 def _request(parts: dict[str, Node], table: Table) -> Plan:
-    by = [_group(item, table) for item in parts["group_by"].items()] if "group_by" in parts else []
+    by: list[str | Bins] = []
+    nulls: dict[str, Any] = {}
+    for item in parts["group_by"].items() if "group_by" in parts else []:
+        by.append(_group(item, table, ("nulls",)))
+        if isinstance(item.value, dict) and "nulls" in item.value:
+            nulls[_column_of(by[-1])] = _nulls(item.child("nulls"))
     statistics = []
     for item in parts["statistics"].items():
         statistics.append(statistic_of(item, lambda group: _group(group, table)))
         with item.locate_errors():
             table.agg(statistics[-1])  # alone too, so that an error names the statistic as its place
+    if "nulls" in parts and nulls:
+        raise parts["nulls"].wrong("is said for the whole request and for one of its groups; say it once")
+    said = _nulls(parts["nulls"]) if "nulls" in parts else nulls
     with parts["statistics"].locate_errors():
-        return table.group_by(*by).agg(*statistics)
+        return table.group_by(*by, nulls=said).agg(*statistics)
 
 
-def _group(node: Node, table: Table) -> str | Bins:
-    if isinstance(node.value, dict):
-        parts = node.table(("bins", "edges"))
+def _nulls(node: Node) -> Any:
+    word = node.string()
+    if word not in NULLS:
+        raise node.wrong(f"'{word}' is unknown{did_you_mean(word, NULLS)}")
+    return word
+
+
+def _column_of(by: str | Bins) -> str:
+    return by.column if isinstance(by, Bins) else by
+
+
+def _group(node: Node, table: Table, further: tuple[str, ...] = ()) -> str | Bins:
+    """A column, or its bins; groups of the request may say `further` things."""
+    by: str | Bins
+    if isinstance(node.value, dict) and "column" in node.value and further:
+        by = node.table(("column",), further)["column"].string()
+    elif isinstance(node.value, dict):
+        parts = node.table(("bins", "edges"), further)
         parts["edges"].items()
-        by: str | Bins = bins(parts["bins"].string(), parts["edges"].scalars())
+        by = bins(parts["bins"].string(), parts["edges"].scalars())
     else:
         by = node.string()
     with node.locate_errors():

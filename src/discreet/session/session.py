@@ -58,7 +58,8 @@ class Session:
     """A data set, its schema, its budget and its ledger.
 
     Opening reads the header of the source, its names and types, which are public. Before a release is reserved no row is
-    read, except that under ReplaceOne the number of rows and published totals are compared. Threads may share a session; a forked child that cannot read the source is refused before anything is charged.
+    read, except that under ReplaceOne the number of rows and published totals are compared. Threads may share a session; a
+    forked child that cannot read the source is refused before anything is charged.
 
     Args:
         source: files, folders, tables of databases, frames, relations, streams or Spark, as docs/data-formats.md lists.

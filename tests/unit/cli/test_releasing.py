@@ -16,7 +16,7 @@ import discreet as dp
 from discreet.cli.exits import on_terminal
 from discreet.cli.numbers import number_grid
 from discreet.cli.output import Grid
-from discreet.cli.releasing import folders_for, renamed
+from discreet.cli.releasing import folders_for, rename_orders
 from discreet.errors import ReleaseFailed
 from discreet.planfile.read import load_plan
 from discreet.privacy.amounts import number_text
@@ -151,11 +151,11 @@ def test_as_names_a_repeated_run(folder: Path) -> None:
 def test_names_become_folders_that_every_file_system_takes(folder: Path) -> None:
     order = load_plan("plan.toml").orders[0]
     names = ["A b", "a-b", "a b 2", "../x", "é / ü", "日本", "CON.", "x" * 100, "a.b"]
-    orders = [renamed([order], name)[0] for name in names]
+    orders = [rename_orders([order], name)[0] for name in names]
     folders = [path.name for path in folders_for(orders, Path("out"))]
     assert folders == ["a-b", "a-b-2", "a-b-2-2", "x", "e-u", "release", "con", "x" * 60, "a-b-3"]
     assert folders_for(orders[:1], Path("out")) == [Path("out")]
-    assert [order.name for order in renamed(orders[:2], "May")] == ["May: A b", "May: a-b"]
+    assert [order.name for order in rename_orders(orders[:2], "May")] == ["May: A b", "May: a-b"]
 
 
 def test_another_release_is_not_overwritten(folder: Path) -> None:

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.builders import plan_text
-from typer.testing import CliRunner
+from tests.builders import plan_text, run
 
 import discreet as dp
-from discreet.cli import app
 from discreet.ledger import Ledger
 
 PLAN = plan_text("totals")
@@ -26,10 +24,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
     FRAME.write_csv(tmp_path / "d.csv")
     return tmp_path
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, list(arguments))
 
 
 def replan(folder, *changes):

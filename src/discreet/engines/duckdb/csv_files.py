@@ -76,10 +76,10 @@ def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator
     header = "\0".join(map(str, range(len(names)))).encode() + b"\n"
     for rows in row_blocks(path, len(names)):
         if rows.count:
-            yield _framed(_cells(header + rows.text, places, rows.count), wanted, rows.count)
+            yield _frame(_cells(header + rows.text, places, rows.count), wanted, rows.count)
         if rows.nulls:
             nothing = pl.Series([None], dtype=pl.String).new_from_index(0, rows.nulls)
-            yield _framed([nothing] * len(places), wanted, rows.nulls)
+            yield _frame([nothing] * len(places), wanted, rows.nulls)
 
 
 def _cells(text: bytes, places: Sequence[int], count: int) -> list[Any]:
@@ -95,7 +95,7 @@ def _cells(text: bytes, places: Sequence[int], count: int) -> list[Any]:
     return [read[str(place)] for place in places]
 
 
-def _framed(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
+def _frame(series: Sequence[Any], names: Sequence[str], height: int) -> Any:
     import polars as pl
 
     if not series:  # a request without columns still counts rows

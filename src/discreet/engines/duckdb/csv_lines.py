@@ -104,10 +104,10 @@ def row_blocks(path: Path, fields: int) -> Iterator[CsvRows]:
     for block in _line_blocks(path):
         some.append(_rows(block, fields))
         if len(some) == _TOGETHER:
-            yield _together(some)
+            yield _join(some)
             some = []
     if some:
-        yield _together(some)
+        yield _join(some)
 
 
 def count_rows(path: Path, fields: int) -> int:
@@ -126,7 +126,7 @@ def _empty_lines(block: bytes) -> int:
     return int((np.diff(ends, prepend=-1) == 1).sum())
 
 
-def _together(some: list[CsvRows]) -> CsvRows:
+def _join(some: list[CsvRows]) -> CsvRows:
     return CsvRows(b"".join(one.text for one in some), sum(one.count for one in some), sum(one.nulls for one in some))
 
 
@@ -139,7 +139,7 @@ def _rows(block: bytes, fields: int) -> CsvRows:
         return _quoted_rows(lines, fields)
     plain = "\n".join([*(line for line in lines if '"' not in line), ""])
     quoted = [line for line in lines if '"' in line]
-    return _together([_plain_rows(plain.encode(), fields), _quoted_rows(quoted, fields)])
+    return _join([_plain_rows(plain.encode(), fields), _quoted_rows(quoted, fields)])
 
 
 def _quoted_rows(lines: list[str], fields: int) -> CsvRows:
@@ -205,14 +205,14 @@ def _line_blocks(path: Path) -> Iterator[bytes]:
                 lines, rest = rest + block[:cut], block[cut:]
                 lines, header = (lines.partition(b"\n")[2], False) if header else (lines, False)
                 if lines:
-                    yield lines if len(lines) <= MAX_LINE else _shortened(lines)
+                    yield lines if len(lines) <= MAX_LINE else _shorten(lines)
             if len(rest) > MAX_LINE:
                 rest = b"\0"  # and every longer continuation up to the line end
         if rest and not header:
             yield rest + b"\n"
 
 
-def _shortened(lines: bytes) -> bytes:
+def _shorten(lines: bytes) -> bytes:
     return b"\n".join(line if len(line) <= MAX_LINE else b"\0" for line in lines.split(b"\n"))
 
 

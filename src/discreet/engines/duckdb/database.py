@@ -80,7 +80,7 @@ class Database:
             _retire(held, opened)
             raise unreadable() from None
         finally:
-            _returned(held, opened)
+            _give_back(held, opened)
 
     def retire(self) -> None:
         """The next cursor belongs to a new database; this one is gone when nobody uses it any more."""
@@ -124,7 +124,7 @@ def _retire(held: _Held, opened: _Opened) -> None:
         _end(opened)
 
 
-def _returned(held: _Held, opened: _Opened) -> None:
+def _give_back(held: _Held, opened: _Opened) -> None:
     with held.lock:
         opened.users -= 1
         unused = opened.retired and opened.users == 0

@@ -39,7 +39,7 @@ def open_duckdb_table(path: Path, table: str, limits: Limits) -> Engine:
     """
     database = Database(limits)
     try:
-        with _attached(database, path) as (cursor, file):
+        with _attach(database, path) as (cursor, file):
             place = _place(cursor, file, path, table)
             header = _header(cursor, file, *place)
     except SourceError as error:
@@ -67,7 +67,7 @@ class _DuckdbFileEngine:
         return database_snapshot(self._path, (".wal",))
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        with _attached(self._database, self._path) as (cursor, file):
+        with _attach(self._database, self._path) as (cursor, file):
             table = f"{file}.{quoted(self._place[0])}.{quoted(self._place[1])}"
             statement = aggregate_sql(DUCKDB, table, self._header, axes, moments)
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
@@ -77,7 +77,7 @@ class _DuckdbFileEngine:
 
 
 @contextmanager
-def _attached(database: Database, path: Path) -> Iterator[tuple[Any, str]]:
+def _attach(database: Database, path: Path) -> Iterator[tuple[Any, str]]:
     """A cursor, and the name that the file has while it is attached."""
     literal, file = "'" + str(path).replace("'", "''") + "'", f"discreet_{uuid4().hex}"
     with database.cursor() as cursor:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.cube import Cube, compact, empty_cube, joined, order_of, row_count, sum_dtype
+from discreet.cube.cube import Cube, compact, empty_cube, join, order_of, row_count, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CubeRequest, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
@@ -65,7 +65,7 @@ def counted(
             cursor.register(STAGED, ArrowOnly(frame))
             answer = cursor.execute(statement).fetchnumpy()
             cursor.unregister(STAGED)
-            total = joined([total, cube_of(answer, axes, moments)])
+            total = join([total, cube_of(answer, axes, moments)])
     return total
 
 

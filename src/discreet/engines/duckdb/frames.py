@@ -41,11 +41,11 @@ def declared(frame: Any, columns: Sequence[str]) -> tuple[ArrowOnly, list[str]]:
         return ArrowOnly(_from_pandas(frame, known)), others
     chosen = frame.select(known) if known and hasattr(frame, "select") else frame
     if type(frame).__module__.split(".")[0] == "polars":
-        chosen = _typed(chosen)
+        chosen = _type_nulls(chosen)
     return ArrowOnly(chosen), others
 
 
-def _typed(frame: Any) -> Any:
+def _type_nulls(frame: Any) -> Any:
     """A Polars frame in which columns of nothing but nulls are text; the driver refuses their stream."""
     import polars as pl
 

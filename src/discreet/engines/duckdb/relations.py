@@ -138,12 +138,12 @@ def _answer(relation: duckdb.DuckDBPyRelation, statement: Callable[[str], str]) 
     name = f"discreet_{uuid4().hex}"
     for patience in _PATIENCES:
         with suppress(duckdb.ResourceInUseException):  # its owner's own thread has it, for a moment
-            return _asked(relation, name, statement(name))
+            return _ask(relation, name, statement(name))
         time.sleep(patience)
-    return _asked(relation, name, statement(name))
+    return _ask(relation, name, statement(name))
 
 
-def _asked(relation: duckdb.DuckDBPyRelation, name: str, statement: str) -> Answer:
+def _ask(relation: duckdb.DuckDBPyRelation, name: str, statement: str) -> Answer:
     answer = relation.query(name, statement)
     if answer is None:
         raise InternalError("a query gave no result")

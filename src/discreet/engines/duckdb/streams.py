@@ -13,7 +13,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from discreet.cube.cube import Cube, empty_cube, joined, row_count
+from discreet.cube.cube import Cube, empty_cube, join, row_count
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import CubeRequest, Engine, Header, columns_of, unreadable
 from discreet.engines.duckdb.database import Database
@@ -128,7 +128,7 @@ class _StreamEngine:
                 cursor.register(STAGED, table)
                 for place, (statement, scan) in enumerate(zip(statements, scans, strict=True)):
                     counted = cube_of(cursor.execute(statement).fetchnumpy(), *scan)
-                    cubes[place] = joined([cubes[place], counted])
+                    cubes[place] = join([cubes[place], counted])
                 cursor.unregister(STAGED)
         yield from cubes
 

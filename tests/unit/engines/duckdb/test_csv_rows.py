@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from tests.builders import read_leniently
 
 from discreet.engines.duckdb import csv_lines
 from discreet.engines.duckdb.csv_lines import CsvRows, split_line
@@ -59,12 +60,6 @@ def test_lines_are_the_same_in_blocks_of_any_size(size: int) -> None:
     assert sum(parts, Counter()) == one_by_one(lines[: 40 * size])
 
 
-def leniently(lines: list[str], fields: int) -> list[str | None]:
-    """Lines as a lenient reader takes them: no quote is out of place."""
-    rows = (next(csv.reader([line]), []) for line in lines)
-    return ["\0".join(cells) if len(cells) == fields else None for cells in rows]
-
-
 def across_lines(lines: list[str], fields: int) -> list[str | None]:
     """A quote that stays open takes the next lines into its cell."""
     rows = ["\0".join(cells) if len(cells) == fields else None for cells in csv.reader(lines)]
@@ -72,7 +67,7 @@ def across_lines(lines: list[str], fields: int) -> list[str | None]:
 
 
 DEFECTS: dict[str, tuple[str, object]] = {
-    "quotes read leniently": ("_read_together", leniently),
+    "quotes read leniently": ("_read_together", read_leniently),
     "rows of several lines": ("_read_together", across_lines),
     "a line that fails takes its block with it": ("_read_alone", lambda *_: None),
     "lines without quotes are left out": ("_plain_rows", lambda *_: CsvRows(b"", 0, 0)),
