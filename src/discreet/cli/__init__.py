@@ -10,6 +10,7 @@ what it means for the budget (`exits`).
 * `drafting`: A plan file as text: entries with their comments, and those that the custodian still has to fill in
 * `effective`: `discreet effective`: the effective guarantee that an advertised one has alongside exact totals
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
+* `inspecting`: `discreet inspect`: how the rows are read, in exact numbers, for the eyes of their curator alone
 * `ledgers`: `discreet ledger show`, `discreet ledger verify` and `discreet ledger export`
 * `numbers`: The first rows of a release as a table for people: one cell for a number and its interval
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
@@ -120,6 +121,24 @@ def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
 
     with exits(str if as_json else on_terminal):
         write(checked_plan(plan), as_json=as_json)
+
+
+@app.command(epilog="Example: discreet inspect plan.toml")
+def inspect(
+    plan: PlanArgument,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the first look at a data set.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Refused: what it shows is confidential.", hidden=True)] = False,
+) -> None:
+    """Show, on a terminal only, how the rows are read: nulls, values moved or not understood, and the most frequent.
+
+    CONFIDENTIAL: exact numbers, outside every guarantee. The ledger records that it was done, and later releases
+    say so. Spends nothing. A plan with inspect = "never" refuses it.
+    """
+    from discreet.cli.inspecting import inspected_plan
+
+    with exits():
+        write(inspected_plan(plan, yes=yes, as_json=as_json), as_json=False)
 
 
 @app.command(epilog="Example: discreet quote plan.toml --html planner.html")

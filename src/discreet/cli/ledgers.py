@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from discreet.cli.output import Answer, Grid, align
 from discreet.errors import ArgumentError, LedgerError
 from discreet.exact.canonical import canonical
 from discreet.exact.given_paths import given_path, stands
+from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
 from discreet.ledger import Entry, Identity, Ledger, entry_body
 from discreet.privacy import Budget, coordinates, from_coordinates, from_json
@@ -43,6 +45,7 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
             lines += [*_account(identity, entries, spent, remaining), ""]
             facts.append(_account_facts(identity, entries, spent, remaining))
         head = ledger.head()
+        lines += [*_only_inspected(ledger, names)] if dataset is None else []
     lines.append(f"{len(names)} data set{'' if len(names) == 1 else 's'}; head {head}")
     return Answer(lines, {"ledger": str(file), "head": head, "datasets": facts})
 
@@ -143,6 +146,7 @@ def _account(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, rem
 
 def _account_facts(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, remaining: Amounts) -> dict[str, Any]:
     states = _states(entries)
+    inspections = [{"entry": e.sequence, "time": e.time, "user": e.user} for e in entries if e.kind == "inspect"]
     return {
         "dataset": identity.dataset,
         "measure": identity.measure,
@@ -150,7 +154,16 @@ def _account_facts(identity: Identity, entries: tuple[Entry, ...], spent: Amount
         **{word: [text(value) for value in amounts] for word, amounts in _totals(identity, spent, remaining).items()},
         "publications": [_attempt_facts(entry, states) for entry in entries if entry.kind == "publish"],
         "releases": [_attempt_facts(entry, states) for entry in entries if entry.kind == "reserve"],
+        **({"inspections": inspections} if inspections else {}),
     }
+
+
+def _only_inspected(ledger: Ledger, names: Sequence[str]) -> Iterator[str]:
+    """A line for each data set whose rows were inspected, and that has no other entry."""
+    seen = [entry for entry in ledger.entries() if entry.kind == "inspect" and not spellings(entry.dataset, names)]
+    for name in dict.fromkeys(one_form(entry.dataset) for entry in seen):
+        numbers = ", ".join(str(entry.sequence) for entry in seen if one_form(entry.dataset) == name)
+        yield f"data set '{name}': rows inspected (entry {numbers}); nothing released"
 
 
 def _attempt_facts(entry: Entry, states: dict[int, str]) -> dict[str, Any]:
@@ -173,12 +186,15 @@ def _totals(identity: Identity, spent: Amounts, remaining: Amounts) -> dict[str,
 def _states(entries: tuple[Entry, ...]) -> dict[int, str]:
     """The outcome of every reservation (which counts as spent while it is open) and publication, by its number."""
     begun = {"reserve": "reserved", "publish": "begun"}
+    begun |= {"inspect": "rows inspected"}
     states = {entry.sequence: begun[entry.kind] for entry in entries if entry.kind in begun}
     concluded = {"commit": "committed", "fail": "failed"}
     return states | {entry.reservation: concluded[entry.kind] for entry in entries if entry.kind in concluded}
 
 
 def _cost(identity: Identity, entry: Entry) -> str:
+    if entry.kind == "inspect":
+        return "no charge"
     return "exact, no charge" if entry.kind == "publish" else _shown(identity, entry.charge)
 
 

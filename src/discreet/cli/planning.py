@@ -38,6 +38,7 @@ class Standing:
         reserved: the reservations of the data set by the name of their release.
         given_back: the names of the releases of the plan that the ledger has already.
         declared: whether the ledger holds the data set, whose declaration is fixed from then on.
+        inspected: the number of the entry of the first look at the rows, 0 for none.
     """
 
     head: int
@@ -45,6 +46,7 @@ class Standing:
     reserved: Mapping[str, Entry]
     given_back: frozenset[str]
     declared: bool
+    inspected: int = 0
 
     def paid_otherwise(self, plan: PlanFile, name: str, quote: Quote) -> bool:
         """True if the ledger has a release of this name for another spend than the one in the plan now."""
@@ -81,16 +83,16 @@ def standing(plan: PlanFile) -> Standing:
         LedgerError: the ledger cannot be used.
     """
     with Ledger.open(plan.ledger) as ledger:
-        head = ledger.head_sequence()
+        head, inspected = ledger.head_sequence(), ledger.inspected(plan.dataset)
         if not spellings(plan.dataset, ledger.datasets()):
-            return Standing(head, coordinates(plan.budget), {}, frozenset(), declared=False)
+            return Standing(head, coordinates(plan.budget), {}, frozenset(), declared=False, inspected=inspected)
         entries = ledger.entries(plan.dataset)
         begun = [entry for entry in entries if entry.kind == "reserve"]
         reserved = {one_form(entry.name): entry for entry in begun} | {entry.name: entry for entry in begun}
         identity = ledger.identity(plan.dataset)
         found = ((order, ledger.stored(identity, order.name)) for order in plan.orders)
         given_back = frozenset(order.name for order, stored in found if stored and recognises(stored, order.request))
-        return Standing(head, ledger.remaining(plan.dataset), reserved, given_back, declared=True)
+        return Standing(head, ledger.remaining(plan.dataset), reserved, given_back, declared=True, inspected=inspected)
 
 
 def checked_plan(path: Path) -> Answer:
@@ -215,6 +217,8 @@ def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
 
 def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequence[str]:
     notes = note_lines(plan, quotes)
+    if now.inspected:
+        notes.append(f"note: the rows were inspected (entry {now.inspected} of the ledger), and every later release says so")
     for name, quote in quotes.items():
         given_back = name in now.given_back
         if given_back and now.paid_otherwise(plan, name, quote):

@@ -20,6 +20,7 @@ __all__ = [
     "CubeRequest",
     "Engine",
     "Header",
+    "Inspectable",
     "Prepared",
     "Together",
     "check_header",
@@ -85,6 +86,22 @@ class Together(Protocol):
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """A cube for each scan, in order, all of the same rows."""
+
+
+@runtime_checkable
+class Inspectable(Protocol):
+    """An engine that can show the cells of its columns to their curator, for `inspection` alone."""
+
+    @property
+    def header(self) -> Header:
+        """As of every engine."""
+
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        """The cells of these columns as the reference reads them, a day as text; parts may name a value more than once."""
+
+
+CountedCells = tuple[str, Sequence[tuple[object, int]]]
+"""Some values of the column of this name, each with a number of rows that have it."""
 
 
 @runtime_checkable

@@ -9,9 +9,10 @@ from types import TracebackType
 from typing import Self
 
 from discreet.errors import ArgumentError, LedgerError, did_you_mean
+from discreet.exact.names import one_form
 from discreet.ledger.amounts import Amounts
 from discreet.ledger.book import Account, Book, Standing, account_of, number_of, standing
-from discreet.ledger.drafts import beginning, concluding, keyed_hash
+from discreet.ledger.drafts import beginning, concluding, inspecting, keyed_hash
 from discreet.ledger.reading import find_damage, read, stored_release
 from discreet.ledger.records import (
     Entry,
@@ -24,6 +25,7 @@ from discreet.ledger.records import (
     require_identity,
     require_publication,
     require_reservation,
+    require_text,
 )
 from discreet.ledger.rules import require_room, require_totals_owed, same_identity
 from discreet.ledger.store import Store, Transaction
@@ -65,11 +67,7 @@ class Ledger:
 
     @classmethod
     def open_for(cls, path: str | Path, identity: Identity) -> Self:
-        """`open` and `check` in one look at the file.
-
-        Raises:
-            LedgerError: as both.
-        """
+        """`open` and `check` in one look at the file. Raises as both."""
         ledger = cls(Store(path, _PATIENCE))
         ledger.check(identity)
         return ledger
@@ -171,6 +169,21 @@ class Ledger:
             f"reported a failure after {what} was written, which stands: `discreet ledger show` lists it. Check the disk, "
             "and go on under another name (a release needs its own charge)"
         )
+
+    def inspect(self, dataset: str) -> int:
+        """The number of the entry that says, durably, that the curator looks at the rows. It fixes and costs nothing."""
+        require_text(dataset, "dataset")
+        self._store.create()
+        with self._writing() as (book, transaction):
+            entry = inspecting(book, dataset)
+            transaction.append(entry)
+        self._remember(entry)
+        return entry.sequence
+
+    def inspected(self, dataset: str) -> int:
+        """The number of the entry of the first inspection of the data set; 0 if there was none."""
+        with self._reading() as (book, _):
+            return book.inspected.get(one_form(dataset), 0)
 
     # After -----------------------------------------------------------------------------------------------------------
 

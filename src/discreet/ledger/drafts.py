@@ -14,7 +14,7 @@ from discreet.ledger.book import Book, Standing, account_of, dataset_details
 from discreet.ledger.declarations import amendment
 from discreet.ledger.records import Entry, Identity, Publication, Reservation, entry_body, entry_digest
 
-__all__ = ["beginning", "concluding", "keyed_hash", "sha256"]
+__all__ = ["beginning", "concluding", "inspecting", "keyed_hash", "sha256"]
 
 
 def beginning(
@@ -52,6 +52,12 @@ def concluding(book: Book, standing: Standing, kind: str, payload: bytes | None)
         payload_digest="" if payload is None else sha256(payload),
     )
     return _chain(draft, book.sequence, book.digest)
+
+
+def inspecting(book: Book, dataset: str) -> Entry:
+    """The "inspect" that says that the curator of a data set has seen its rows, and nothing of what was seen."""
+    account = account_of(book, dataset)
+    return _chain(_draft(dataset if account is None else account.identity.dataset, "inspect"), book.sequence, book.digest)
 
 
 def _draft(dataset: str, kind: str, *, details: str = "{}") -> Entry:

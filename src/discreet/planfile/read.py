@@ -41,6 +41,8 @@ _LAWS: Mapping[str, Keys] = {
     "normal": (("mean", "sd"), ("lower", "upper")),
     "weights": (("weights",), ()),
 }
+_INSPECT = ("terminal", "never")
+"""Whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
 _OPTIONAL = ("group_by", "nulls", "spend", "error", "intervals", "where", "resize", "clamp", "impute")
 
 
@@ -48,7 +50,8 @@ _OPTIONAL = ("group_by", "nulls", "spend", "error", "intervals", "where", "resiz
 class PlanFile:
     """A plan file, read and checked: data set, declarations, budget and the requested releases.
 
-    `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob.
+    `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob. `inspect` is "never"
+    where `discreet inspect` may not show the rows to anybody.
     """
 
     path: Path
@@ -61,6 +64,7 @@ class PlanFile:
     budget: Budget
     report_delta: Fraction
     orders: tuple[Order, ...]
+    inspect: str = "terminal"
 
 
 def load_plan(path: str | Path) -> PlanFile:
@@ -78,7 +82,7 @@ def plan_of(root: Node) -> PlanFile:
     place = root.file
     parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
     known: Mapping[str, Keys] = {
-        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person",)) for kind in relations()
+        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect")) for kind in relations()
     }
     relation, data = parts["data"].choice("neighbours", known)
     schema = schema_of(parts["columns"], place.parent)
@@ -98,6 +102,7 @@ def plan_of(root: Node) -> PlanFile:
         budget=budget,
         report_delta=report_delta,
         orders=_orders(parts, Table(schema, neighbours), budget),
+        inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
     )
 
 
@@ -124,6 +129,13 @@ def _ledger(node: Node, folder: Path) -> Path:
     if not written or "\0" in written or written == ":memory:":
         raise node.wrong("must be the path of a file: a ledger in memory would forget what was spent")
     return folder / written
+
+
+def _inspect(node: Node) -> str:
+    word = node.string()
+    if word not in _INSPECT:
+        raise node.wrong(f"'{word}' is unknown{did_you_mean(word, _INSPECT)}; write \"never\", or leave it out")
+    return word
 
 
 def _values(node: Node, column: Column | None) -> Any:

@@ -28,6 +28,7 @@ from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, 
 from discreet.releases.document import Release, RowEstimate
 from discreet.session.folders import check_folders, drafts_for, give_back, put_in_place
 from discreet.session.in_use import InUse
+from discreet.session.inspecting import inspection_facts
 from discreet.session.loading import load_rooms
 from discreet.session.orders import (
     Errors,
@@ -378,6 +379,7 @@ class Session:
             "dataset": self._identity.dataset,
             "ledger": {"sequence": sequence, "head": head},
             "budget": {"whole": to_json(self._budget), "remaining": to_json(budget_down(self._budget, left))},
+            **inspection_facts(self._ledger, self._identity.dataset),
         }
         place = None if draft is None else draft.path
         return publish(quoted, cubes, self._bits(), report_delta=self._report_delta, content=content, draft=place)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, empty_cube, join, order_of, row_count, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, CubeRequest, Engine, Header, unreadable
+from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB, LIMB
+from discreet.engines.duckdb.dialect import DUCKDB, LIMB, quoted
 from discreet.engines.duckdb.frames import ArrowOnly, declared
 from discreet.engines.keys import unpacked, words_of
 from discreet.engines.resources import Limits
@@ -31,6 +31,8 @@ __all__ = [
     "TEXT",
     "UNREAD",
     "Answer",
+    "cells_of",
+    "cells_of_frames",
     "counted",
     "cube_of",
     "described",
@@ -67,6 +69,31 @@ def counted(
             cursor.unregister(STAGED)
             total = join([total, cube_of(answer, axes, moments)])
     return total
+
+
+_FETCHED = 50_000
+
+
+def cells_of(cursor: Any, table: str, header: Header, names: Iterable[str]) -> Iterator[CountedCells]:
+    """The cells of these columns of a table expression; a date or the day of a timestamp as text, whatever its year."""
+    for name in names:
+        cell = quoted(name)
+        if header[name].kind in {"date", "timestamp"}:
+            cell = f"CAST(CAST({cell} AS DATE) AS VARCHAR)"
+        answer = cursor.execute(f"SELECT {cell}, count(*) FROM {table} GROUP BY 1")
+        while some := answer.fetchmany(_FETCHED):
+            yield name, some
+
+
+def cells_of_frames(
+    database: Database, header: Header, frames: Iterable[Any], names: Sequence[str]
+) -> Iterator[CountedCells]:
+    """`cells_of` one frame after the other."""
+    with database.cursor() as cursor:
+        for frame in frames:
+            cursor.register(STAGED, ArrowOnly(frame))
+            yield from cells_of(cursor, STAGED, header, names)
+            cursor.unregister(STAGED)
 
 
 class _FrameEngine:
@@ -110,6 +137,9 @@ class _FrameEngine:
         """A source that may give other rows each time it is read is read once, into memory."""
         rows = self._frame if self._is_kept else _kept(self._frame)
         yield from (self._counted(rows, axes, moments) for axes, moments in scans)
+
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        return cells_of_frames(self._database, self._header, [self._frame], names)
 
     def _counted(self, rows: ArrowOnly, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)

@@ -15,10 +15,10 @@ from typing import Any
 
 from discreet.cube.cube import Cube, empty_cube, join, row_count
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import CubeRequest, Engine, Header, columns_of, unreadable
+from discreet.engines.base import CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quoted
-from discreet.engines.duckdb.driver import STAGED, UNREAD, cube_of, described
+from discreet.engines.duckdb.driver import STAGED, UNREAD, cells_of, cube_of, described
 from discreet.engines.duckdb.frames import ArrowOnly, declared
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
@@ -113,7 +113,7 @@ class _StreamEngine:
             raise unreadable() from None
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        with self._read([(axes, moments)]) as (cursor, rows):
+        with self._read(columns_of([(axes, moments)])) as (cursor, rows):
             cursor.register(STAGED, rows)
             return cube_of(cursor.execute(self._statement(axes, moments)).fetchnumpy(), axes, moments)
 
@@ -123,7 +123,7 @@ class _StreamEngine:
             empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments]) for axes, moments in scans
         ]
         statements = [self._statement(axes, moments) for axes, moments in scans]
-        with self._read(scans) as (cursor, rows):
+        with self._read(columns_of(scans)) as (cursor, rows):
             for table in rows.tables():
                 cursor.register(STAGED, table)
                 for place, (statement, scan) in enumerate(zip(statements, scans, strict=True)):
@@ -132,6 +132,13 @@ class _StreamEngine:
                 cursor.unregister(STAGED)
         yield from cubes
 
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        with self._read(names) as (cursor, rows):
+            for table in rows.tables():
+                cursor.register(STAGED, table)
+                yield from cells_of(cursor, STAGED, self._header, names)
+                cursor.unregister(STAGED)
+
     def close(self) -> None:
         self._database.close()
 
@@ -139,9 +146,9 @@ class _StreamEngine:
         return aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
 
     @contextmanager
-    def _read(self, scans: Sequence[CubeRequest]) -> Iterator[tuple[Any, _Once]]:
-        """A cursor, and the columns of the scans in a stream that was opened for them."""
-        names = columns_of(scans) or self._columns[:1]
+    def _read(self, columns: Sequence[str]) -> Iterator[tuple[Any, _Once]]:
+        """A cursor, and these columns, or any one, in a stream that was opened for them."""
+        names = [*columns] or self._columns[:1]
         try:
             with self._opening(names) as reader, self._database.cursor() as cursor:
                 yield cursor, _Once(reader, {name: self._fields[name] for name in names})
