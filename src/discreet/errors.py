@@ -69,8 +69,8 @@ class DiscreetError(Exception):
         return without_secrets(super().__repr__())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kind, args, *rest = super().__reduce__()
-        return kind, tuple(without_secrets(one) if isinstance(one, str) else one for one in args), *rest
+        shown = tuple(without_secrets(one) if isinstance(one, str) else one for one in self.args)
+        return type(self), shown, self.__dict__
 
 
 class ArgumentError(DiscreetError, ValueError):
