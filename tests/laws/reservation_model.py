@@ -1,8 +1,8 @@
 """All that a few processes can do with the reservations of one command, one step after the other, with a crash anywhere.
 
-A world is the entries of a ledger and, for each process, where it is. The steps are the transactions of `discreet.ledger` and
-what happens between them; what a transaction decides is decided by the library's own rules, and what its entries mean by its
-own book. `explore` visits every world that can be reached and asserts docs/proofs/attempts.md in each.
+A world is the entries of a ledger and, for each process, where it is. The steps are the transactions of `discreet.ledger`
+and what happens between them; what a transaction decides is decided by the library's own rules, and what its entries mean by
+its own book. `explore` visits every world that can be reached and asserts docs/proofs/attempts.md in each.
 """
 
 from __future__ import annotations
@@ -170,9 +170,10 @@ def read(world: World, place: int, names: tuple[str, ...], rules: Rules) -> Iter
         yield with_process(world, place, replace(one, step="done"))
         return
     found = None if one.numbers[one.at] < 0 else book.standing(book_of(world.entries), one.numbers[one.at])
+    if found is None:  # it is committed, and was given back; or it is lost
+        yield with_process(world, place, replace(one, at=one.at + 1))
+        return
     try:
-        if found is None:
-            raise LedgerError("it is committed, and given back")
         attempts.require_attempt(found, alive_in(world, rules))
     except LedgerError:
         yield with_process(world, place, replace(one, at=one.at + 1))

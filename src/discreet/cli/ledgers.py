@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +14,7 @@ from discreet.cli.output import Answer, Grid, align
 from discreet.errors import ArgumentError, LedgerError
 from discreet.exact.canonical import canonical
 from discreet.exact.given_paths import given_path, stands
+from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
 from discreet.ledger import MOST_ATTEMPTS, Entry, Identity, Ledger, Standing, entry_body, why_lost
 from discreet.privacy import Budget, coordinates, from_coordinates, from_json
@@ -42,10 +43,11 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
             identity = ledger.identity(name)
             entries = ledger.entries(name)
             spent, remaining = ledger.spent(name), ledger.remaining(name)
-            became = _became(ledger, name)
+            became = _became(ledger, name, entries)
             lines += [*_account(identity, entries, became, spent, remaining), ""]
             facts.append(_account_facts(identity, entries, became, spent, remaining))
         head = ledger.head()
+        lines += [*_only_inspected(ledger, names)] if dataset is None else []
     lines.append(f"{len(names)} data set{'' if len(names) == 1 else 's'}; head {head}")
     return Answer(lines, {"ledger": str(file), "head": head, "datasets": facts})
 
@@ -138,9 +140,9 @@ class _Became:
     remark: str
 
 
-def _became(ledger: Ledger, dataset: str) -> dict[int, _Became]:
-    """What became of every reservation (which counts as spent while it is open) and publication, by its number."""
-    found = {}
+def _became(ledger: Ledger, dataset: str, entries: Sequence[Entry]) -> dict[int, _Became]:
+    """The outcome of every reservation (which counts as spent while it is open), publication and look at rows."""
+    found = {entry.sequence: _Became("rows inspected", 0, "") for entry in entries if entry.kind == "inspect"}
     for one in ledger.standings(dataset):
         state = "begun" if (one.kind, one.state) == ("publish", "reserved") else one.state
         found[one.sequence] = _Became(state, one.attempts, _remark(one, at_work=ledger.is_at_work(one)))
@@ -187,6 +189,7 @@ def _account(
 def _account_facts(
     identity: Identity, entries: tuple[Entry, ...], became: Mapping[int, _Became], spent: Amounts, remaining: Amounts
 ) -> dict[str, Any]:
+    inspections = [{"entry": e.sequence, "time": e.time, "user": e.user} for e in entries if e.kind == "inspect"]
     return {
         "dataset": identity.dataset,
         "measure": identity.measure,
@@ -194,7 +197,16 @@ def _account_facts(
         **{word: [text(value) for value in amounts] for word, amounts in _totals(identity, spent, remaining).items()},
         "publications": [_attempt_facts(entry, became) for entry in entries if entry.kind == "publish"],
         "releases": [_attempt_facts(entry, became) for entry in entries if entry.kind == "reserve"],
+        **({"inspections": inspections} if inspections else {}),
     }
+
+
+def _only_inspected(ledger: Ledger, names: Sequence[str]) -> Iterator[str]:
+    """A line for each data set whose rows were inspected, and that has no other entry."""
+    seen = [entry for entry in ledger.entries() if entry.kind == "inspect" and not spellings(entry.dataset, names)]
+    for name in dict.fromkeys(one_form(entry.dataset) for entry in seen):
+        numbers = ", ".join(str(entry.sequence) for entry in seen if one_form(entry.dataset) == name)
+        yield f"data set '{name}': rows inspected (entry {numbers}); nothing released"
 
 
 def _attempt_facts(entry: Entry, became: Mapping[int, _Became]) -> dict[str, Any]:
@@ -218,6 +230,8 @@ def _totals(identity: Identity, spent: Amounts, remaining: Amounts) -> dict[str,
 
 
 def _cost(identity: Identity, entry: Entry) -> str:
+    if entry.kind == "inspect":
+        return "no charge"
     return "exact, no charge" if entry.kind == "publish" else _shown(identity, entry.charge)
 
 

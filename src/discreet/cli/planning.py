@@ -11,7 +11,7 @@ from pathlib import Path
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.engines import NO_LIMITS, Limits, Progress
-from discreet.errors import ArgumentError, BudgetExceeded
+from discreet.errors import ArgumentError, BudgetExceeded, without_secrets
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
@@ -41,6 +41,7 @@ class Standing:
         given_back: the names of the releases of the plan that the ledger has already.
         goes_on: the names of those whose reservation is finished at no further charge.
         declared: whether the ledger holds the data set, whose declaration is fixed from then on.
+        inspected: the number of the entry of the first look at the rows, 0 for none.
     """
 
     head: int
@@ -50,6 +51,7 @@ class Standing:
     given_back: frozenset[str]
     goes_on: frozenset[str]
     declared: bool
+    inspected: int = 0
 
     @property
     def paid(self) -> frozenset[str]:
@@ -91,9 +93,10 @@ def standing(plan: PlanFile) -> Standing:
         LedgerError: the ledger cannot be used.
     """
     with Ledger.open(plan.ledger) as ledger:
-        head = ledger.head_sequence()
+        head, inspected = ledger.head_sequence(), ledger.inspected(plan.dataset)
         if not spellings(plan.dataset, ledger.datasets()):
-            return Standing(head, coordinates(plan.budget), {}, {}, frozenset(), frozenset(), declared=False)
+            empty: frozenset[str] = frozenset()
+            return Standing(head, coordinates(plan.budget), {}, {}, empty, empty, declared=False, inspected=inspected)
         entries = ledger.entries(plan.dataset)
         begun = [entry for entry in entries if entry.kind == "reserve"]
         reserved = {one_form(entry.name): entry for entry in begun} | {entry.name: entry for entry in begun}
@@ -103,7 +106,7 @@ def standing(plan: PlanFile) -> Standing:
         given_back = frozenset(order.name for order, stored in found if stored and recognises(stored, order.request))
         goes_on = frozenset(order.name for order, stored in found if stored and can_finish(stored, order.request))
         remaining = ledger.remaining(plan.dataset)
-        return Standing(head, remaining, reserved, became, given_back, goes_on, declared=True)
+        return Standing(head, remaining, reserved, became, given_back, goes_on, declared=True, inspected=inspected)
 
 
 def checked_plan(path: Path) -> Answer:
@@ -113,7 +116,11 @@ def checked_plan(path: Path) -> Answer:
         DiscreetError: whatever `discreet release` would refuse before it spends.
     """
     plan = load_plan(path)
-    quotes, now = quote_all(plan)
+    with open_session(plan) as session:
+        quotes, now = _quotes(plan, session)
+        _require_room(plan, _charge(plan, quotes, now), now)
+        if not now.given_back >= quotes.keys():  # else nothing is read (soundness 35)
+            session.check_source()
     notes = _notes(plan, quotes, now)
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
@@ -125,7 +132,7 @@ def checked_plan(path: Path) -> Answer:
     facts = {
         "plan": str(path),
         "dataset": plan.dataset,
-        "source": plan.source,
+        "source": without_secrets(plan.source),
         "ledger": str(plan.ledger),
         "neighbours": plan.neighbours.to_json(),
         "invariants": [] if plan.invariants is None else plan.invariants.to_json(),
@@ -177,7 +184,8 @@ def planner_page(path: Path, out: Path) -> Answer:
     if stands(out, "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is not a regular file, and the page would replace it; choose another path")
     plan = load_plan(path)
-    quotes, now = _quotes(plan)
+    with open_session(plan) as session:
+        quotes, now = _quotes(plan, session)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
     releases = [Planned(name, quote, name in now.given_back) for name, quote in quotes.items()]
     written = write_planner(chosen, releases, out)
@@ -187,22 +195,22 @@ def planner_page(path: Path, out: Path) -> Answer:
 
 def quote_all(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases; those that are not stored yet fit into what remains, together."""
-    quotes, now = _quotes(plan)
+    with open_session(plan) as session:
+        quotes, now = _quotes(plan, session)
     _require_room(plan, _charge(plan, quotes, now), now)
     return quotes, now
 
 
-def _quotes(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+def _quotes(plan: PlanFile, session: Session) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases, whether they fit or not."""
     quotes = {}
-    with open_session(plan) as session:
-        now = standing(plan)
-        for order in plan.orders:
-            spend = order.spend
-            if spend is None and order.error is None and order.name in now.paid:
-                # It was charged everything that remained then, and is returned or finished for that charge.
-                spend = budget_down(plan.budget, now.reserved[order.name].charge)
-            quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
+    now = standing(plan)
+    for order in plan.orders:
+        spend = order.spend
+        if spend is None and order.error is None and order.name in now.paid:
+            # It was charged everything that remained then, and is returned or finished for that charge.
+            spend = budget_down(plan.budget, now.reserved[order.name].charge)
+        quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
     return quotes, now
 
 
@@ -223,6 +231,8 @@ def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
 
 def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequence[str]:
     notes = note_lines(plan, quotes)
+    if now.inspected:
+        notes.append(f"note: the rows were inspected (entry {now.inspected} of the ledger), and every later release says so")
     for name, quote in quotes.items():
         given_back = name in now.given_back
         if given_back and now.paid_otherwise(plan, name, quote):

@@ -9,10 +9,11 @@ from types import TracebackType
 from typing import Self
 
 from discreet.errors import ArgumentError, LedgerError, did_you_mean
+from discreet.exact.names import one_form
 from discreet.ledger.amounts import Amounts
 from discreet.ledger.attempts import is_lost, may_draw, require_attempt
 from discreet.ledger.book import Account, Book, Standing, account_of, number_of, standing
-from discreet.ledger.drafts import beginning, concluding, going_on, keyed_hash
+from discreet.ledger.drafts import beginning, concluding, going_on, inspecting, keyed_hash
 from discreet.ledger.following import Followed
 from discreet.ledger.reading import stored_release
 from discreet.ledger.records import (
@@ -27,6 +28,7 @@ from discreet.ledger.records import (
     require_identity,
     require_publication,
     require_reservation,
+    require_text,
 )
 from discreet.ledger.rules import require_room, require_totals_owed, same_identity
 from discreet.ledger.store import Store
@@ -67,11 +69,7 @@ class Ledger:
 
     @classmethod
     def open_for(cls, path: str | Path, identity: Identity) -> Self:
-        """`open` and `check` in one look at the file.
-
-        Raises:
-            LedgerError: as both.
-        """
+        """`open` and `check` in one look at the file. Raises as both."""
         ledger = cls(Store(path, _PATIENCE))
         ledger.check(identity)
         return ledger
@@ -173,6 +171,21 @@ class Ledger:
             f"reported a failure after {what} was written, which stands: `discreet ledger show` lists it. Check the disk, "
             "and run the same command again: what is reserved is finished at no further charge"
         )
+
+    def inspect(self, dataset: str) -> int:
+        """The number of the entry that says, durably, that the curator looks at the rows. It fixes and costs nothing."""
+        require_text(dataset, "dataset")
+        self._store.create()
+        with self._file.writing() as (book, transaction):
+            entry = inspecting(book, dataset)
+            transaction.append(entry)
+        self._file.remember(entry)
+        return entry.sequence
+
+    def inspected(self, dataset: str) -> int:
+        """The number of the entry of the first inspection of the data set; 0 if there was none."""
+        with self._file.reading() as (book, _):
+            return book.inspected.get(one_form(dataset), 0)
 
     # After -----------------------------------------------------------------------------------------------------------
 

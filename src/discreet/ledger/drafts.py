@@ -23,7 +23,7 @@ from discreet.ledger.records import (
     entry_digest,
 )
 
-__all__ = ["beginning", "concluding", "going_on", "keyed_hash", "sha256"]
+__all__ = ["beginning", "concluding", "going_on", "inspecting", "keyed_hash", "sha256"]
 
 
 def beginning(
@@ -74,6 +74,12 @@ def _next(standing: Standing, kind: str) -> Entry:
     """A further entry about what stands there."""
     draft = _draft(standing.dataset, kind)
     return replace(draft, name=standing.name, plan_digest=standing.plan_digest, reservation=standing.sequence)
+
+
+def inspecting(book: Book, dataset: str) -> Entry:
+    """The "inspect" that says that the curator of a data set has seen its rows, and nothing of what was seen."""
+    account = account_of(book, dataset)
+    return _chain(_draft(dataset if account is None else account.identity.dataset, "inspect"), book.sequence, book.digest)
 
 
 def _draft(dataset: str, kind: str, *, details: str = "{}") -> Entry:

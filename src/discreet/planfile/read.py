@@ -18,6 +18,7 @@ from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
 from discreet.domain.schema import Category, Column, Schema, Value
 from discreet.engines import source_in
+from discreet.engines.urls import is_url
 from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
@@ -41,6 +42,8 @@ _LAWS: Mapping[str, Keys] = {
     "normal": (("mean", "sd"), ("lower", "upper")),
     "weights": (("weights",), ()),
 }
+_INSPECT = ("terminal", "never")
+"""Whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
 _OPTIONAL = ("group_by", "nulls", "spend", "error", "intervals", "where", "resize", "clamp", "impute")
 
 
@@ -48,7 +51,8 @@ _OPTIONAL = ("group_by", "nulls", "spend", "error", "intervals", "where", "resiz
 class PlanFile:
     """A plan file, read and checked: data set, declarations, budget and the requested releases.
 
-    `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob.
+    `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob. `inspect` is "never"
+    where `discreet inspect` may not show the rows to anybody.
     """
 
     path: Path
@@ -61,6 +65,7 @@ class PlanFile:
     budget: Budget
     report_delta: Fraction
     orders: tuple[Order, ...]
+    inspect: str = "terminal"
 
 
 def load_plan(path: str | Path) -> PlanFile:
@@ -78,7 +83,7 @@ def plan_of(root: Node) -> PlanFile:
     place = root.file
     parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
     known: Mapping[str, Keys] = {
-        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person",)) for kind in relations()
+        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect")) for kind in relations()
     }
     relation, data = parts["data"].choice("neighbours", known)
     schema = schema_of(parts["columns"], place.parent)
@@ -98,6 +103,7 @@ def plan_of(root: Node) -> PlanFile:
         budget=budget,
         report_delta=report_delta,
         orders=_orders(parts, Table(schema, neighbours), budget),
+        inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
     )
 
 
@@ -116,14 +122,24 @@ def _source(node: Node, folder: Path) -> str:
             return str(datasets.path(written.removeprefix("example:")))
     if not written or "\0" in written:
         raise node.wrong("must be a path, a glob, or 'example:' and the name of an example data set")
-    return source_in(folder, written)
+    with node.locate_errors():
+        return source_in(folder, written)
 
 
 def _ledger(node: Node, folder: Path) -> Path:
     written = node.string()
     if not written or "\0" in written or written == ":memory:":
         raise node.wrong("must be the path of a file: a ledger in memory would forget what was spent")
+    if is_url(written):
+        raise node.wrong("must be the path of a file, not a URL")
     return folder / written
+
+
+def _inspect(node: Node) -> str:
+    word = node.string()
+    if word not in _INSPECT:
+        raise node.wrong(f"'{word}' is unknown{did_you_mean(word, _INSPECT)}; write \"never\", or leave it out")
+    return word
 
 
 def _values(node: Node, column: Column | None) -> Any:

@@ -20,6 +20,7 @@ from discreet.privacy.amounts import budget_down
 from discreet.privacy.coordinates import Budget, to_json
 from discreet.releases.document import Release
 from discreet.session.folders import put_in_place
+from discreet.session.inspecting import inspection_facts
 from discreet.session.orders import Order, can_finish
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class Workshop:
         report_delta: the δ at which ε is stated.
         bits: gives a fresh source of random bits.
         snapshot: the source's, before anything was read.
-        exactly: the exact totals that the source must have, and `totals`, what they are; None without invariants.
+        exactly: the exact totals that are counted in the same reading; None where they were compared before or do not exist.
+        totals: the published totals; None without invariants.
     """
 
     engine: Engine
@@ -184,6 +186,7 @@ def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
         "dataset": workshop.identity.dataset,
         "ledger": {"sequence": job.sequence, "head": head},
         "budget": {"whole": to_json(budget), "remaining": to_json(budget_down(budget, left))},
+        **inspection_facts(workshop.ledger, workshop.identity.dataset),
     }
     place = None if job.draft is None else job.draft.path
     return publish(job.quoted, cubes, draw, report_delta=workshop.report_delta, content=content, draft=place)

@@ -21,7 +21,8 @@ from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import Uniform, Weights
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Date, Number, Schema
-from discreet.engines.base import ColumnType, Engine, Header, cubes_of
+from discreet.engines.base import ColumnType, Engine, Header, Inspectable, cubes_of
+from discreet.engines.inspection import inspected
 from discreet.engines.reference import ReferenceEngine, date_code, number_code
 from discreet.errors import ArgumentError, did_you_mean
 from discreet.plan.plan import Plan
@@ -87,6 +88,7 @@ def check_table(open_engine: OpenEngine, table: HostileTable) -> int:
             some = list(layouts)[:_SOME]
             expected = [_repeat(once[name], times) for name in some]
             _compare_together(where, engine, [layouts[name] for name in some], expected)
+            _compare_cells(where, engine, table, rows)
             _check_stable(where, engine)
         finally:
             engine.close()
@@ -228,6 +230,19 @@ def _compare(where: str, engine: Engine, asked: Scan, expected: Cube) -> None:
     difference = first_difference(expected, found)
     if difference:
         raise ConformanceError(f"{where}: {difference}")
+
+
+def _compare_cells(where: str, engine: Engine, table: HostileTable, rows: Rows) -> None:
+    """What the curator is shown is what a release reads; an engine need not show anything."""
+    if not isinstance(engine, Inspectable):
+        return
+    expected = inspected(ReferenceEngine(table.header, rows), table.schema)
+    with _failures(f"{where}, cells"):
+        found = inspected(engine, table.schema)
+    for name, tallies in expected.items():
+        wanted, got = ({word: one.rows for word, one in some.items()} for some in (tallies, found[name]))
+        if wanted != got:
+            raise ConformanceError(f"{where}, cells of '{name}': {got}, the reference says {wanted}")
 
 
 @contextmanager
