@@ -26,6 +26,7 @@ if _typing.TYPE_CHECKING:
         LedgerError,
         PlanError,
         ReleaseFailed,
+        RowsDiffer,
         SchemaError,
         SourceError,
     )
@@ -76,6 +77,7 @@ __all__ = [
     "Release",
     "ReleaseFailed",
     "ReplaceOne",
+    "RowsDiffer",
     "Schema",
     "SchemaError",
     "Session",
@@ -115,6 +117,7 @@ _HOMES = {
         "LedgerError",
         "PlanError",
         "ReleaseFailed",
+        "RowsDiffer",
         "SchemaError",
         "SourceError",
     ),

@@ -31,7 +31,7 @@ from typing import Annotated
 import typer
 
 from discreet._version import __version__
-from discreet.cli.exits import exits
+from discreet.cli.exits import exits, on_terminal
 from discreet.cli.output import write
 from discreet.cli.settings import settings_of
 from discreet.exact.given_paths import given_path
@@ -118,10 +118,14 @@ def init(
 
 @app.command(epilog="Example: discreet check plan.toml")
 def check(plan: PlanArgument, settings: Settings = None, *, as_json: AsJson = False) -> None:
-    """Check a plan and report what is wrong. Reads the header of the source, no rows; spends nothing, writes nothing."""
+    """Check a plan and report what is wrong. Spends nothing, writes nothing.
+
+    Reads the header of the source and, under replace-one, compares its number of rows and its published totals, which are
+    public. Under add-remove it reads no rows.
+    """
     from discreet.cli.planning import checked_plan
 
-    with exits():
+    with exits(str if as_json else on_terminal):
         write(checked_plan(plan, settings_of(settings)), as_json=as_json)
 
 
@@ -225,7 +229,8 @@ def release(
     """
     from discreet.pages.report.drawing import begin_drawing
 
-    with exits(), begin_drawing() as artist:  # which loads while the other modules do
+    told = str if as_json else on_terminal
+    with exits(told), begin_drawing() as artist:  # which loads while the other modules do
         from discreet.cli.releasing import release_plan
         from discreet.engines.resources import Limits
 

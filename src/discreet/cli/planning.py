@@ -102,7 +102,11 @@ def checked_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
         DiscreetError: whatever `discreet release` would refuse before it spends.
     """
     plan = load_plan(path, given)
-    quotes, now = quote_all(plan)
+    with open_session(plan) as session:
+        quotes, now = _quotes(plan, session)
+        _require_room(plan, _charge(plan, quotes, now), now)
+        if not now.given_back >= quotes.keys():  # else nothing is read (soundness 35)
+            session.check_source()
     notes = _notes(plan, quotes, now)
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
@@ -167,7 +171,8 @@ def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None) 
     if stands(out, "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is not a regular file, and the page would replace it; choose another path")
     plan = load_plan(path, given)
-    quotes, now = _quotes(plan)
+    with open_session(plan) as session:
+        quotes, now = _quotes(plan, session)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
     releases = [Planned(name, quote, name in now.given_back) for name, quote in quotes.items()]
     written = write_planner(chosen, releases, out)
@@ -177,22 +182,22 @@ def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None) 
 
 def quote_all(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases; those that are not stored yet fit into what remains, together."""
-    quotes, now = _quotes(plan)
+    with open_session(plan) as session:
+        quotes, now = _quotes(plan, session)
     _require_room(plan, _charge(plan, quotes, now), now)
     return quotes, now
 
 
-def _quotes(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+def _quotes(plan: PlanFile, session: Session) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases, whether they fit or not."""
     quotes = {}
-    with open_session(plan) as session:
-        now = standing(plan)
-        for order in plan.orders:
-            spend = order.spend
-            if spend is None and order.error is None and order.name in now.given_back:
-                # It was charged everything that remained then, and is returned for that charge.
-                spend = budget_down(plan.budget, now.reserved[order.name].charge)
-            quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
+    now = standing(plan)
+    for order in plan.orders:
+        spend = order.spend
+        if spend is None and order.error is None and order.name in now.given_back:
+            # It was charged everything that remained then, and is returned for that charge.
+            spend = budget_down(plan.budget, now.reserved[order.name].charge)
+        quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
     return quotes, now
 
 

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from discreet.cube.cube import Cube
+from discreet.cube.cube import Cube, row_count
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.schema import Category, Column, Date, Schema
 from discreet.errors import SourceError, did_you_mean, printed
 
 __all__ = [
     "ColumnType",
+    "Counting",
     "CubeRequest",
     "Engine",
     "Header",
@@ -28,6 +29,7 @@ __all__ = [
     "columns_of",
     "cubes_of",
     "kinds_accepted",
+    "rows_of",
     "snapshot_before",
     "unreadable",
 ]
@@ -112,6 +114,19 @@ class Prepared(Protocol):
         Raises:
             SourceError: it cannot; nothing was spent.
         """
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """An engine that can count its rows for less than a cube of all of them costs."""
+
+    def count_rows(self) -> int:
+        """The number of rows, as `aggregate` would count them now."""
+
+
+def rows_of(engine: Engine) -> int:
+    """The number of rows of the source, now. To be asked only where this number is public: under `ReplaceOne`."""
+    return engine.count_rows() if isinstance(engine, Counting) else row_count(engine.aggregate((), ()))
 
 
 def check_ready(engine: Engine) -> None:

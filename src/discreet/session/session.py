@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from discreet.ledger import Reservation
     from discreet.quotes.quote import Quote
     from discreet.session.totals import ExactRequest
-    from discreet.totals.exact_totals import ExactTotals
     from discreet.totals.published import PublishedTotals
 
 __all__ = ["Order", "Session"]
@@ -59,8 +58,9 @@ __all__ = ["Order", "Session"]
 class Session:
     """A data set, its schema, its budget and its ledger.
 
-    Opening reads the header of the source, its names and types, which are public. No row is read before a release is
-    reserved. Threads may share a session; a forked child that cannot read the source is refused before anything is charged.
+    Opening reads the header of the source, its names and types, which are public. Before a release is reserved no row is
+    read, except that under ReplaceOne the number of rows and published totals are compared. Threads may share a session; a
+    forked child that cannot read the source is refused before anything is charged.
 
     Args:
         source: files, folders, tables of databases, frames, relations, streams or Spark, as docs/data-formats.md lists.
@@ -106,6 +106,8 @@ class Session:
         self._report_delta = report_delta_of(report_delta)
         from discreet.ledger import Identity, Ledger
         from discreet.noise.bits import system_bits
+        from discreet.session.public_facts import PublicFacts
+        from discreet.session.totals import ExactRequest
 
         declared = declaration_json(schema, neighbours, self._invariants, budget)
         self._identity = Identity(check_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
@@ -117,6 +119,8 @@ class Session:
             self._engine.close()
             raise
         self._in_use = InUse(self._engine, self._ledger)
+        exactly = None if self._invariants is None else ExactRequest(self._invariants, schema, neighbours)
+        self._public = PublicFacts(self._ledger, self._identity, neighbours.rows, exactly)
 
     def __enter__(self) -> Session:
         return self
@@ -163,14 +167,7 @@ class Session:
     @property
     def totals(self) -> PublishedTotals | None:
         """The published totals; None without invariants, and before the first release or `publish_totals`."""
-        if self._invariants is None:
-            return None
-        stored = self._ledger.published(self._identity)
-        if stored is None:
-            return None
-        from discreet.session.totals import totals_of_payload
-
-        return totals_of_payload(stored.payload, self._invariants, self._schema)
+        return self._public.totals
 
     def publish_totals(self) -> PublishedTotals:
         """The exact totals, published and unprotected: the first entry of the data set in the ledger, at no charge.
@@ -180,22 +177,12 @@ class Session:
         Raises:
             PlanError: the session declares no invariants.
             LedgerError: the ledger cannot be written.
-            ReleaseFailed: the source has another number of rows, a row in an impossible cell, or cannot be read.
+            RowsDiffer: the source has another number of rows; nothing is fixed.
+            ReleaseFailed: the source has a row in an impossible cell, changed, or cannot be read.
         """
-        if self._invariants is None:
+        if self._public.exactly is None:
             raise PlanError("publish_totals(): the session declares no invariants; give them when it is opened")
-        if self.totals is None:
-            from discreet.session.totals import publish_totals
-
-            try:
-                publish_totals(self._engine, self._ledger, self._identity, self._exact_request(self._invariants))
-            except LedgerError:
-                if self.totals is None:  # otherwise another session has published them meanwhile
-                    raise
-        known = self.totals
-        if known is None:
-            raise ReleaseFailed(ReleaseFailed.TOTALS)
-        return known
+        return self._public.publish(self._engine, self._public.exactly)
 
     def quote(self, request: Plan, *, spend: Spend = None, error: Errors = None) -> Quote:
         """The cost of the request and the expected errors of its statistics. Spends nothing and sees no rows.
@@ -217,10 +204,10 @@ class Session:
         from discreet.quotes import allocate, spend_for_errors
 
         if error is None:
-            return allocate.check_large(allocate.quote(request, self._spend(spend), self._exact_totals()))
+            return allocate.check_large(allocate.quote(request, self._spend(spend), self._public.exact_totals()))
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
-        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._exact_totals()))
+        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._public.exact_totals()))
 
     def release(
         self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, to: str | Path | None = None
@@ -239,6 +226,8 @@ class Session:
         Raises:
             PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
             BudgetExceeded: the spend does not fit; nothing was spent.
+            SourceError: the source has other rows than declared (`RowsDiffer`) or other totals than published; nothing was
+                spent.
             LedgerError: the name is taken, the ledger cannot be written, or the files of a known release are gone.
             ReleaseFailed: the release failed after the reservation; the charge stands.
         """
@@ -269,12 +258,26 @@ class Session:
             self._check_before_totals(fresh)
             self.publish_totals()
         quotes = [self._quote_order(order) for order in fresh]
+        # A source that changes from now on has no release, so that what was compared is not compared again.
+        exactly = None if self._public.compare(self._engine, snapshot) else self._public.exactly
         reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
         with drafts_for(fresh, self._ledger) as drafts:
             sequences = self._reserve(reservations)
         reserved = zip(fresh, quotes, sequences, drafts, strict=True)
-        answers = iter([self._answer(*one, snapshot=snapshot) for one in reserved])
+        answers = iter([self._answer(*one, snapshot=snapshot, exactly=exactly) for one in reserved])
         return [next(answers) if found is None else found for found in stored]
+
+    def check_source(self) -> None:
+        """The source can be read now and, under ReplaceOne, has the declared rows and the published totals.
+
+        A release checks the same before anything is charged. Nothing is spent, and under AddRemove nothing is looked at.
+
+        Raises:
+            RowsDiffer: it has another number of rows; the error has both numbers apart from its message.
+            SourceError: it has other totals, or cannot be read.
+        """
+        with self._in_use:
+            self._public.compare(self._engine, snapshot_before(self._engine))
 
     def estimate_rows(self, *, spend: Spend, name: str = "number of rows") -> RowEstimate:
         """A noisy number of rows, charged like any release: a way to choose n if nothing is public (seed 001, 4.6).
@@ -291,24 +294,11 @@ class Session:
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
 
-    def _exact_totals(self) -> ExactTotals | None:
-        """The exact totals in the form that quotes use."""
-        if self._invariants is None or (rows := self._neighbours.rows) is None:
-            return None
-        from discreet.totals.exact_totals import exact_totals_of
-
-        return exact_totals_of(self._invariants, self._schema, self.totals, rows)
-
     def _check_before_totals(self, orders: Sequence[Order]) -> None:
         """Checks everything that can be refused, before the totals are published."""
         spends = [self._quote_order(order).spend for order in orders]
         check_names(orders)
         check_room(self._identity.dataset, self._budget, spends, self._left())
-
-    def _exact_request(self, invariants: Invariants) -> ExactRequest:
-        from discreet.session.totals import ExactRequest
-
-        return ExactRequest(invariants, self._schema, self._neighbours)
 
     def _left(self) -> tuple[Fraction, ...]:
         return self._ledger.left(self._identity)[1]
@@ -350,12 +340,12 @@ class Session:
         return Reservation(order.name, charge, plan.digest, snapshot, details_json(quoted), plan.used_digest)
 
     def _answer(
-        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str
+        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str, exactly: ExactRequest | None
     ) -> Release | ReleaseFailed:
         """The committed release, or the constant failure. Whatever happens here, the charge stands."""
         release = None
         try:
-            computed = self._compute(order, quoted, sequence, draft)
+            computed = self._compute(order, quoted, sequence, draft, exactly)
             if self._engine.snapshot() == snapshot:  # a source that changed while it was read has no release
                 self._ledger.commit(sequence, computed.payload)
                 release = computed
@@ -372,15 +362,17 @@ class Session:
         # Outside the except block the failure has no traceback into frames that hold private numbers.
         return ReleaseFailed() if release is None else put_in_place(release, draft, order)
 
-    def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Draft | None) -> Release:
+    def _compute(
+        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, exactly: ExactRequest | None
+    ) -> Release:
         from discreet.releases.evaluate import run_scans
         from discreet.releases.publish import publish
         from discreet.session.totals import require_totals, totals_scan
 
-        exactly = [] if self._invariants is None else [self._exact_request(self._invariants)]
-        cubes = run_scans(self._engine, order.request.layout, *map(totals_scan, exactly))
-        for request in exactly:
-            require_totals(next(cubes), request, self.totals)
+        asked = () if exactly is None else (totals_scan(exactly),)
+        cubes = run_scans(self._engine, order.request.layout, *asked)
+        if exactly is not None:
+            require_totals(next(cubes), exactly, self.totals)
         head, left = self._ledger.left(self._identity)
         content = {
             "name": order.name,

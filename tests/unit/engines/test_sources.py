@@ -349,7 +349,7 @@ def test_what_is_done_to_a_pandas_frame_afterwards_is_not_seen() -> None:
     frame.loc[:, "word"] = "M"
     wanted = asked(TEN)
     assert engine.aggregate(wanted.axes, wanted.moments).sums.tolist() == [[6]]
-    assert engine.snapshot() == ""
+    assert engine.snapshot() == "in memory"
 
 
 @pytest.mark.parametrize("value", ["NaN", "sNaN", "-NaN", "Infinity", "-Infinity", "1E+999999", "-1E+400", "7.5", "1e-400"])

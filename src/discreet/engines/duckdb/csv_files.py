@@ -9,7 +9,7 @@ from typing import Any
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import CountedCells, Engine, Header
-from discreet.engines.duckdb.csv_lines import csv_header, row_blocks
+from discreet.engines.duckdb.csv_lines import count_rows, csv_header, row_blocks
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, counted
@@ -66,6 +66,9 @@ class _CsvEngine:
     def _frames(self, wanted: Sequence[str]) -> Iterator[Any]:
         for path, names in zip(self._paths, self._names, strict=True):
             yield from _frames(path, names, wanted)
+
+    def count_rows(self) -> int:
+        return sum(count_rows(path, len(names)) for path, names in zip(self._paths, self._names, strict=True))
 
     def close(self) -> None:
         self._database.close()

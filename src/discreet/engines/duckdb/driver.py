@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.cube import Cube, compact, empty_cube, join, order_of, sum_dtype
+from discreet.cube.cube import Cube, compact, empty_cube, join, order_of, row_count, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
@@ -106,6 +106,7 @@ class _FrameEngine:
         check_polars()
         self._is_kept = type(frame).__module__.split(".")[0] in {"pandas", "polars", "pyarrow"}
         self._frame, others = declared(frame, columns)
+        self._rows = len(frame) if self._is_kept else None
         self._database = Database(limits)
         try:
             with self._database.cursor() as cursor:
@@ -120,10 +121,14 @@ class _FrameEngine:
         return self._header
 
     def snapshot(self) -> str:
-        return ""
+        # Rows that nobody alters are the same whenever they are read.
+        return "" if self._rows is None else "in memory"
 
     def check_ready(self) -> None:
         check_polars()
+
+    def count_rows(self) -> int:
+        return row_count(self.aggregate((), ())) if self._rows is None else self._rows
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         return self._counted(self._frame, axes, moments)

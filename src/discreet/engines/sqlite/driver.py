@@ -87,6 +87,14 @@ class _SqliteEngine:
         except sqlite3.Error:
             raise unreadable() from None
 
+    def count_rows(self) -> int:
+        try:
+            with _opened(self._path) as connection:
+                (found,) = connection.execute(f"SELECT count(*) FROM main.{quoted(self._table)}").fetchone()
+        except sqlite3.Error:
+            raise unreadable() from None
+        return int(found)
+
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         try:
             with _opened(self._path) as connection:
