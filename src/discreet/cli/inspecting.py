@@ -11,7 +11,7 @@ import typer
 
 from discreet.cli.output import Answer, Grid, Spinner
 from discreet.engines.inspection import Tally
-from discreet.errors import ArgumentError
+from discreet.errors import ArgumentError, without_secrets
 from discreet.exact.figures import name, plural
 from discreet.ledger import Ledger
 from discreet.planfile.read import PlanFile, load_plan
@@ -82,7 +82,7 @@ def _rows_words(plan: PlanFile, found: Mapping[str, Mapping[str, Tally]]) -> str
     """The number of rows of the source, beside the declared one where it differs."""
     rows = max(sum(tally.rows for tally in tallies.values()) for tallies in found.values())
     declared = plan.neighbours.rows
-    told = f"{rows:,} {plural('row', rows)} in {name(plan.source)}"
+    told = f"{rows:,} {plural('row', rows)} in {name(without_secrets(plan.source))}"
     return told if declared in {None, rows} else f"{told}; THE PLAN SAYS rows = {declared:,}"
 
 
