@@ -11,7 +11,7 @@ from pathlib import Path
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.engines import NO_LIMITS, Limits, Progress
-from discreet.errors import ArgumentError, BudgetExceeded
+from discreet.errors import ArgumentError, BudgetExceeded, without_secrets
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
@@ -118,7 +118,7 @@ def checked_plan(path: Path) -> Answer:
     facts = {
         "plan": str(path),
         "dataset": plan.dataset,
-        "source": plan.source,
+        "source": without_secrets(plan.source),
         "ledger": str(plan.ledger),
         "neighbours": plan.neighbours.to_json(),
         "invariants": [] if plan.invariants is None else plan.invariants.to_json(),

@@ -18,6 +18,7 @@ from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
 from discreet.domain.schema import Category, Column, Schema, Value
 from discreet.engines import source_in
+from discreet.engines.urls import is_url
 from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
@@ -121,13 +122,16 @@ def _source(node: Node, folder: Path) -> str:
             return str(datasets.path(written.removeprefix("example:")))
     if not written or "\0" in written:
         raise node.wrong("must be a path, a glob, or 'example:' and the name of an example data set")
-    return source_in(folder, written)
+    with node.locate_errors():
+        return source_in(folder, written)
 
 
 def _ledger(node: Node, folder: Path) -> Path:
     written = node.string()
     if not written or "\0" in written or written == ":memory:":
         raise node.wrong("must be the path of a file: a ledger in memory would forget what was spent")
+    if is_url(written):
+        raise node.wrong("must be the path of a file, not a URL")
     return folder / written
 
 
