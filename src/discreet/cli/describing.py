@@ -37,6 +37,7 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
     delta = f"; ε is reported at δ = {number_text(plan.report_delta)}" if reported else ""
     facts = [
         ("data set", plan.dataset),
+        *[("parameter", f"{parameter} = {value}") for parameter, value in plan.parameters.items()],
         ("source", f"{without_secrets(plan.source)} (its header fits the columns)"),
         ("neighbours", neighbours_text(plan.neighbours)),
         *_totals(plan),

@@ -97,13 +97,13 @@ def standing(plan: PlanFile) -> Standing:
         return Standing(head, ledger.remaining(plan.dataset), reserved, given_back, declared=True, inspected=inspected)
 
 
-def checked_plan(path: Path) -> Answer:
+def checked_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
     """The meaning of a plan, after every check has passed.
 
     Raises:
         DiscreetError: whatever `discreet release` would refuse before it spends.
     """
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     with open_session(plan) as session:
         quotes, now = _quotes(plan, session)
         _require_room(plan, _charge(plan, quotes, now), now)
@@ -129,17 +129,18 @@ def checked_plan(path: Path) -> Answer:
         "remaining": [text(value) for value in now.remaining],
         "releases": [release_facts(name, quote) for name, quote in quotes.items()],
         "notes": notes,
+        **({"parameters": dict(plan.parameters)} if plan.parameters else {}),
     }
     return Answer(lines, facts)
 
 
-def quoted_plan(path: Path) -> Answer:
+def quoted_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
     """The costs of the releases of a plan, and their expected errors.
 
     Raises:
         DiscreetError: as `checked_plan`.
     """
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     quotes, now = quote_all(plan)
     notes = _notes(plan, quotes, now)
     charge = _charge(plan, quotes, now)
@@ -161,7 +162,7 @@ def quoted_plan(path: Path) -> Answer:
     return Answer(lines, facts)
 
 
-def planner_page(path: Path, out: Path) -> Answer:
+def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None) -> Answer:
     """Writes the planner of a plan to `out`: its quotes, with sliders.
 
     Raises:
@@ -171,7 +172,7 @@ def planner_page(path: Path, out: Path) -> Answer:
 
     if stands(out, "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is not a regular file, and the page would replace it; choose another path")
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     with open_session(plan) as session:
         quotes, now = _quotes(plan, session)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)

@@ -7,7 +7,7 @@ that was written. Every mistake raises a PlanError that names its place, before 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from discreet.plan.shown import NULLS
 from discreet.plan.table import Table
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
+from discreet.planfile.parameters import filled
 from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.privacy import Budget, coordinates
@@ -53,7 +54,7 @@ class PlanFile:
     """A plan file, read and checked: data set, declarations, budget and the requested releases.
 
     `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob. `inspect` is "never"
-    where `discreet inspect` may not show the rows to anybody.
+    where `discreet inspect` may not show the rows to anybody. `parameters` has the values that were given.
     """
 
     path: Path
@@ -68,21 +69,27 @@ class PlanFile:
     report_delta: Fraction
     orders: tuple[Order, ...]
     inspect: str = "terminal"
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
-def load_plan(path: str | Path) -> PlanFile:
+def load_plan(path: str | Path, parameters: Mapping[str, object] | None = None) -> PlanFile:
     """The plan in a TOML file of at most 1 MB. Reads no data and no ledger.
+
+    Args:
+        path: the file.
+        parameters: the values of its `[parameters]`, by name: texts, whole numbers or days.
 
     Raises:
         PlanError: the file cannot be read, is not valid TOML, or requests something impossible; `place` names file, line and
             key.
     """
-    return plan_of(read_toml(Path(path)))
+    return plan_of(read_toml(Path(path)), parameters)
 
 
-def plan_of(root: Node) -> PlanFile:
+def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanFile:
     """The plan of a TOML text, with paths relative to its file, which need not exist yet. Raises as `load_plan`."""
-    place = root.file
+    given = filled(root, parameters or {})
+    root, place = given.root, given.root.file
     parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
     known: Mapping[str, Keys] = {
         kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect", "csv"))
@@ -109,6 +116,7 @@ def plan_of(root: Node) -> PlanFile:
         report_delta=report_delta,
         orders=_orders(parts, Table(schema, neighbours), budget),
         inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
+        parameters=given.values,
     )
 
 
