@@ -55,6 +55,7 @@ FolderArgument = Annotated[str, typer.Argument(metavar="DIR", help="A folder wit
 Formulas = Annotated[
     str, typer.Option(metavar="escape|keep", help="What to do with labels in CSV files that spreadsheets read as formulas.")
 ]
+WithoutSource = Annotated[bool, typer.Option("--without-source", help="Do not open the source.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -111,7 +112,7 @@ def init(
 
 
 @app.command(epilog="Example: discreet check plan.toml")
-def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
+def check(plan: PlanArgument, *, without_source: WithoutSource = False, as_json: AsJson = False) -> None:
     """Check a plan and report what is wrong. Spends nothing, writes nothing.
 
     Reads the header of the source and, under replace-one, compares its number of rows and its published totals, which are
@@ -120,7 +121,7 @@ def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
     from discreet.cli.planning import checked_plan
 
     with exits(str if as_json else on_terminal):
-        write(checked_plan(plan), as_json=as_json)
+        write(checked_plan(plan, without_source=without_source), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet inspect plan.toml")
@@ -149,16 +150,22 @@ def quote(
         typer.Option("--html", metavar="FILE", help="Write a page with sliders for spends, n, p and totals instead."),
     ] = None,
     *,
+    without_source: WithoutSource = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing.
 
-    --html writes a planner: one file that needs no network, in which errors and costs follow the sliders.
+    Where the source is not here, its header is not compared. --html writes a planner: one file that needs no network, in
+    which errors and costs follow the sliders.
     """
     from discreet.cli.planning import planner_page, quoted_plan
 
     with exits():
-        write(quoted_plan(plan) if html is None else planner_page(plan, given_path(html, "--html")), as_json=as_json)
+        if html is None:
+            told = quoted_plan(plan, without_source=without_source)
+        else:
+            told = planner_page(plan, given_path(html, "--html"), without_source=without_source)
+        write(told, as_json=as_json)
 
 
 @app.command(epilog='Example: discreet explain plan.toml --release "wages by state"')
@@ -166,16 +173,17 @@ def explain(
     plan: PlanArgument,
     release: Annotated[str | None, typer.Option(metavar="NAME", help="Only this release.")] = None,
     *,
+    without_source: WithoutSource = False,
     as_json: AsJson = False,
 ) -> None:
     """Explain the noise of each release: the compared tables, the effect of each step, and what one row can change.
 
-    Reads no rows, spends nothing.
+    Reads no rows, spends nothing. Where the source is not here, its header is not compared.
     """
     from discreet.cli.explaining import explained_plan
 
     with exits():
-        write(explained_plan(plan, release), as_json=as_json)
+        write(explained_plan(plan, release, without_source=without_source), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet audit plan.toml --runs 100000")

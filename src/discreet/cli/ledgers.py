@@ -16,6 +16,7 @@ from discreet.exact.given_paths import given_path, stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
 from discreet.ledger import Entry, Identity, Ledger, entry_body
+from discreet.ledger.declarations import amend, changes
 from discreet.privacy import Budget, coordinates, from_coordinates, from_json
 from discreet.privacy.amounts import amount_text, number_text
 from discreet.privacy.measures import is_budget
@@ -134,18 +135,24 @@ def _account(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, rem
         f"data set '{identity.dataset}' ({identity.measure})",
         *align([(word, _shown(identity, amounts)) for word, amounts in _totals(identity, spent, remaining).items()]),
     ]
-    states = _states(entries)
+    states, amendments = _states(entries), _amendments(identity, entries)
     rows = [
-        (str(entry.sequence), entry.time, entry.user, states[entry.sequence], _cost(identity, entry), entry.name)
+        (str(entry.sequence), entry.time, entry.user, states[entry.sequence], _cost(identity, entry), words)
         for entry in entries
         if entry.sequence in states
+        for words in amendments.get(entry.sequence, [entry.name])
     ]
     titles = ("entry", "time", "user", "state", "charge", "release")
     return [*lines, Grid(titles, rows, frozenset({"entry"}))] if rows else lines
 
 
 def _account_facts(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, remaining: Amounts) -> dict[str, Any]:
-    states = _states(entries)
+    states, amendments = _states(entries), _amendments(identity, entries)
+    amended = [
+        {"entry": entry.sequence, "time": entry.time, "user": entry.user, "changes": amendments[entry.sequence]}
+        for entry in entries
+        if entry.sequence in amendments
+    ]
     inspections = [{"entry": e.sequence, "time": e.time, "user": e.user} for e in entries if e.kind == "inspect"]
     return {
         "dataset": identity.dataset,
@@ -154,8 +161,21 @@ def _account_facts(identity: Identity, entries: tuple[Entry, ...], spent: Amount
         **{word: [text(value) for value in amounts] for word, amounts in _totals(identity, spent, remaining).items()},
         "publications": [_attempt_facts(entry, states) for entry in entries if entry.kind == "publish"],
         "releases": [_attempt_facts(entry, states) for entry in entries if entry.kind == "reserve"],
+        **({"amendments": amended} if amended else {}),
         **({"inspections": inspections} if inspections else {}),
     }
+
+
+def _amendments(identity: Identity, entries: tuple[Entry, ...]) -> dict[int, list[str]]:
+    """What each amendment has changed, in words, by the number of its entry."""
+    found: dict[int, list[str]] = {}
+    declared = identity.declaration
+    for entry in entries:
+        if entry.kind == "amend":
+            details = json.loads(entry.details)
+            found[entry.sequence] = [*changes(declared, details)]
+            declared = amend(declared, details)
+    return found
 
 
 def _only_inspected(ledger: Ledger, names: Sequence[str]) -> Iterator[str]:
@@ -186,14 +206,14 @@ def _totals(identity: Identity, spent: Amounts, remaining: Amounts) -> dict[str,
 def _states(entries: tuple[Entry, ...]) -> dict[int, str]:
     """The outcome of every reservation (which counts as spent while it is open) and publication, by its number."""
     begun = {"reserve": "reserved", "publish": "begun"}
-    begun |= {"inspect": "rows inspected"}
+    begun |= {"inspect": "rows inspected", "amend": "amended"}
     states = {entry.sequence: begun[entry.kind] for entry in entries if entry.kind in begun}
     concluded = {"commit": "committed", "fail": "failed"}
     return states | {entry.reservation: concluded[entry.kind] for entry in entries if entry.kind in concluded}
 
 
 def _cost(identity: Identity, entry: Entry) -> str:
-    if entry.kind == "inspect":
+    if entry.kind in {"inspect", "amend"}:
         return "no charge"
     return "exact, no charge" if entry.kind == "publish" else _shown(identity, entry.charge)
 
