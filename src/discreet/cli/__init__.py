@@ -16,6 +16,7 @@ what it means for the budget (`exits`).
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
 * `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write
+* `settings`: `--set NAME=VALUE`: the values of a plan's parameters, as they were typed
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
 """
 
@@ -32,6 +33,7 @@ import typer
 from discreet._version import __version__
 from discreet.cli.exits import exits, on_terminal
 from discreet.cli.output import write
+from discreet.cli.settings import settings_of
 from discreet.exact.given_paths import given_path
 
 __all__ = ["app", "main"]
@@ -56,6 +58,10 @@ Formulas = Annotated[
     str, typer.Option(metavar="escape|keep", help="What to do with labels in CSV files that spreadsheets read as formulas.")
 ]
 WithoutSource = Annotated[bool, typer.Option("--without-source", help="Do not open the source.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter of the plan."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -112,7 +118,13 @@ def init(
 
 
 @app.command(epilog="Example: discreet check plan.toml")
-def check(plan: PlanArgument, *, without_source: WithoutSource = False, as_json: AsJson = False) -> None:
+def check(
+    plan: PlanArgument,
+    settings: Settings = None,
+    *,
+    without_source: WithoutSource = False,
+    as_json: AsJson = False,
+) -> None:
     """Check a plan and report what is wrong. Spends nothing, writes nothing.
 
     Reads the header of the source and, under replace-one, compares its number of rows and its published totals, which are
@@ -121,12 +133,13 @@ def check(plan: PlanArgument, *, without_source: WithoutSource = False, as_json:
     from discreet.cli.planning import checked_plan
 
     with exits(str if as_json else on_terminal):
-        write(checked_plan(plan, without_source=without_source), as_json=as_json)
+        write(checked_plan(plan, settings_of(settings), without_source=without_source), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet inspect plan.toml")
 def inspect(
     plan: PlanArgument,
+    settings: Settings = None,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the first look at a data set.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Refused: what it shows is confidential.", hidden=True)] = False,
@@ -139,7 +152,7 @@ def inspect(
     from discreet.cli.inspecting import inspected_plan
 
     with exits():
-        write(inspected_plan(plan, yes=yes, as_json=as_json), as_json=False)
+        write(inspected_plan(plan, settings_of(settings), yes=yes, as_json=as_json), as_json=False)
 
 
 @app.command(epilog="Example: discreet quote plan.toml --html planner.html")
@@ -149,6 +162,7 @@ def quote(
         str | None,
         typer.Option("--html", metavar="FILE", help="Write a page with sliders for spends, n, p and totals instead."),
     ] = None,
+    settings: Settings = None,
     *,
     without_source: WithoutSource = False,
     as_json: AsJson = False,
@@ -161,17 +175,19 @@ def quote(
     from discreet.cli.planning import planner_page, quoted_plan
 
     with exits():
+        given = settings_of(settings)
         if html is None:
-            told = quoted_plan(plan, without_source=without_source)
+            answer = quoted_plan(plan, given, without_source=without_source)
         else:
-            told = planner_page(plan, given_path(html, "--html"), without_source=without_source)
-        write(told, as_json=as_json)
+            answer = planner_page(plan, given_path(html, "--html"), given, without_source=without_source)
+        write(answer, as_json=as_json)
 
 
 @app.command(epilog='Example: discreet explain plan.toml --release "wages by state"')
 def explain(
     plan: PlanArgument,
     release: Annotated[str | None, typer.Option(metavar="NAME", help="Only this release.")] = None,
+    settings: Settings = None,
     *,
     without_source: WithoutSource = False,
     as_json: AsJson = False,
@@ -183,13 +199,14 @@ def explain(
     from discreet.cli.explaining import explained_plan
 
     with exits():
-        write(explained_plan(plan, release, without_source=without_source), as_json=as_json)
+        write(explained_plan(plan, release, settings_of(settings), without_source=without_source), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet audit plan.toml --runs 100000")
 def audit(
     plan: PlanArgument,
     runs: Annotated[int, typer.Option(metavar="N", help="How often the noise is drawn for each data set.")] = 1_000_000,
+    settings: Settings = None,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -200,7 +217,7 @@ def audit(
     from discreet.cli.auditing import audit_plan
 
     with exits():
-        audit_plan(plan, runs, as_json=as_json)
+        audit_plan(plan, runs, settings_of(settings), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet release plan.toml --out results. The same again is free; a new run needs --as NAME.")
@@ -208,6 +225,7 @@ def release(
     plan: PlanArgument,
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder for the results.")],
     name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="A name for a repeated run.")] = None,
+    settings: Settings = None,
     *,
     memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="The memory that the driver may use, such as 500MB.")
@@ -230,7 +248,8 @@ def release(
         from discreet.engines.resources import Limits
 
         limits = Limits(memory, threads, spill)
-        release_plan(plan, given_path(out, "--out"), name, limits, artist, formulas=formulas, as_json=as_json)
+        folder, given = given_path(out, "--out"), settings_of(settings)
+        release_plan(plan, folder, name, limits, artist, given=given, formulas=formulas, as_json=as_json)
 
 
 @app.command(epilog="Example: discreet report results")
@@ -287,6 +306,7 @@ def effective(  # noqa: PLR0917 (options have names)
         str | None, typer.Option(help="The exact totals: rows, totals, occupied, margins, or margins:K.")
     ] = None,
     plan: Annotated[Path | None, typer.Option(help="A plan file: the totals in its [invariants] are exact.")] = None,
+    settings: Settings = None,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -295,7 +315,9 @@ def effective(  # noqa: PLR0917 (options have names)
 
     with exits():
         write(
-            effective_guarantee(rho=rho, epsilon=epsilon, mu=mu, delta=delta, invariant=invariant, plan=plan),
+            effective_guarantee(
+                rho=rho, epsilon=epsilon, mu=mu, delta=delta, invariant=invariant, plan=plan, given=settings_of(settings)
+            ),
             as_json=as_json,
         )
 

@@ -13,7 +13,7 @@ from discreet.cli.output import Answer
 from discreet.engines import NO_LIMITS, Limits, Progress
 from discreet.engines.absent import AbsentSource
 from discreet.engines.sources import is_absent
-from discreet.errors import ArgumentError, BudgetExceeded, SourceError
+from discreet.errors import ArgumentError, BudgetExceeded, SourceError, without_secrets
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
@@ -144,14 +144,14 @@ def standing(plan: PlanFile) -> Standing:
         return Standing(head, ledger.remaining(plan.dataset), reserved, given_back, declared=True, inspected=inspected)
 
 
-def checked_plan(path: Path, *, without_source: bool = False) -> Answer:
+def checked_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
     """The meaning of a plan, after every check has passed.
 
     Raises:
         DiscreetError: whatever `discreet release` would refuse before it spends; without the source, as far as that can be
             known.
     """
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     seen = review(plan, without_source=True) if without_source else Review(plan)
     try:
         with seen.session() as session:
@@ -174,7 +174,7 @@ def checked_plan(path: Path, *, without_source: bool = False) -> Answer:
     facts = {
         "plan": str(path),
         "dataset": plan.dataset,
-        "source": plan.source,
+        "source": without_secrets(plan.source),
         "ledger": str(plan.ledger),
         "neighbours": plan.neighbours.to_json(),
         "invariants": [] if plan.invariants is None else plan.invariants.to_json(),
@@ -183,17 +183,18 @@ def checked_plan(path: Path, *, without_source: bool = False) -> Answer:
         "remaining": [text(value) for value in now.remaining],
         "releases": [release_facts(name, quote) for name, quote in quotes.items()],
         "notes": notes,
+        **({"parameters": dict(plan.parameters)} if plan.parameters else {}),
     }
     return Answer(lines, facts)
 
 
-def quoted_plan(path: Path, *, without_source: bool = False) -> Answer:
+def quoted_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
     """The costs of the releases of a plan, and their expected errors.
 
     Raises:
         DiscreetError: as `checked_plan`.
     """
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     seen = review(plan, without_source=without_source)
     quotes, now = quote_all(seen)
     notes = [*seen.remarks, *_notes(plan, quotes, now)]
@@ -216,7 +217,7 @@ def quoted_plan(path: Path, *, without_source: bool = False) -> Answer:
     return Answer(lines, facts)
 
 
-def planner_page(path: Path, out: Path, *, without_source: bool = False) -> Answer:
+def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
     """Writes the planner of a plan to `out`: its quotes, with sliders.
 
     Raises:
@@ -226,7 +227,7 @@ def planner_page(path: Path, out: Path, *, without_source: bool = False) -> Answ
 
     if stands(out, "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is not a regular file, and the page would replace it; choose another path")
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     seen = review(plan, without_source=without_source)
     with seen.session() as session:
         quotes, now = _quotes(seen.plan, session)
