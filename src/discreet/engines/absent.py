@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
+from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Header
 from discreet.errors import SourceError
@@ -19,9 +20,15 @@ _EXPECTED = ColumnType("text", "a column that was not compared")  # text can hol
 
 
 class AbsentSource:
-    """An engine over no source: its header fits the schema, and every reading is refused."""
+    """An engine over no source: its header fits the schema, and every reading is refused.
 
-    def __init__(self, schema: Schema) -> None:
+    Args:
+        schema: the declared columns.
+        form: the format of the CSV files that are elsewhere; None for any other source.
+    """
+
+    def __init__(self, schema: Schema, form: CsvFormat | None = None) -> None:
+        self.format = form
         self._header = dict.fromkeys(schema.columns, _EXPECTED)
 
     @property
