@@ -15,6 +15,7 @@ from discreet.engines import open_source
 from discreet.engines.absent import AbsentSource
 from discreet.engines.sources import is_absent
 from discreet.planfile import load_plan
+from discreet.session import session as session_module
 
 from .commands import done, edit, refused
 
@@ -50,7 +51,7 @@ def test_a_check_has_to_be_told_that_the_source_is_not_here(board: Path) -> None
 
 def test_a_source_that_is_here_is_not_opened_without_need(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_source = {command[0]: done(*command) for command in QUOTES}
-    monkeypatch.setattr("discreet.session.session.open_source", fail_unless_absent)
+    monkeypatch.setattr(session_module, "open_source", fail_unless_absent)
     for command in (["check", "plan.toml"], *QUOTES):
         assert UNOPENED in done(*command, "--without-source").splitlines()
     assert NOTE not in "".join(with_source.values())
