@@ -172,4 +172,4 @@ def test_a_limit_of_address_space_ends_no_release(tmp_path):
     ]
     assert "<table" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     with Ledger.open(tmp_path / "budget.db") as ledger:
-        assert [entry.kind for entry in ledger.entries("acs12")] == ["dataset", "reserve", "commit"]
+        assert [entry.kind for entry in ledger.entries("acs12")] == ["dataset", "reserve", "reading", "drawing", "commit"]
