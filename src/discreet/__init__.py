@@ -13,6 +13,8 @@ from discreet._moved import keep_old_names as _keep_old_names
 from discreet._version import __version__
 
 if _typing.TYPE_CHECKING:
+    from discreet.approvals.demand import Demand
+    from discreet.approvals.signing import Approval, approve
     from discreet.domain.groups import bins
     from discreet.domain.imputation import Normal, Uniform, Weights
     from discreet.domain.neighbours import AddRemove, ReplaceOne
@@ -24,6 +26,7 @@ if _typing.TYPE_CHECKING:
         DiscreetError,
         InternalError,
         LedgerError,
+        NotApproved,
         PlanError,
         ReleaseFailed,
         SchemaError,
@@ -52,12 +55,14 @@ __all__ = [
     "RDP",
     "ZCDP",
     "AddRemove",
+    "Approval",
     "ApproxDP",
     "ArgumentError",
     "BudgetExceeded",
     "Category",
     "DatabaseTable",
     "Date",
+    "Demand",
     "DiscreetError",
     "Guarantee",
     "Impossible",
@@ -68,6 +73,7 @@ __all__ = [
     "LinearInvariant",
     "Margins",
     "Normal",
+    "NotApproved",
     "Number",
     "Occupied",
     "Plan",
@@ -85,6 +91,7 @@ __all__ = [
     "Uniform",
     "Weights",
     "__version__",
+    "approve",
     "bins",
     "consistent",
     "correlation",
@@ -103,6 +110,11 @@ __all__ = [
 
 # Where the public names are. Each is loaded when it is first used, so that commands begin at once.
 _HOMES = {
+    "discreet.approvals.demand": ("Demand",),
+    "discreet.approvals.signing": (
+        "Approval",
+        "approve",
+    ),
     "discreet.engines": (
         "DatabaseTable",
         "Limits",
@@ -113,6 +125,7 @@ _HOMES = {
         "DiscreetError",
         "InternalError",
         "LedgerError",
+        "NotApproved",
         "PlanError",
         "ReleaseFailed",
         "SchemaError",

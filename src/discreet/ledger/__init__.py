@@ -7,12 +7,15 @@ puts these together as `Ledger`.
 
 * `amounts`: Exact amounts in the coordinates in which a measure adds: their texts, their rules, and sums that are
   fast to check
+* `board`: Who must sign in a ledger before anything is charged: seen, and changed
+* `consents`: Which signatures a ledger demands, and whether an entry has them
 * `declarations`: What of a declaration is fixed by the first entry of a data set, and how the rest of it changes
 * `formats`: The tables of a ledger file, version by version, and the statements that lead from one to the next
 * `one_file`: The rules for the file of a ledger: one regular file with one name, its journal next to it, for its owner alone
 """
 
 from discreet.ledger.account import Ledger
+from discreet.ledger.consents import Demanded
 from discreet.ledger.records import (
     Entry,
     Identity,
@@ -25,6 +28,7 @@ from discreet.ledger.records import (
 )
 
 __all__ = [
+    "Demanded",
     "Entry",
     "Identity",
     "Ledger",

@@ -8,8 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from discreet.approvals.demand import Demand
 from discreet.errors import ArgumentError, LedgerError, did_you_mean
 from discreet.ledger.amounts import Amounts
+from discreet.ledger.board import Board
 from discreet.ledger.book import Account, Book, Standing, account_of, number_of, standing
 from discreet.ledger.drafts import beginning, concluding, keyed_hash
 from discreet.ledger.reading import find_damage, read, stored_release
@@ -25,7 +27,7 @@ from discreet.ledger.records import (
     require_publication,
     require_reservation,
 )
-from discreet.ledger.rules import require_room, require_totals_owed, same_identity
+from discreet.ledger.rules import require_room, require_signed, require_totals_owed, same_identity
 from discreet.ledger.store import Store, Transaction
 
 __all__ = ["Ledger"]
@@ -96,30 +98,33 @@ class Ledger:
         with self._reading() as (book, _):
             same_identity(book, identity)
 
-    def publish(self, identity: Identity, publication: Publication) -> int:
+    def publish(self, identity: Identity, publication: Publication, demand: Demand | None = None) -> int:
         """An attempt to publish the exact totals of a new data set has begun, durably; gives its sequence number.
 
         It costs nothing, freezes `identity` as the first reservation would, and is concluded by `commit` or `fail`. It may
         be begun again until one is committed, and nothing can be reserved before.
 
         Raises:
-            LedgerError: another identity, one that lists no invariants, totals that are published already, or a ledger
-                that cannot be used.
+            LedgerError: another identity, one that lists no invariants, totals that are published already, signatures that
+                are missing (`NotApproved`), or a ledger that cannot be used.
             ArgumentError: an unusable name or text.
         """
         require_identity(identity)
         require_publication(publication)
-        (number,) = self._begin(identity, (publication,), lambda book: require_totals_owed(book, identity))
+        (number,) = self._begin(identity, (publication,), lambda book: require_totals_owed(book, identity), demand)
         return number
 
-    def reserve(self, identity: Identity, reservations: Sequence[Reservation]) -> tuple[int, ...]:
+    def reserve(
+        self, identity: Identity, reservations: Sequence[Reservation], demand: Demand | None = None
+    ) -> tuple[int, ...]:
         """All charges are spent, durably, and their sequence numbers returned; or none is, and an error raised.
 
         The first reservation of a data set freezes its `identity`. Amounts are compared as exact rationals, coordinate
-        by coordinate: equal to what remains is accepted.
+        by coordinate: equal to what remains is accepted. A `demand` for signatures holds for the data set from now on.
 
         Raises:
             BudgetExceeded: the sum of the charges is above what remains.
+            NotApproved: signatures that are demanded are missing, or the ledger has another demand.
             LedgerError: another identity, a name that is used, exact totals that are declared and not published yet, or
                 a ledger that cannot be used.
             ArgumentError: a charge of zero, negative, or of another number of coordinates; an unusable name or text.
@@ -130,12 +135,21 @@ class Ledger:
             raise ArgumentError("reservations=(): at least one release must be asked for")
         for reservation in asked:
             require_reservation(reservation, len(identity.budget))
-        return self._begin(identity, asked, lambda book: require_room(book, identity, asked))
+        return self._begin(identity, asked, lambda book: require_room(book, identity, asked), demand)
 
     def _begin(
-        self, identity: Identity, asked: Sequence[Publication | Reservation], require: Callable[[Book], None]
+        self,
+        identity: Identity,
+        asked: Sequence[Publication | Reservation],
+        fits: Callable[[Book], None],
+        demand: Demand | None,
     ) -> tuple[int, ...]:
-        """All attempts have begun, in one transaction, unless `require` raises; gives their sequence numbers."""
+        """All attempts have begun, in one transaction, unless they are refused; gives their sequence numbers."""
+
+        def require(book: Book) -> None:
+            fits(book)
+            require_signed(book, identity, asked, demand)
+
         if not self._store.exists():
             with self._reading() as (book, _):
                 require(book)  # a refusal creates no file
@@ -144,7 +158,7 @@ class Ledger:
         try:
             with self._writing() as (book, transaction):
                 require(book)
-                entries = beginning(book, identity, asked)
+                entries = beginning(book, identity, asked, demand)
                 key = transaction.key()
                 for entry, source in entries:
                     mac = None if source is None else keyed_hash(key, entry.dataset, entry.name, source)
@@ -308,6 +322,11 @@ class Ledger:
         with self._reading() as (book, _):
             return book.sequence
 
+    @property
+    def board(self) -> Board:
+        """Who must sign before anything is charged."""
+        return Board(self._store, self._reading, self._writing)
+
     def contains(self, sequence: int, digest: str) -> bool:
         """True if entry `sequence` has this digest: False for a release that shows a ledger newer than this copy."""
         with self._reading() as (book, transaction):
@@ -326,7 +345,7 @@ class Ledger:
                 return Verification(0, "", ())
             self._book, book = None, Book("")  # never two books in memory
             try:
-                book.digest = transaction.head()[0]
+                book.digest = book.genesis = transaction.head()[0]
                 read(book, transaction, self._seen)
                 self._book = book
                 broken, problem = find_damage(book, transaction)

@@ -10,15 +10,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from discreet.approvals.demand import Demand
+from discreet.approvals.signing import Consent
+from discreet.exact.names import one_form
 from discreet.ledger.book import Book, Standing, account_of, dataset_details
+from discreet.ledger.consents import consent_text, demand_details, demands_with
 from discreet.ledger.declarations import amendment
 from discreet.ledger.records import Entry, Identity, Publication, Reservation, entry_body, entry_digest
 
-__all__ = ["beginning", "concluding", "keyed_hash", "sha256"]
+__all__ = ["beginning", "concluding", "demanding", "keyed_hash", "sha256"]
 
 
 def beginning(
-    book: Book, identity: Identity, asked: Sequence[Publication | Reservation]
+    book: Book, identity: Identity, asked: Sequence[Publication | Reservation], demand: Demand | None = None
 ) -> tuple[tuple[Entry, bytes | str | None], ...]:
     """The entries that begin the requested attempts, each with its snapshot, after one that declares or amends."""
     drafts: list[tuple[Entry, bytes | str | None]] = []
@@ -28,11 +32,14 @@ def beginning(
         drafts.append((_draft(dataset, "dataset", details=dataset_details(identity)), None))
     elif changed := amendment(account.declared, identity.declaration):
         drafts.append((_draft(dataset, "amend", details=changed), None))
+    if demand is not None and one_form(dataset) not in book.demands:
+        drafts.append((_draft(one_form(dataset), "demand", details=demand_details(demand, None, None)), None))
+    demands = demands_with(book.demands, dataset, demand)
     for one in asked:
         draft = replace(_draft(dataset, "publish", details=one.details), name=one.name, plan_digest=one.plan_digest)
         if isinstance(one, Reservation):
             draft = replace(draft, kind="reserve", charge=one.charge, used_digest=one.used_digest)
-        drafts.append((draft, one.snapshot))
+        drafts.append((replace(draft, approvals=consent_text(demands, one.consent)), one.snapshot))
     sequence, previous = book.sequence, book.digest
     chained = []
     for draft, snapshot in drafts:
@@ -40,6 +47,13 @@ def beginning(
         sequence, previous = entry.sequence, entry.digest
         chained.append((entry, snapshot))
     return tuple(chained)
+
+
+def demanding(book: Book, dataset: str, demand: Demand, consent: Consent | None) -> Entry:
+    """The entry that makes a demand."""
+    scope = one_form(dataset)
+    details = demand_details(demand, consent, book.demands.get(scope))
+    return _chain(_draft(scope, "demand", details=details), book.sequence, book.digest)
 
 
 def concluding(book: Book, standing: Standing, kind: str, payload: bytes | None) -> Entry:

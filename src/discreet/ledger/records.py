@@ -9,6 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
+from discreet.approvals.signing import Consent
 from discreet.errors import ArgumentError
 from discreet.ledger.amounts import Amounts, amounts_from, amounts_text, require_amounts, shown
 
@@ -29,6 +30,7 @@ __all__ = [
     "require_identity",
     "require_publication",
     "require_reservation",
+    "require_text",
 ]
 
 _MAX_NAME = 500
@@ -63,6 +65,7 @@ class Reservation:
         snapshot: an opaque text about the source. Only a keyed hash is kept, under a key that stays in the file.
         details: canonical JSON with noise laws, scales and sensitivities. Opaque.
         used_digest: the digest of the plan restricted to the columns that it uses, by which the release is recognised.
+        consent: what must be signed where signatures are demanded, and the signatures.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Reservation:
     snapshot: bytes | str = field(repr=False)
     details: str = "{}"
     used_digest: str = ""
+    consent: Consent | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +86,14 @@ class Publication:
         plan_digest: the digest of what will be computed.
         snapshot: an opaque text about the source, kept as the snapshot of a `Reservation` is.
         details: canonical JSON. Opaque.
+        consent: what must be signed where signatures are demanded, and the signatures.
     """
 
     name: str
     plan_digest: str
     snapshot: bytes | str = field(repr=False)
     details: str = "{}"
+    consent: Consent | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,7 @@ class Entry:
     Attributes:
         sequence: 1, 2, 3, … over all data sets of the file, without gaps.
         dataset: the name of the data set.
-        kind: "dataset", "amend", "publish", "reserve", "commit" or "fail".
+        kind: "dataset", "amend", "demand", "publish", "reserve", "commit" or "fail".
         time: UTC, for people.
         user: the name of the user who wrote the entry, for people.
         nonce: random, so that the same entry written again after a rollback has another digest.
@@ -123,6 +129,7 @@ class Entry:
         payload_digest: SHA-256 of the release bytes of a "commit", else empty.
         digest: SHA-256 of the digest of the entry before and of everything else (`entry_digest`, `entry_body`).
         used_digest: of a "reserve", the digest of the plan restricted to the columns that it uses.
+        approvals: of a "reserve" or "publish", what was signed and the signatures, where signatures are demanded.
     """
 
     sequence: int
@@ -139,6 +146,7 @@ class Entry:
     payload_digest: str = ""
     digest: str = ""
     used_digest: str = ""
+    approvals: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,58 @@
+"""Signatures of statements, made and checked. Ed25519 signs the text itself; equal texts have equal signatures."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from discreet.approvals.keys import PublicKey, load_private_key
+from discreet.approvals.statements import Statement, document
+from discreet.exact.given_paths import given_path
+
+__all__ = ["Approval", "Consent", "approve", "is_signed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A signature of a statement by the owner of a key. It is not checked by being made: `is_signed` does that."""
+
+    statement: Statement
+    key: PublicKey
+    signature: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What is to be done, as it must be signed, and the approvals that were given."""
+
+    statement: Statement
+    approvals: tuple[Approval, ...] = ()
+
+
+def is_signed(text: str, key: PublicKey, signature: bytes) -> bool:
+    """True if the owner of the key has signed exactly this text."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        Ed25519PublicKey.from_public_bytes(key.raw).verify(signature, text.encode("ascii"))
+    except InvalidSignature:
+        return False
+    return True
+
+
+def approve(statement: Statement, key: str | Path, *, ask: Callable[[str], str] = getpass.getpass) -> Approval:
+    """The statement is signed with the key of a file: look at what it says first.
+
+    Args:
+        statement: from `Session.statement`.
+        key: an Ed25519 private key in the format of OpenSSH, which nobody else can read.
+        ask: gives the passphrase of a key that has one; the terminal asks for it.
+
+    Raises:
+        ArgumentError: the key cannot be used.
+    """
+    private, public = load_private_key(given_path(key, "key").expanduser(), ask)
+    return Approval(statement, public, private.sign(document(statement).encode("ascii")))
