@@ -14,7 +14,7 @@ from discreet.approvals.statements import Statement, difference, document
 from discreet.errors import ArgumentError, NotApproved, printed
 from discreet.exact.given_paths import given_path
 
-__all__ = ["Demand", "Signatures", "demand_from", "is_met", "require_met", "signed_by"]
+__all__ = ["Demand", "Signatures", "demand_from", "is_met", "missing_words", "require_met", "signed_by"]
 
 _MOST_KEYS = 100
 
@@ -101,19 +101,23 @@ def require_met(demand: Demand, statement: Statement, approvals: Iterable[Approv
     Raises:
         NotApproved: otherwise; the message says who is missing, and who has signed something else.
     """
-    text, given = document(statement), tuple(approvals)
-    signed = signed_by(demand, text, [(one.key, one.signature) for one in given])
-    if len(signed) >= demand.signatures:
-        return
-    missing = [key for key in demand.keys if key not in signed]
-    listed = ", ".join(map(str, missing))
-    few = demand.signatures - len(signed)
-    raise NotApproved(
-        f"{what}: is approved by {len(signed)} of {len(demand.keys)} keys, and {demand.signatures} "
-        f"{'is' if demand.signatures == 1 else 'are'} demanded; nothing was spent. "
-        f"Missing: {'' if few == len(missing) else f'{few} of '}{listed}{_otherwise(missing, statement, given)}. "
-        "`discreet approve` signs"
-    )
+    given = tuple(approvals)
+    signatures = [(one.key, one.signature) for one in given]
+    if not is_met(demand, document(statement), signatures):
+        raise NotApproved(
+            f"{what}: {missing_words(demand, statement, given)}; nothing was spent. `discreet approve` signs it"
+        )
+
+
+def missing_words(demand: Demand, statement: Statement, given: Sequence[Approval]) -> str:
+    """How many have signed the statement, who has not, and who has signed something else."""
+    signed = signed_by(demand, document(statement), [(one.key, one.signature) for one in given])
+    words = f"approved by {len(signed)} of {len(demand.keys)} keys, and {demand.signatures} must approve"
+    few, missing = demand.signatures - len(signed), [key for key in demand.keys if key not in signed]
+    if few <= 0:
+        return words
+    who = ", ".join(map(str, missing))
+    return f"{words}; missing {'' if few == len(missing) else f'{few} of '}{who}{_otherwise(missing, statement, given)}"
 
 
 def _otherwise(missing: Sequence[PublicKey], statement: Statement, given: Sequence[Approval]) -> str:

@@ -17,12 +17,17 @@ from discreet.exact.canonical import canonical
 from discreet.exact.files import make_folder, replace_file
 from discreet.exact.given_paths import content_of, reason, shown_path
 
-__all__ = ["SUFFIX", "approvals_in", "approvals_of", "read_approval", "write_approval"]
+__all__ = ["SUFFIX", "approvals_folder", "approvals_in", "approvals_of", "read_approval", "write_approval"]
 
 SUFFIX = ".approval"
 _FORMAT = "discreet approval"
 _MOST_BYTES = 100_000
 _MOST_FILES = 1000
+
+
+def approvals_folder(path: Path) -> Path:
+    """The folder next to a plan or a ledger in which approvals wait."""
+    return path.with_name(path.stem + ".approvals")
 
 
 def write_approval(approval: Approval, folder: Path) -> Path:

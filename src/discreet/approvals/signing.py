@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import getpass
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from discreet.approvals.keys import PublicKey, load_private_key
 from discreet.approvals.statements import Statement, document
+from discreet.errors import ArgumentError
 from discreet.exact.given_paths import given_path
 
-__all__ = ["Approval", "Consent", "approve", "is_signed"]
+__all__ = ["Approval", "Consent", "approve", "ask_on_terminal", "is_signed", "signer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,31 @@ def is_signed(text: str, key: PublicKey, signature: bytes) -> bool:
     return True
 
 
-def approve(statement: Statement, key: str | Path, *, ask: Callable[[str], str] = getpass.getpass) -> Approval:
+def ask_on_terminal(question: str) -> str:
+    """The passphrase that somebody types; it is not shown.
+
+    Raises:
+        ArgumentError: nobody is there to type it.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", getpass.GetPassWarning)  # it would be shown, or read from a pipe
+            return getpass.getpass(question)
+    except (getpass.GetPassWarning, EOFError, OSError):
+        raise ArgumentError("key: has a passphrase, and there is no terminal to type it; run the command in one") from None
+
+
+def signer(key: str | Path, ask: Callable[[str], str] = ask_on_terminal) -> Callable[[Statement], Approval]:
+    """A function that signs statements with the key of a file, whose passphrase is asked once.
+
+    Raises:
+        ArgumentError: the key cannot be used.
+    """
+    private, public = load_private_key(given_path(key, "key").expanduser(), ask)
+    return lambda statement: Approval(statement, public, private.sign(document(statement).encode("ascii")))
+
+
+def approve(statement: Statement, key: str | Path, *, ask: Callable[[str], str] = ask_on_terminal) -> Approval:
     """The statement is signed with the key of a file: look at what it says first.
 
     Args:
@@ -54,5 +80,4 @@ def approve(statement: Statement, key: str | Path, *, ask: Callable[[str], str] 
     Raises:
         ArgumentError: the key cannot be used.
     """
-    private, public = load_private_key(given_path(key, "key").expanduser(), ask)
-    return Approval(statement, public, private.sign(document(statement).encode("ascii")))
+    return signer(key, ask)(statement)

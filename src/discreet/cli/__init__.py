@@ -3,6 +3,7 @@
 Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code says
 what it means for the budget (`exits`).
 
+* `approving`: `discreet approve` and `discreet ledger demand`: signatures that a plan or a ledger demands
 * `auditing`: `discreet audit`: the releases of a plan, attacked by running their noise on data sets that the audit
   makes itself
 * `converting`: `discreet convert`: one guarantee in the words of another
@@ -54,6 +55,10 @@ FolderArgument = Annotated[str, typer.Argument(metavar="DIR", help="A folder wit
 Formulas = Annotated[
     str, typer.Option(metavar="escape|keep", help="What to do with labels in CSV files that spreadsheets read as formulas.")
 ]
+KeyOption = Annotated[
+    str | None, typer.Option("--key", metavar="FILE", help="Sign with this private key (Ed25519, in the format of OpenSSH).")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Sign without asking: you have read what is signed.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -201,6 +206,30 @@ def release(
         release_plan(plan, given_path(out, "--out"), name, limits, artist, formulas=formulas, as_json=as_json)
 
 
+@app.command(epilog="Example: discreet approve plan.toml --key ~/.ssh/id_ed25519. Without --key it signs nothing.")
+def approve(
+    plan: PlanArgument,
+    key: KeyOption = None,
+    release: Annotated[str | None, typer.Option(metavar="NAME", help="Only this release.")] = None,
+    name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="The name of a repeated run.")] = None,
+    ledger: Annotated[
+        str | None, typer.Option("--ledger", metavar="DIGEST", help="The first digest of the ledger, where it is not here.")
+    ] = None,
+    *,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Sign the releases of a plan, after showing in words what is signed. Reads no source, spends nothing.
+
+    The signatures are files in a folder next to the plan, PLAN.approvals, where `release` looks for them.
+    """
+    from discreet.cli.approving import approve_plan
+
+    with exits():
+        where = None if key is None else given_path(key, "--key")
+        approve_plan(plan, where, release=release, name=name, ledger=ledger, yes=yes, as_json=as_json)
+
+
 @app.command(epilog="Example: discreet report results")
 def report(folder: FolderArgument, *, as_json: AsJson = False) -> None:
     """Write report.html again, next to each release.json in DIR."""
@@ -299,6 +328,26 @@ def ledger_verify(
 
     with exits():
         write(verified_ledger(file, None if releases is None else given_path(releases, "--releases")), as_json=as_json)
+
+
+@_ledger.command("demand", epilog="Example: discreet ledger demand budget.db --signatures 2 --keys board.pub")
+def ledger_demand(
+    file: LedgerArgument,
+    signatures: Annotated[int, typer.Option(metavar="K", help="How many different keys must sign; 0 for none.")],
+    keys: Annotated[str | None, typer.Option(metavar="FILE", help="The public keys, one in each line.")] = None,
+    dataset: Annotated[str, typer.Option(metavar="NAME", help="Only for this data set.")] = "",
+    key: KeyOption = None,
+    *,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Demand that releases are approved. A demand is changed only with the signatures that it demands: sign with --key."""
+    from discreet.cli.approving import change_demand
+
+    with exits():
+        listed = None if keys is None else given_path(keys, "--keys")
+        where = None if key is None else given_path(key, "--key")
+        change_demand(file, signatures, listed, dataset, where, yes=yes, as_json=as_json)
 
 
 @_ledger.command("export", epilog="Example: discreet ledger export budget.db")

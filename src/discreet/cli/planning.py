@@ -8,6 +8,7 @@ from fractions import Fraction
 from operator import add
 from pathlib import Path
 
+from discreet.approvals.files import approvals_folder
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.engines import NO_LIMITS, Limits, Progress
@@ -71,6 +72,8 @@ def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None
         report_delta=plan.report_delta,
         limits=limits,
         progress=progress,
+        demand=plan.demand,
+        approvals=approvals_folder(plan.path),
     )
 
 

@@ -13,6 +13,7 @@ from discreet.errors import ArgumentError, LedgerError, did_you_mean
 from discreet.ledger.amounts import Amounts
 from discreet.ledger.board import Board
 from discreet.ledger.book import Account, Book, Standing, account_of, number_of, standing
+from discreet.ledger.consents import count_signatures
 from discreet.ledger.drafts import beginning, concluding, keyed_hash
 from discreet.ledger.reading import find_damage, read, stored_release
 from discreet.ledger.records import (
@@ -27,7 +28,7 @@ from discreet.ledger.records import (
     require_publication,
     require_reservation,
 )
-from discreet.ledger.rules import require_room, require_signed, require_totals_owed, same_identity
+from discreet.ledger.rules import require_publishable, require_room, require_totals_owed, same_identity
 from discreet.ledger.store import Store, Transaction
 
 __all__ = ["Ledger"]
@@ -111,7 +112,9 @@ class Ledger:
         """
         require_identity(identity)
         require_publication(publication)
-        (number,) = self._begin(identity, (publication,), lambda book: require_totals_owed(book, identity), demand)
+        (number,) = self._begin(
+            identity, (publication,), demand, lambda book: require_publishable(book, identity, publication, demand)
+        )
         return number
 
     def reserve(
@@ -135,21 +138,16 @@ class Ledger:
             raise ArgumentError("reservations=(): at least one release must be asked for")
         for reservation in asked:
             require_reservation(reservation, len(identity.budget))
-        return self._begin(identity, asked, lambda book: require_room(book, identity, asked), demand)
+        return self._begin(identity, asked, demand, lambda book: require_room(book, identity, asked, demand))
 
     def _begin(
         self,
         identity: Identity,
         asked: Sequence[Publication | Reservation],
-        fits: Callable[[Book], None],
         demand: Demand | None,
+        require: Callable[[Book], None],
     ) -> tuple[int, ...]:
         """All attempts have begun, in one transaction, unless they are refused; gives their sequence numbers."""
-
-        def require(book: Book) -> None:
-            fits(book)
-            require_signed(book, identity, asked, demand)
-
         if not self._store.exists():
             with self._reading() as (book, _):
                 require(book)  # a refusal creates no file
@@ -352,7 +350,8 @@ class Ledger:
             except ValueError as error:
                 broken, problem = book.sequence + 1, str(error)
             spent = tuple((name, account.spent) for name, account in book.accounts.items())
-            return Verification(book.sequence, book.digest, spent, broken, problem or transaction.integrity())
+            signed = count_signatures(book.approved)
+            return Verification(book.sequence, book.digest, spent, broken, problem or transaction.integrity(), signed)
 
     def _account(self, book: Book, dataset: str) -> Account:
         account = account_of(book, dataset)

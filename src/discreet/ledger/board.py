@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from discreet.approvals.demand import Demand
-from discreet.approvals.signing import Approval
+from discreet.approvals.signing import Approval, Consent
 from discreet.approvals.statements import ChangeStatement
 from discreet.exact.names import one_form
-from discreet.ledger.book import Book
-from discreet.ledger.consents import Demanded, change_of
+from discreet.ledger.book import Book, account_of
+from discreet.ledger.consents import Demanded, change_of, demands_with, require_consent
 from discreet.ledger.drafts import demanding
 from discreet.ledger.rules import require_change
 from discreet.ledger.store import Store, Transaction
@@ -50,6 +50,22 @@ class Board:
         """What was signed for a reservation or publication, with the signatures; empty if nothing was."""
         with self.reading() as (book, _):
             return book.approved.get(sequence, "")
+
+    def reserved(self, dataset: str, name: str) -> int:
+        """The number of the reservation of a release; 0 for none."""
+        with self.reading() as (book, _):
+            account = account_of(book, dataset)
+            return 0 if account is None else account.releases.get(name, 0)
+
+    def require(self, dataset: str, demand: Demand | None, asked: Sequence[tuple[str, Consent]]) -> None:
+        """Checks that releases, given by name, have the signatures that are demanded for a data set.
+
+        Raises:
+            NotApproved: they have not.
+        """
+        with self.reading() as (book, _):
+            for name, consent in asked:
+                require_consent(demands_with(book.demands, dataset, demand), consent, f"release '{name}'")
 
     def change_of(self, dataset: str, demand: Demand) -> ChangeStatement:
         """What the keys that are demanded now must sign so that another demand takes their place."""

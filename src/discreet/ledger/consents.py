@@ -37,6 +37,7 @@ __all__ = [
     "change_of",
     "check_signatures",
     "consent_text",
+    "count_signatures",
     "demand_details",
     "demanded_after",
     "demands_on",
@@ -119,7 +120,8 @@ def consent_text(demands: tuple[Demand, ...], consent: Consent | None) -> str:
     text, given = document(consent.statement), [(one.key, one.signature) for one in consent.approvals]
     signed = {key for demand in demands for key in signed_by(demand, text, given)}
     pairs = [(key, signature) for key, signature in given if key in signed and is_signed(text, key, signature)]
-    signatures = {key.text: base64.b64encode(signature).decode() for key, signature in pairs}
+    names = {key: f"{key.text} {key.name}".strip() for demand in demands for key in demand.keys}
+    signatures = {names[key]: base64.b64encode(signature).decode() for key, signature in pairs}
     return canonical({"statement": text, "signatures": signatures})
 
 
@@ -207,6 +209,11 @@ def find_unsigned(approved: Mapping[int, str]) -> tuple[int, str]:
         except ValueError:
             return sequence, f"entry {sequence} has a signature that is not of what it approves"
     return 0, ""
+
+
+def count_signatures(approved: Mapping[int, str]) -> int:
+    """How many signatures entries hold."""
+    return sum(len(_read(written)[1]) for written in approved.values())
 
 
 def check_signatures(written: str) -> None:

@@ -159,6 +159,7 @@ class Verification:
         spent: (data set, total of its charges) for every data set, recomputed.
         broken: the sequence number of the first entry that is not sound; 0 when all are.
         problem: what is wrong; empty when nothing is.
+        approvals: how many signatures of approvals were checked.
     """
 
     entries: int
@@ -166,6 +167,7 @@ class Verification:
     spent: tuple[tuple[str, Amounts], ...]
     broken: int = 0
     problem: str = ""
+    approvals: int = 0
 
     @property
     def intact(self) -> bool:

@@ -17,7 +17,7 @@ from discreet.ledger.consents import Deed, change_of, demands_with, is_about, re
 from discreet.ledger.declarations import fixed_part, short
 from discreet.ledger.records import Identity, Publication, Reservation, canonical, require_text
 
-__all__ = ["require_change", "require_room", "require_signed", "require_totals_owed", "same_identity"]
+__all__ = ["require_change", "require_publishable", "require_room", "require_totals_owed", "same_identity"]
 
 _MOST = 6
 _DEPTH = 4
@@ -112,8 +112,8 @@ def _write_value(value: object) -> str:
     return "not there" if value is _ABSENT else short(value)
 
 
-def require_room(book: Book, identity: Identity, reservations: Sequence[Reservation]) -> None:
-    """All `reservations`, at least one, fit together: identity, names and the exact sum of their charges.
+def require_room(book: Book, identity: Identity, reservations: Sequence[Reservation], demand: Demand | None = None) -> None:
+    """All `reservations`, at least one, fit together: identity, names, the exact sum of their charges, and signatures.
 
     Equal to what remains is accepted; anything above, in any coordinate, is refused.
 
@@ -121,6 +121,7 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
         LedgerError: another identity, a name that is used, or exact totals that have to be published first.
         BudgetExceeded: the sum is above what remains.
         ArgumentError: the denominator of the new total would be absurdly long.
+        NotApproved: signatures are missing that the ledger or `demand` asks for.
     """
     account = _account(book, identity)
     if account.totals_owed:
@@ -139,9 +140,10 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
             f"charge: its denominator does not combine with what '{identity.dataset}' has spent; "
             "round the spend up to a decimal"
         )
+    _require_signed(book, identity, reservations, demand)
 
 
-def require_signed(
+def _require_signed(
     book: Book, identity: Identity, asked: Sequence[Publication | Reservation], demand: Demand | None
 ) -> None:
     """Everything that is asked for has the signatures that the ledger and `demand` ask for, and they say exactly that.
@@ -193,6 +195,16 @@ def _require_consents(
             remaining = tuple(left - paid for left, paid in zip(remaining, one.charge, strict=True))
         if one.consent is None or not is_about(one.consent.statement, deed):
             raise NotApproved(f"{what}: what was signed is not what is asked for; nothing was spent")
+
+
+def require_publishable(book: Book, identity: Identity, publication: Publication, demand: Demand | None) -> None:
+    """The exact totals of the data set may be published now: owed, and signed where that is demanded.
+
+    Raises:
+        LedgerError: otherwise.
+    """
+    require_totals_owed(book, identity)
+    _require_signed(book, identity, (publication,), demand)
 
 
 def require_totals_owed(book: Book, identity: Identity) -> None:

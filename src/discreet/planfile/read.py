@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import datasets
+from discreet.approvals.demand import Demand
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
@@ -23,6 +24,7 @@ from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import INTERVALS, Plan
 from discreet.plan.table import Table
+from discreet.planfile.approval import demand_of
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.statistics import statistic_of
@@ -60,6 +62,7 @@ class PlanFile:
     budget: Budget
     report_delta: Fraction
     orders: tuple[Order, ...]
+    demand: Demand | None = None
 
 
 def load_plan(path: str | Path) -> PlanFile:
@@ -75,7 +78,7 @@ def load_plan(path: str | Path) -> PlanFile:
 def plan_of(root: Node) -> PlanFile:
     """The plan of a TOML text, with paths relative to its file, which need not exist yet. Raises as `load_plan`."""
     place = root.file
-    parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
+    parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants"))
     known: Mapping[str, Keys] = {
         kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person",)) for kind in relations()
     }
@@ -97,6 +100,7 @@ def plan_of(root: Node) -> PlanFile:
         budget=budget,
         report_delta=report_delta,
         orders=_orders(parts, Table(schema, neighbours), budget),
+        demand=demand_of(parts["approval"], place.parent) if "approval" in parts else None,
     )
 
 

@@ -1,5 +1,6 @@
 """The only orchestrator: orders, exact totals first, reserve, run, commit.
 
+* `approving`: What must be signed before a release is charged
 * `folders`: The folders of large releases: checked before anything is spent, filled after the commit
 * `in_use`: Things that several threads use and one of them closes: the last user closes them
 * `loading`: The modules of a session, imported before another thread can fork in the middle of an import

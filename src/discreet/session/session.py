@@ -12,6 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.approvals.demand import Demand
+from discreet.approvals.statements import ReleaseStatement
 from discreet.domain.neighbours import Neighbours, is_relation
 from discreet.domain.schema import Schema
 from discreet.domain.words import one_line
@@ -26,6 +28,7 @@ from discreet.plan.table import Table
 from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, in_words, report_delta_of
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.releases.document import Release, RowEstimate
+from discreet.session.approving import Approvals, Approving, Declared, approved_content
 from discreet.session.folders import check_folders, drafts_for, give_back, put_in_place
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
@@ -48,8 +51,6 @@ if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.
     from discreet.ledger import Reservation
     from discreet.quotes.quote import Quote
-    from discreet.session.totals import ExactRequest
-    from discreet.totals.exact_totals import ExactTotals
     from discreet.totals.published import PublishedTotals
 
 __all__ = ["Order", "Session"]
@@ -73,6 +74,8 @@ class Session:
         report_delta: the δ at which ε is reported under ZCDP and GDP.
         limits: the resources of the machine that the driver may use. Not for a relation, which follows its own connection.
         progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.
+        demand: the signatures that releases of the data set need from the first reservation on, for good.
+        approvals: what has been signed, or the folder that has it.
 
     Raises:
         SourceError: the source does not fit the schema.
@@ -94,6 +97,8 @@ class Session:
         report_delta: Amount = "1e-9",
         limits: Limits = NO_LIMITS,
         progress: Progress | None = None,
+        demand: Demand | None = None,
+        approvals: Approvals = (),
     ) -> None:
         load_rooms()
         if not isinstance(schema, Schema):
@@ -115,6 +120,8 @@ class Session:
         except BaseException:
             self._engine.close()
             raise
+        self._declared = Declared(self._identity.dataset, schema, neighbours, self._invariants)
+        self._approving = Approving(self._declared, demand, approvals)
         self._in_use = InUse(self._engine, self._ledger)
 
     def __enter__(self) -> Session:
@@ -187,7 +194,8 @@ class Session:
             from discreet.session.totals import publish_totals
 
             try:
-                publish_totals(self._engine, self._ledger, self._identity, self._exact_request(self._invariants))
+                request = self._approving.exact_request(self._ledger, self._invariants)
+                publish_totals(self._engine, self._ledger, self._identity, request)
             except LedgerError:
                 if self.totals is None:  # otherwise another session has published them meanwhile
                     raise
@@ -215,11 +223,18 @@ class Session:
         check_request(request, self._schema, self._neighbours)
         from discreet.quotes import allocate, spend_for_errors
 
+        exact = self._declared.exact_totals(self.totals)
         if error is None:
-            return allocate.check_large(allocate.quote(request, self._spend(spend), self._exact_totals()))
+            return allocate.check_large(allocate.quote(request, self._spend(spend), exact))
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
-        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._exact_totals()))
+        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, exact))
+
+    def statement(self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str) -> ReleaseStatement:
+        """What `discreet.approve` signs for a release, where that is demanded; the ledger has a file then, if only that."""
+        self._ledger.board.create()
+        order = check_order(Order(request, spend, name, error))
+        return self._approving.release(self._ledger, order, self._quote_order(order).spend)
 
     def release(
         self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, to: str | Path | None = None
@@ -290,24 +305,12 @@ class Session:
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
 
-    def _exact_totals(self) -> ExactTotals | None:
-        """The exact totals in the form that quotes use."""
-        if self._invariants is None or (rows := self._neighbours.rows) is None:
-            return None
-        from discreet.totals.exact_totals import exact_totals_of
-
-        return exact_totals_of(self._invariants, self._schema, self.totals, rows)
-
     def _check_before_totals(self, orders: Sequence[Order]) -> None:
         """Checks everything that can be refused, before the totals are published."""
         spends = [self._quote_order(order).spend for order in orders]
         check_names(orders)
         check_room(self._identity.dataset, self._budget, spends, self._left())
-
-    def _exact_request(self, invariants: Invariants) -> ExactRequest:
-        from discreet.session.totals import ExactRequest
-
-        return ExactRequest(invariants, self._schema, self._neighbours)
+        self._approving.require(self._ledger, [*zip(orders, spends, strict=True)])
 
     def _left(self) -> tuple[Fraction, ...]:
         return self._ledger.left(self._identity)[1]
@@ -336,7 +339,7 @@ class Session:
 
     def _reserve(self, reservations: Sequence[Reservation]) -> tuple[int, ...]:
         try:
-            return self._ledger.reserve(self._identity, reservations)
+            return self._ledger.reserve(self._identity, reservations, self._approving.demand)
         except BudgetExceeded as refused:
             raise in_words(self._identity.dataset, self._budget, refused) from None
 
@@ -346,7 +349,8 @@ class Session:
 
         charge = charge_of(quoted.spend, self._left())
         plan = order.request
-        return Reservation(order.name, charge, plan.digest, snapshot, details_json(quoted), plan.used_digest)
+        consent = self._approving.consent(self._ledger, order, quoted.spend)
+        return Reservation(order.name, charge, plan.digest, snapshot, details_json(quoted), plan.used_digest, consent)
 
     def _answer(
         self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str
@@ -374,9 +378,9 @@ class Session:
     def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Draft | None) -> Release:
         from discreet.releases.evaluate import run_scans
         from discreet.releases.publish import publish
-        from discreet.session.totals import require_totals, totals_scan
+        from discreet.session.totals import ExactRequest, require_totals, totals_scan
 
-        exactly = [] if self._invariants is None else [self._exact_request(self._invariants)]
+        exactly = [] if self._invariants is None else [ExactRequest(self._invariants, self._schema, self._neighbours)]
         cubes = run_scans(self._engine, order.request.layout, *map(totals_scan, exactly))
         for request in exactly:
             require_totals(next(cubes), request, self.totals)
@@ -386,6 +390,7 @@ class Session:
             "dataset": self._identity.dataset,
             "ledger": {"sequence": sequence, "head": head},
             "budget": {"whole": to_json(self._budget), "remaining": to_json(budget_down(self._budget, left))},
+            **approved_content(self._ledger, sequence),
         }
         place = None if draft is None else draft.path
         return publish(quoted, cubes, self._bits(), report_delta=self._report_delta, content=content, draft=place)

@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from discreet._version import __version__
+from discreet.approvals.demand import Demand
+from discreet.approvals.signing import Consent
 from discreet.cube.cube import Cube, row_count
 from discreet.cube.value_paths import KeyAxis, path_of
 from discreet.domain.neighbours import Neighbours
@@ -24,23 +26,26 @@ __all__ = ["ExactRequest", "publish_totals", "require_totals", "totals_of_payloa
 
 @dataclass(frozen=True, slots=True)
 class ExactRequest:
-    """The exact totals that are to be published, and the schema and relation of their table."""
+    """The exact totals that are to be published, the schema and relation of their table, and what must be signed before."""
 
     invariants: Description
     schema: Schema
     neighbours: Neighbours
+    consent: Consent | None = None
+    demand: Demand | None = None
 
 
 def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: ExactRequest) -> None:
     """The totals are in the ledger, or the attempt is marked as failed there; the cause of a failure is not shown.
 
     Raises:
-        LedgerError: the attempt could not be recorded; nothing was read.
+        LedgerError: signatures are missing, or the attempt could not be recorded; nothing was read.
     """
     snapshot = snapshot_before(engine)
     described = request.invariants.to_json()
-    attempt = Publication("exact totals", digest(described), snapshot, canonical({"invariants": described}))
-    sequence = ledger.publish(identity, attempt)
+    details = canonical({"invariants": described})
+    attempt = Publication("exact totals", digest(described), snapshot, details, request.consent)
+    sequence = ledger.publish(identity, attempt, request.demand)
     done = False
     try:
         payload = _payload(_totals_of(engine.aggregate(*totals_scan(request)), request), identity.dataset, request.schema)
