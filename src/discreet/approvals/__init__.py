@@ -5,4 +5,5 @@
 * `keys`: Ed25519 keys in the files of OpenSSH
 * `signing`: Signatures of statements, made and checked
 * `statements`: What a signature says: one canonical text for each thing that can be approved
+* `written`: Approvals as entries of ledgers and releases hold them
 """

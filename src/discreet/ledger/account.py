@@ -68,11 +68,7 @@ class Ledger:
 
     @classmethod
     def open_for(cls, path: str | Path, identity: Identity) -> Self:
-        """`open` and `check` in one look at the file.
-
-        Raises:
-            LedgerError: as both.
-        """
+        """`open` and `check` in one look at the file; raises as both."""
         ledger = cls(Store(path, _PATIENCE))
         ledger.check(identity)
         return ledger

@@ -6,25 +6,22 @@ with as many signatures of its own keys as it demands. What a signature must say
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.approvals.demand import Demand, Signatures, demand_from, is_met, require_met, signed_by
-from discreet.approvals.keys import public_key
-from discreet.approvals.signing import Consent, is_signed
+from discreet.approvals.demand import Demand, demand_from, is_met, require_met
+from discreet.approvals.signing import Consent
 from discreet.approvals.statements import (
     ChangeStatement,
     ReleaseStatement,
     Statement,
     TotalsStatement,
     document,
-    statement_of,
 )
+from discreet.approvals.written import approvals_text, check_signatures, read_approvals
 from discreet.errors import ArgumentError, NotApproved
 from discreet.exact.canonical import canonical
 from discreet.exact.names import one_form
@@ -35,8 +32,6 @@ __all__ = [
     "Deed",
     "Demanded",
     "change_of",
-    "check_signatures",
-    "consent_text",
     "count_signatures",
     "demand_details",
     "demanded_after",
@@ -113,18 +108,6 @@ def require_consent(demands: tuple[Demand, ...], consent: Consent | None, what: 
         require_met(demand, consent.statement, consent.approvals, what)
 
 
-def consent_text(demands: tuple[Demand, ...], consent: Consent | None) -> str:
-    """What an entry holds: the signed text, and the signatures by keys that are demanded; empty where none are."""
-    if consent is None or not demands:
-        return ""
-    text, given = document(consent.statement), [(one.key, one.signature) for one in consent.approvals]
-    signed = {key for demand in demands for key in signed_by(demand, text, given)}
-    pairs = [(key, signature) for key, signature in given if key in signed and is_signed(text, key, signature)]
-    names = {key: f"{key.text} {key.name}".strip() for demand in demands for key in demand.keys}
-    signatures = {names[key]: base64.b64encode(signature).decode() for key, signature in pairs}
-    return canonical({"statement": text, "signatures": signatures})
-
-
 def change_of(genesis: str, dataset: str, demand: Demand, old: Demanded | None) -> ChangeStatement:
     """What the keys of the old demand sign so that `demand` takes its place."""
     keys = tuple(sorted(key.text for key in demand.keys))
@@ -133,7 +116,7 @@ def change_of(genesis: str, dataset: str, demand: Demand, old: Demanded | None) 
 
 def demand_details(demand: Demand, consent: Consent | None, old: Demanded | None) -> str:
     """The details of the entry that makes a demand, with the signatures of the demand that it replaces."""
-    signed = "" if old is None else consent_text((old.demand,), consent)
+    signed = "" if old is None else approvals_text((old.demand,), consent)
     return canonical({"demand": demand.to_json(), "approvals": signed})
 
 
@@ -154,7 +137,7 @@ def demanded_after(demands: Demands, genesis: str, head: str, sequence: int, fie
     scope = one_form(fields["dataset"])
     old = demands.get(scope)
     if old is not None and old.demand.signatures:
-        _, signatures = _read(details["approvals"])
+        _, signatures = read_approvals(details["approvals"])
         if not is_met(old.demand, document(change_of(genesis, scope, demand, old)), signatures):
             raise ValueError("changes who must sign without the signatures of those who had to")
     return Demanded(demand, hashlib.sha256((head + fields["details"]).encode("ascii")).hexdigest(), sequence)
@@ -168,7 +151,7 @@ def require_consented(demands: tuple[Demand, ...], written: str, deed: Deed) -> 
     Raises:
         ValueError: otherwise.
     """
-    statement, signatures = _read(written)
+    statement, signatures = read_approvals(written)
     if not is_about(statement, deed):
         raise ValueError("has approvals of something else")
     signers = {key for key, _ in signatures}
@@ -213,35 +196,4 @@ def find_unsigned(approved: Mapping[int, str]) -> tuple[int, str]:
 
 def count_signatures(approved: Mapping[int, str]) -> int:
     """How many signatures entries hold."""
-    return sum(len(_read(written)[1]) for written in approved.values())
-
-
-def check_signatures(written: str) -> None:
-    """Checks every signature of the approvals of an entry or a release.
-
-    Raises:
-        ValueError: one is not of the statement.
-    """
-    statement, signatures = _read(written)
-    keys = tuple(key for key, _ in signatures)
-    if keys and not is_met(Demand(len(keys), keys), document(statement), signatures):
-        raise ValueError("has a signature that is not of what it approves")
-
-
-def _read(written: str) -> tuple[Statement, Signatures]:
-    """The statement and the signatures of `consent_text`.
-
-    Raises:
-        ValueError: it is something else.
-    """
-    try:
-        found = json.loads(written)
-        statement = statement_of(found["statement"])
-        pairs = [
-            (public_key(key, "key"), base64.b64decode(text, validate=True)) for key, text in found["signatures"].items()
-        ]
-    except (KeyError, TypeError, AttributeError, RecursionError, binascii.Error, ArgumentError, ValueError) as wrong:
-        raise ValueError("has approvals that cannot be read") from wrong
-    if len({key for key, _ in pairs}) != len(pairs):
-        raise ValueError("has two approvals by one key")
-    return statement, pairs
+    return sum(len(read_approvals(written)[1]) for written in approved.values())

@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 
 from discreet.approvals.demand import Demand
 from discreet.approvals.signing import Consent
+from discreet.approvals.written import approvals_text
 from discreet.exact.names import one_form
 from discreet.ledger.book import Book, Standing, account_of, dataset_details
-from discreet.ledger.consents import consent_text, demand_details, demands_with
+from discreet.ledger.consents import demand_details, demands_with
 from discreet.ledger.declarations import amendment
 from discreet.ledger.records import Entry, Identity, Publication, Reservation, entry_body, entry_digest
 
@@ -39,7 +40,7 @@ def beginning(
         draft = replace(_draft(dataset, "publish", details=one.details), name=one.name, plan_digest=one.plan_digest)
         if isinstance(one, Reservation):
             draft = replace(draft, kind="reserve", charge=one.charge, used_digest=one.used_digest)
-        drafts.append((replace(draft, approvals=consent_text(demands, one.consent)), one.snapshot))
+        drafts.append((replace(draft, approvals=approvals_text(demands, one.consent)), one.snapshot))
     sequence, previous = book.sequence, book.digest
     chained = []
     for draft, snapshot in drafts:
