@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner, Result
+
 import discreet as dp
+from discreet.cli import app
+from discreet.cube.cube import Cube
+from discreet.cube.scans import Scan
+from discreet.engines import open_source
 
 PLANS = Path(__file__).parent / "plans"
 PATIENCE = 600
@@ -24,3 +31,23 @@ def session_over(source: Any, schema: dp.Schema, **options: Any) -> dp.Session:
     """
     given = {"dataset": "d", "ledger": ":memory:", "budget": dp.PureDP(1), "neighbours": dp.AddRemove(), **options}
     return dp.Session(source, schema, **given)
+
+
+def cube_of(source: Any, schema: dp.Schema, scan: Scan) -> Cube:
+    """What the engine of the source counts in one scan; the engine is closed."""
+    engine = open_source(source, schema)
+    try:
+        return engine.aggregate(scan.axes, scan.moments)
+    finally:
+        engine.close()
+
+
+def run(*arguments: str) -> Result:
+    """A command in this process: its exit code and what it printed."""
+    return CliRunner().invoke(app, list(arguments))
+
+
+def read_leniently(lines: list[str], fields: int) -> list[str | None]:
+    """Lines of a CSV file as a lenient reader takes them: no quote is out of place."""
+    rows = (next(csv.reader([line]), []) for line in lines)
+    return ["\0".join(cells) if len(cells) == fields else None for cells in rows]

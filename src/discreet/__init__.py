@@ -29,6 +29,7 @@ if _typing.TYPE_CHECKING:
         NotApproved,
         PlanError,
         ReleaseFailed,
+        RowsDiffer,
         SchemaError,
         SourceError,
     )
@@ -82,6 +83,7 @@ __all__ = [
     "Release",
     "ReleaseFailed",
     "ReplaceOne",
+    "RowsDiffer",
     "Schema",
     "SchemaError",
     "Session",
@@ -128,6 +130,7 @@ _HOMES = {
         "NotApproved",
         "PlanError",
         "ReleaseFailed",
+        "RowsDiffer",
         "SchemaError",
         "SourceError",
     ),

@@ -7,6 +7,7 @@
     │   ├── SchemaError                a column, bound, grid or category is wrong
     │   ├── PlanError                  a plan or plan file is wrong; `.place` locates the mistake
     │   └── SourceError                the file or frame does not fit the schema (names, types)
+    │       └── RowsDiffer             it has another number of rows than `ReplaceOne` declares
     ├── BudgetExceeded                 the ledger refuses the spend; nothing was spent          exit code 3
     ├── LedgerError                    the ledger is missing, damaged, locked or disagrees      exit code 2
     │   └── NotApproved                signatures that are demanded are missing                 exit code 2
@@ -36,6 +37,7 @@ __all__ = [
     "NotApproved",
     "PlanError",
     "ReleaseFailed",
+    "RowsDiffer",
     "SchemaError",
     "SourceError",
     "did_you_mean",
@@ -69,6 +71,19 @@ class PlanError(ArgumentError):
 
 class SourceError(ArgumentError):
     """The source does not fit: missing, not of a known format, columns or types that the schema does not expect."""
+
+
+class RowsDiffer(SourceError):
+    """The source has another number of rows than `ReplaceOne` declares. Nothing was spent, and nothing is fixed.
+
+    The message does not have the number that was found: `declared` and `found` are for the terminal of whoever has the
+    source, not for logs.
+    """
+
+    def __init__(self, message: str = "", declared: int = 0, found: int = 0) -> None:
+        super().__init__(message)
+        self.declared = declared
+        self.found = found
 
 
 class BudgetExceeded(DiscreetError):

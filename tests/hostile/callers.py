@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from fractions import Fraction
@@ -20,6 +19,7 @@ from sqlite3 import connect as connected  # goes on working while `sqlite3.conne
 from typing import Any
 
 import polars as pl
+from tests.hostile.ledgers import BROKEN, REFUSED, WON, check_committed, forked, outcome, reserved
 
 import discreet as dp
 import discreet.quotes.allocate  # with the next, loaded before children are forked
@@ -38,9 +38,6 @@ SOURCE = "d.parquet"  # read by children of a fork: what reads it starts no thre
 
 
 SECRET = "the value 42"  # noqa: S105 - what no error may show
-
-
-WON, REFUSED, BROKEN = 0, 3, 9
 
 
 class Watched:
@@ -124,19 +121,15 @@ class Caller:
             assert not self.given
             return 0
         with Ledger.open(self.path) as ledger:
-            found = ledger.verify()
-            assert found.intact, found.problem
-            reserved = [entry for entry in ledger.entries() if entry.kind == "reserve"]
-            assert all(entry.charge == (Fraction(1, 10),) for entry in reserved)
-            assert dict(found.spent).get("d", (0,)) == (Fraction(len(reserved), 10),)
-            assert len(reserved) <= self.tenths, "overspent"
-            assert {entry.name for entry in reserved} <= set(self.tried)
-            assert len(reserved) >= len(self.engine.looks)
-            for name, release in self.given.items():
-                stored = ledger.stored(ledger.identity("d"), name)
-                assert stored is not None, "given away and not charged"
-                assert (stored.state, stored.payload) == ("committed", release.payload)
-        return len(reserved)
+            charged, spent = reserved(ledger, "d")
+            assert all(entry.charge == (Fraction(1, 10),) for entry in charged)
+            assert spent == Fraction(len(charged), 10)
+            assert len(charged) <= self.tenths, "overspent"
+            assert {entry.name for entry in charged} <= set(self.tried)
+            assert len(charged) >= len(self.engine.looks)
+            if self.given:
+                check_committed(ledger, ledger.identity("d"), {name: one.payload for name, one in self.given.items()})
+        return len(charged)
 
 
 def require_constant_text(failure: BaseException) -> None:
@@ -144,25 +137,6 @@ def require_constant_text(failure: BaseException) -> None:
     assert isinstance(failure, dp.ReleaseFailed)
     assert SECRET not in "".join(traceback.format_exception(failure))
     assert failure.__context__ is failure.__cause__ is None
-
-
-def forked(work: Callable[[], int]) -> int:
-    """The process id of a child that runs `work` and exits with its result."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # other libraries have started threads
-        child = os.fork()
-    if child:
-        return child
-    try:
-        code = work()
-    except BaseException:
-        traceback.print_exc()
-        code = BROKEN
-    os._exit(code)
-
-
-def outcome(child: int) -> int:
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 @contextmanager

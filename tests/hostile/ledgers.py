@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import BudgetExceeded, LedgerError
-from discreet.ledger import Identity, Ledger, Publication, Reservation
+from discreet.ledger import Entry, Identity, Ledger, Publication, Reservation
 from discreet.ledger import store as store_module
 
 UNIT = Fraction(1, 1000)
@@ -49,12 +51,30 @@ def forked(work: Callable[[], int]) -> int:
     try:
         code = work()
     except BaseException:
+        with suppress(BaseException):  # on a full disk, or where no file can be opened
+            traceback.print_exc()
         code = BROKEN
     os._exit(code)
 
 
 def outcome(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def reserved(ledger: Ledger, dataset: str) -> tuple[list[Entry], Fraction]:
+    """The reservations of a ledger whose chain is whole, and what its one data set has spent by them."""
+    found = ledger.verify()
+    assert found.intact, found.problem
+    spent = dict(found.spent).get(dataset, (Fraction(0),))[0]
+    return [entry for entry in ledger.entries() if entry.kind == "reserve"], spent
+
+
+def check_committed(ledger: Ledger, who: Identity, payloads: Mapping[str, bytes]) -> None:
+    """What was given away is charged and committed, with the very bytes."""
+    for name, payload in payloads.items():
+        stored = ledger.stored(who, name)
+        assert stored is not None, "given away and not charged"
+        assert (stored.state, stored.payload) == ("committed", payload)
 
 
 def inside(work: Callable[[], int]) -> int:
@@ -144,17 +164,12 @@ class Model:
             assert not self.acknowledged
             return 0
         with Ledger.open(self.path) as ledger:
-            found = ledger.verify()
-            assert found.intact, found.problem
-            reserved = {e.name: e.charge[0] / UNIT for e in ledger.entries() if e.kind == "reserve"}
-            assert self.acknowledged <= reserved.keys() <= self.asked.keys(), "an acknowledged charge was lost"
-            assert all(units == self.asked[name] for name, units in reserved.items())
-            spent = dict(found.spent).get("wages", (Fraction(0),))[0]
-            assert spent == sum(reserved.values()) * UNIT <= self.units * UNIT, "overspent"
-            for name, payload in self.committed.items():
-                stored = ledger.stored(self.who, name)
-                assert stored is not None
-                assert stored.payload == payload
+            entries, spent = reserved(ledger, "wages")
+            charged = {entry.name: entry.charge[0] / UNIT for entry in entries}
+            assert self.acknowledged <= charged.keys() <= self.asked.keys(), "an acknowledged charge was lost"
+            assert all(units == self.asked[name] for name, units in charged.items())
+            assert spent == sum(charged.values()) * UNIT <= self.units * UNIT, "overspent"
+            check_committed(ledger, self.who, self.committed)
             if self.published:
                 assert ledger.published(with_totals()) is not None
         return int(spent / UNIT)

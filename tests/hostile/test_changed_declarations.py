@@ -20,7 +20,7 @@ import pytest
 from tests.builders import plan_text
 
 import discreet as dp
-from discreet.cli.planning import opened
+from discreet.cli.planning import open_session
 from discreet.ledger import Entry, Identity, Ledger, drafts, rules
 from discreet.planfile import load_plan
 
@@ -188,7 +188,7 @@ class Tried:
         (self.folder / "plan.toml").write_text(written(plan), encoding="utf-8")
         asked = load_plan(self.folder / "plan.toml")
         try:
-            with opened(asked) as session:
+            with open_session(asked) as session:
                 answer = session.release_all([replace(order, name=name) for order in asked.orders])[0]
         except dp.DiscreetError as refused:
             return f"{type(refused).__name__}: {refused}"

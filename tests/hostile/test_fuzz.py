@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.builders import read_leniently
 
 from discreet.engines.duckdb import csv_files, csv_lines
 from discreet.planfile import tree as toml_tree
@@ -55,12 +55,6 @@ def test_changed_files_meet_rules_for_minutes(fuzz: ModuleType, targets: dict[st
     assert fuzz.fuzz(targets[name], seconds=300, seed=0).findings == []
 
 
-def lenient(lines: list[str], fields: int) -> Any:
-    """Lines as a lenient CSV reader takes them: no quote is out of place."""
-    rows = (next(csv.reader([line]), []) for line in lines)
-    return ["\0".join(cells) if len(cells) == fields else None for cells in rows]
-
-
 def plain_only(path: Path, fields: int) -> Any:
     """Rows without those that are not well-formed: rows are lost."""
     for block in ROWS(path, fields):
@@ -76,7 +70,7 @@ def failing(path: Path, names: Any, wanted: Any) -> Any:
 
 ROWS, FRAMES = csv_lines.row_blocks, csv_files._frames
 DEFECTS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch], None]]] = {
-    "quotes read leniently": ("csv", lambda patch: patch.setattr(csv_lines, "_read_together", lenient)),
+    "quotes read leniently": ("csv", lambda patch: patch.setattr(csv_lines, "_read_together", read_leniently)),
     "a mark that is kept": ("csv", lambda patch: patch.setattr(csv_lines, "_MARK", b"\0\0\0\0")),
     "malformed rows dropped": (
         "csv",

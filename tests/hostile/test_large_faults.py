@@ -115,9 +115,11 @@ class Failing:
 
     def patched(self, patch: pytest.MonkeyPatch) -> None:
         for name in ("draft_folder", "write_part", "place_draft", "sync_folder", "problem_of"):
-            for module in (parts, large_files, sys.modules["discreet.releases.publish"]):
-                if hasattr(module, name):
-                    patch.setattr(module, name, self._guarded(getattr(module, name)))
+            modules = parts, large_files, sys.modules["discreet.releases.publish"]
+            homes = [module for module in modules if hasattr(module, name)]
+            assert homes, f"nothing is called {name} any more"
+            for module in homes:
+                patch.setattr(module, name, self._guarded(getattr(module, name)))
         for name in ("chmod", "rename", "replace", "write_bytes"):
             patch.setattr(Path, name, self._counted(getattr(Path, name)))
         patch.setattr(os, "fsync", self._counted(os.fsync))

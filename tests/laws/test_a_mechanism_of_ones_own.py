@@ -70,7 +70,7 @@ class Toy:
     def to_json(self) -> dict[str, str]:
         return {"noise": WORDS.name, WORDS.parameter: text(self.sigma2)}
 
-    def audited(self) -> Audited:
+    def prepare_audit(self) -> Audited:
         return audited_cells(self, squared_loss(self.variance()), squared=True, is_gdp=False)
 
 

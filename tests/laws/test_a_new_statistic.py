@@ -30,11 +30,11 @@ from discreet.statistics.base import UNBIASED, Keys, Statistic, statistic_json
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
+    check_column_name,
     checked_weight,
-    named,
-    nulls_skipped,
     one_column,
     option_string,
+    skips_nulls,
     title,
 )
 from discreet.statistics.estimate import Estimate
@@ -74,7 +74,7 @@ class Threefold:
     def change(self, row, facts):
         return change_of_sum(self, row, facts)
 
-    def shaped(self, _variance, _rows):
+    def choose_shape(self, _variance, _rows):
         return self
 
     def is_answered_by(self, part):
@@ -91,7 +91,7 @@ class Threefold:
 
 
 def tripled(column, *, weight=1, nulls=None):
-    return Statistic(Tripled(), column, f"tripled_{named(column)}", checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(Tripled(), column, f"tripled_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)

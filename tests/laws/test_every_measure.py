@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import ArgumentError, InternalError
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
-from discreet.privacy.measures import budget_named, budgets, measure_named, noise_measure_named, noise_measures
+from discreet.privacy.measures import budgets, find_budget, find_measure, find_noise_measure, noise_measures
 
 from .every_measure import assert_adds, assert_converts, assert_hidden, assert_sampled, assert_shared, assert_written
 
@@ -48,14 +48,14 @@ def test_what_implies_an_approximate_guarantee_does(spend: Any) -> None:
 def test_no_two_measures_have_the_same_words() -> None:
     for words in ("word", "long_name"):
         assert len({getattr(kind, words) for kind in budgets()}) == len(budgets())
-    assert [budget_named(kind.word) for kind in budgets()] == list(budgets())
-    assert [noise_measure_named(kind.word) for kind in noise_measures()] == list(noise_measures())
+    assert [find_budget(kind.word) for kind in budgets()] == list(budgets())
+    assert [find_noise_measure(kind.word) for kind in noise_measures()] == list(noise_measures())
 
 
 def test_an_unknown_word_is_never_another_measure() -> None:
     with pytest.raises(InternalError, match="no budget"):
-        budget_named("rdp")
+        find_budget("rdp")
     with pytest.raises(ArgumentError, match="not a measure of noise"):
-        noise_measure_named("approx-dp")
+        find_noise_measure("approx-dp")
     with pytest.raises(ArgumentError, match="unknown"):
-        measure_named("zcpd")
+        find_measure("zcpd")

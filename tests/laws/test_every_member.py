@@ -55,7 +55,7 @@ from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, from_json, kind_name, to_json
-from discreet.privacy.measures import Measure, budget_named
+from discreet.privacy.measures import Measure, find_budget
 from discreet.quotes import quote as quotes
 from discreet.quotes import space as totals_space
 from discreet.quotes.allocate import quote, row_targets
@@ -104,7 +104,7 @@ def test_every_query_says_what_it_is(kind: type) -> None:
     assert query.nullable(case.plan.facts) in {True, False}
     assert query.contribution()
     assert case.declared.within.l1 >= 0
-    assert isinstance(query.shaped(float, None), kind)
+    assert isinstance(query.choose_shape(float, None), kind)
     with pytest.raises(AttributeError):
         _ = Case(case.plan, Foreign()).declared
 
@@ -193,7 +193,7 @@ def test_noise_that_keeps_totals_is_never_taken_for_independent_noise(kind: type
 @pytest.mark.parametrize("kind", NOISES)
 def test_every_noise_that_is_added_tells_an_audit_its_loss_or_its_law(kind: type) -> None:
     law = OF_NOISES[kind][0]
-    known = law.audited()
+    known = law.prepare_audit()
     assert (known is None) == (kind is ExponentialQuantiles)
     if known is None:
         return
@@ -312,7 +312,7 @@ def test_every_budget_has_coordinates_words_noise_and_a_place_in_a_plan_file(kin
     assert from_coordinates(kind, coordinates(budget)) == budget
     assert amount_text(budget)[0] in "ερμ"
     assert "DP)" in measure_words(budget)
-    assert budget_named(kind_name(kind)) is kind
+    assert find_budget(kind_name(kind)) is kind
     plan = TABLE.agg(dp.count("v"))
     targets = row_targets(plan, budget, None)
     assert targets

@@ -259,9 +259,9 @@ def test_no_denominator_makes_the_choice_fail_from_some_number_of_records_on(rec
 
 def test_what_is_looked_at_together_depends_on_the_grid_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    whole = selection._selected
+    whole = selection._select
     monkeypatch.setattr(selection, "_CHUNK", 6)
-    monkeypatch.setattr(selection, "_selected", lambda part, law, bits: seen.append(len(part.low)) or whole(part, law, bits))
+    monkeypatch.setattr(selection, "_select", lambda part, law, bits: seen.append(len(part.low)) or whole(part, law, bits))
     law = ExponentialQuantiles(SIZE, 5, HALF, Fraction(10**5))
     for tables in ([(0,), (2, 2), (), (1, 1, 1), (2,)], [(), (), (), (), (1,)]):
         seen.clear()

@@ -87,7 +87,7 @@ def test_the_process_that_draws_begins_before_anything_heavy_is_loaded(tmp_path)
 
 
 def test_a_source_loads_its_own_engine_and_no_other(tmp_path):
-    (tmp_path / "rows.csv").write_text("gender\nfemale\n", encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("gender\n" + "female\n" * 2000, encoding="utf-8")
     code = CALL.format(arguments=["check", "plan.toml"], names=ENGINES)
     (tmp_path / "plan.toml").write_text(PLAN.replace("example:acs12", "rows.csv"), encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)

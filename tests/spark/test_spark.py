@@ -156,12 +156,23 @@ def test_ends_of_the_calendar_are_as_in_duckdb(session: Any, set_to: Any, files:
                 assert first_difference(cube_of(path, schema, plan), found) is None
 
 
-def test_texts_are_compared_by_their_characters_alone(session: Any) -> None:
-    schema = dp.Schema(a=dp.Category(["é", "X", "a?", "?", "K"]))
+@pytest.mark.parametrize(
+    "more",
+    [[], ["é"], ["'", '"', "\\", "x'", "w", "W"] + [f"w{i}" for i in range(20)], [f"w{i}" for i in range(300)]],
+    ids=["few", "normalised", "listed", "joined"],
+)
+def test_texts_are_compared_by_their_characters_alone(session: Any, more: list[str]) -> None:
+    schema = dp.Schema(a=dp.Category(["X", "a?", "?", "K", *more]))
     plan = Table(schema, dp.AddRemove()).group_by("a").agg(dp.count())
-    raw = ["c3a9", "65cc81", "61ff", "ff", "78", "e284aa", "58"]
-    frame = session.sql(f"SELECT * FROM VALUES {', '.join(f'''(CAST(X'{one}' AS STRING))''' for one in raw)} AS t(a)")
-    wanted = {-1: 3, 0: 2, 1: 1, 4: 1}  # bytes that are no UTF-8 are no category
+    raw = ["c3a9", "65cc81", "61ff", "ff", "78", "e284aa", "58", "5800", "4b", "20", "6b"]
+    texts = (
+        [f"(CAST(X'{one}' AS STRING))" for one in raw]
+        + ["(NULL)"]
+        + [f"(CAST(X'{one.encode().hex()}' AS STRING))" for one in more]
+    )
+    frame = session.sql(f"SELECT * FROM VALUES {', '.join(texts)} AS t(a)")
+    # Bytes that are no UTF-8 are no category; the sign of kelvin is the letter.
+    wanted = {-1: 9 - 2 * ("é" in more), 0: 1, 3: 2, **{4 + i: 1 + 2 * (one == "é") for i, one in enumerate(more)}}
     for column in ("a", "a COLLATE UTF8_LCASE AS a", "a COLLATE UNICODE_CI AS a"):
         found = cube_of(frame.selectExpr(column), schema, plan)
         assert dict(zip(found.keys[:, 0].tolist(), found.rows.tolist(), strict=True)) == wanted
@@ -223,14 +234,16 @@ def test_thousands_of_bins_at_unequal_distances(session: Any) -> None:
 def test_one_scan_and_one_shuffle(session: Any, files: Files, capsys: pytest.CaptureFixture[str]) -> None:
     path = files("a.parquet", ROWS.append_column("note", pa.array(["…"] * 4)))
     header = header_of(f"spark:{path}")
-    for groups in ((), ("sex",), ("sex", dp.bins("day", ["2020-01-01", "2020-06-01", "2020-12-31"]))):
-        wanted = asked(PERSONS, *groups).layout.scans[0]
+    many = dp.Schema({**PERSONS.columns, "sex": dp.Category(["F", "M", "é"])})  # looked up in a table that is sent to all
+    months = dp.bins("day", ["2020-01-01", "2020-06-01", "2020-12-31"])
+    for schema, groups in ((PERSONS, ()), (PERSONS, ("sex",)), (PERSONS, ("sex", months)), (many, ("sex", months))):
+        wanted = asked(schema, *groups).layout.scans[0]
         statement = aggregate_sql(SPARK, "{source}", header, wanted.axes, wanted.moments)
         session.sql(statement, source=session.read.parquet(path)).explain("simple")
         plan = capsys.readouterr().out
         assert len(re.findall(r"FileScan", plan)) == 1
         assert len(re.findall(r"Exchange (?:hashpartitioning|SinglePartition)", plan)) == 1
-        assert len(re.findall(r"Exchange", plan)) == 1 + ("sex" in groups)
+        assert len(re.findall(r"Exchange", plan)) == 1 + (schema is many)
         assert "note" not in plan
         assert not re.search(r"Python|rand\(|SortMerge", plan)
 

@@ -10,8 +10,8 @@ import pytest
 import discreet as dp
 from discreet.audit import audit_quote
 from discreet.cube import resample as resampling
-from discreet.cube.cube import joined, row_count
-from discreet.cube.resample import _null_rows, _sampled, impute
+from discreet.cube.cube import join, row_count
+from discreet.cube.resample import _null_rows, _sample, impute
 from discreet.domain.steps import Resize
 from discreet.mechanisms import _runs
 from discreet.noise.bits import Bits
@@ -41,9 +41,9 @@ def imputed_per_copy(cube, axes, moments, *, resize, rows, bits):
     """The copies of a record draw imputed values of their own."""
     if resize is None:
         return impute(cube, axes, moments, bits)
-    kept = _sampled(cube, resize, rows, bits)
+    kept = _sample(cube, resize, rows, bits)
     nulls = _null_rows(axes, moments, resize.rows - row_count(kept))
-    return impute(joined([kept, nulls]), axes, moments, bits)
+    return impute(join([kept, nulls]), axes, moments, bits)
 
 
 def never_drawn_again(bits, bound, size):
@@ -60,7 +60,7 @@ def first_of_the_gap(bounds, bits):
 def half_dropped(cube, resize, rows, bits):
     """Rows are dropped before they are copied, so that the copies of a row come and go together."""
     once = Resize(max(1, resize.rows // resize.copies), resize.proportion / resize.copies)
-    kept = _sampled(cube, once, rows, bits)
+    kept = _sample(cube, once, rows, bits)
     return replace(kept, rows=kept.rows * resize.copies)
 
 
@@ -101,7 +101,7 @@ OTHER_LAWS = {
         BIASED, REPLACED.impute(FILLED).group_by("g").agg(dp.mean("v")), dp.ZCDP(1)
     ),
     "copies that come and go together": drawn_with(
-        (resampling, "_sampled", half_dropped),
+        (resampling, "_sample", half_dropped),
         RESIZED["private copies"].group_by("g").agg(dp.count()),
         dp.PureDP(1),
     ),

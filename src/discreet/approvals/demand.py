@@ -14,7 +14,7 @@ from discreet.approvals.statements import Statement, difference, document
 from discreet.errors import ArgumentError, NotApproved, printed
 from discreet.exact.given_paths import given_path
 
-__all__ = ["Demand", "Signatures", "demand_from", "is_met", "missing_words", "require_met", "signed_by"]
+__all__ = ["Consent", "Demand", "Signatures", "demand_from", "is_met", "missing_words", "require_met", "signed_by"]
 
 _MOST_KEYS = 100
 
@@ -67,7 +67,19 @@ class Demand:
         return {"signatures": self.signatures, "keys": [f"{key.text} {key.name}".strip() for key in self.keys]}
 
     def __str__(self) -> str:
-        return f"{self.signatures} of {len(self.keys)} keys"
+        return f"{self.signatures} of {len(self.keys)} keys" if self.signatures else "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What is to be done, as it must be signed, and the approvals that were given.
+
+    Where a data set has no demand of its own, `demand` holds for it from then on; where it has one, it must be this one.
+    """
+
+    statement: Statement
+    approvals: tuple[Approval, ...] = ()
+    demand: Demand | None = None
 
 
 def demand_from(stated: object) -> Demand:

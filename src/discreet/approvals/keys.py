@@ -86,7 +86,7 @@ def _no_key(words: list[str]) -> str:
     for word in words:
         if word == TYPE and word != words[0]:
             return f"has options in front of the key, which are not obeyed; write a name, '{TYPE}' and the key"
-        if word != TYPE and word.startswith(("ssh-", "ecdsa-", "sk-", "rsa-")) or word == "cert-authority":
+        if (word != TYPE and word.startswith(("ssh-", "ecdsa-", "sk-", "rsa-"))) or word == "cert-authority":
             return f"is a key of type {printed(word[:40])}; only {TYPE} is accepted (make one with ssh-keygen -t ed25519)"
     return f"is not a public key: write '{TYPE}', the key and a name, as in the file *.pub of ssh-keygen"
 

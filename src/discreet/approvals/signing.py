@@ -13,7 +13,7 @@ from discreet.approvals.statements import Statement, document
 from discreet.errors import ArgumentError
 from discreet.exact.given_paths import given_path
 
-__all__ = ["Approval", "Consent", "approve", "ask_on_terminal", "is_signed", "signer"]
+__all__ = ["Approval", "approve", "ask_on_terminal", "is_signed", "signer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +23,6 @@ class Approval:
     statement: Statement
     key: PublicKey
     signature: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Consent:
-    """What is to be done, as it must be signed, and the approvals that were given."""
-
-    statement: Statement
-    approvals: tuple[Approval, ...] = ()
 
 
 def is_signed(text: str, key: PublicKey, signature: bytes) -> bool:

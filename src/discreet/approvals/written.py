@@ -8,9 +8,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from discreet.approvals.demand import Demand, Signatures, is_met, signed_by
+from discreet.approvals.demand import Consent, Demand, Signatures, is_met, signed_by
 from discreet.approvals.keys import PublicKey, public_key
-from discreet.approvals.signing import Consent, is_signed
+from discreet.approvals.signing import is_signed
 from discreet.approvals.statements import ReleaseStatement, Statement, document, statement_of
 from discreet.errors import ArgumentError
 from discreet.exact.canonical import canonical

@@ -1,12 +1,11 @@
 """The library attacking itself: lower bounds of what a request leaks, from a great many runs of the code that answers.
 
 `audit` makes worst-case neighbouring data sets, runs resampling, queries and noise as they are (engine and ledger are
-left out: they add no randomness), and holds what it can tell apart against the profile that is claimed. See docs/audit.md.
+left out: they add no randomness), and compares what it can distinguish with the claimed profile. See docs/audit.md.
 
 * `attack`: One attack: two data sets, a great many runs of the kernel, an event chosen on one half and counted on the
   other
-* `auditing`: The audit of a quote: every pair of data sets is attacked, and what was shown is held against what is
-  claimed
+* `auditing`: The audit of a quote: every pair of data sets is attacked, and the result is compared with the claim
 * `bounds`: Bounds of Clopper and Pearson, and the event that gives the largest difference of two data sets
 * `canaries`: Canaries: rows whose copies and imputed values are counted after imputing, copying, sampling and filling
 * `checks`: Whether what is drawn has the law that was declared: probabilities of events, held against what they
@@ -22,7 +21,7 @@ left out: they add no randomness), and holds what it can tell apart against the 
 * `engines`: The suite that tries an engine: the same rows through it and through the reference
 * `fitting`: A table that has the published totals, found by integer programming; whether it has them is checked
   exactly afterwards
-* `heaps`: How many records should have which codes, so that one record more changes the choice of quantiles the most
+* `heaps`: The numbers of records at each code for which one record more changes the choice of quantiles the most
 * `pairs`: Data sets to tell apart: neighbours, or semi-adjacent tables beside exact totals, whose answers lie far
   apart
 * `statistics`: One number for each output, large where the first data set is the more likely one

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.bounds import Event, above, below, best_events, reached, thresholds
+from discreet.audit.bounds import Event, above, below, best_events, count_reached, thresholds
 from discreet.audit.draws import NOTHING, Drawer, Kernel, Randomness, drawer, window_of
 from discreet.audit.pairs import Pair
 from discreet.audit.statistics import Statistic, constant_statistics, drawn_statistics
@@ -19,23 +19,23 @@ from discreet.cube.cube import Cube
 from discreet.noise.bits import Bits
 from discreet.quotes.quote import Quote
 
-__all__ = ["SLOWER", "Aim", "Found", "attacked", "best_found"]
+__all__ = ["SLOWER", "Aim", "Found", "best_found", "run_attack"]
 
 SLOWER = 100
 """By how much fewer runs there are where each one draws a table anew, or a noise that cannot be drawn many at a time."""
 
 _TYPICAL = 25
 _MOST_NUMBERS = 300_000_000
-"""What is drawn for one data set; where very many cells are tied together by totals there are fewer runs."""
+"""The draws for one data set; there are fewer runs where totals tie very many cells together."""
 _TIED = 10
-"""By how much longer a number takes that is drawn on a lattice."""
+"""The factor by which a number that is drawn on a lattice takes longer."""
 
 _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What an attack is after.
+    """The aim of an attack.
 
     Args:
         epsilons: where δ(ε) is to be shown large.
@@ -52,7 +52,7 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one direction of a pair has shown.
+    """The result of one direction of a pair.
 
     Args:
         events: bounds of the probabilities of every event that was counted.
@@ -73,7 +73,7 @@ class _Side:
     draw: Callable[[], Sequence[NDArray[Any]]]
 
 
-def attacked(kernel: Kernel, quote: Quote, pair: Pair, aim: Aim, bits: Bits) -> tuple[Found, Found]:
+def run_attack(kernel: Kernel, quote: Quote, pair: Pair, aim: Aim, bits: Bits) -> tuple[Found, Found]:
     """Both directions of a pair: first against second, and second against first."""
     both = [cubes_of(quote.plan, pair.columns, table) for table in (pair.first, pair.second)]
     sides = [_side(kernel, quote, cubes, bits) for cubes in both]
@@ -124,7 +124,7 @@ def _most_runs(quote: Quote, windows: Sequence[NDArray[np.int64]]) -> int:
 
 def _drawn(draw: Drawer, side: _Side, runs: int, bits: Bits) -> Iterator[_Floats]:
     if side.answers is not None:
-        return draw.repeated(side.answers, runs, bits)
+        return draw.run_repeatedly(side.answers, runs, bits)
     return draw.runs(iter(side.draw, None), runs, bits)
 
 
@@ -176,7 +176,7 @@ def best_found(  # noqa: PLR0917 (two halves of two data sets)
         best = [max(old, (gain, cut, number)) for old, (gain, cut) in zip(best, found, strict=True)]
     events = []
     for _, cut, number in best:
-        hits = [np.array([reached(values[number], cut)]) for values in (first_again, second_again)]
+        hits = [np.array([count_reached(values[number], cut)]) for values in (first_again, second_again)]
         low = below(hits[0], first_again.shape[1], error)[0]
         events.append(Event(float(low), float(above(hits[1], second_again.shape[1], error)[0])))
     return Found(tuple(events), tuple(names[number] for _, _, number in best), first_again.shape[1] * 2)

@@ -1,4 +1,4 @@
-"""The audit of a quote: every pair of data sets is attacked, and what was shown is held against what is claimed."""
+"""The audit of a quote: every pair of data sets is attacked, and the result is compared with the claim."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
-from discreet.audit.attack import Aim, Found, attacked
+from discreet.audit.attack import Aim, Found, run_attack
 from discreet.audit.canaries import canary_counts
-from discreet.audit.checks import Check, Counted, bounded, noise_counts
+from discreet.audit.checks import Check, Counted, bound_events, noise_counts
 from discreet.audit.choice_law import choice_counts
 from discreet.audit.choices import choice_pairs, is_choice
 from discreet.audit.choosing import MOST_ATTACKS, choice_attack, most_telling
@@ -36,12 +36,12 @@ __all__ = ["ERROR", "RUNS", "Attack", "Audit", "Point", "audit", "audit_quote"]
 
 RUNS = 1_000_000
 ERROR = Fraction(1, 10**9)
-"""The chance that an audit says anything false: all attacks, both directions, all events together."""
+"""The chance that an audit reports anything false: all attacks, both directions, all events together."""
 
 _MOST_RUNS = 20_000_000
 _LEAST_EPSILON = Fraction(1, 2)
 _DELTA = Fraction(1, 100)
-"""Where ε is stated for measures without a δ of their own: some hundred thousand runs show nothing near 1e-9."""
+"""The δ at which ε is stated for measures without their own δ: some hundred thousand runs show nothing near 1e-9."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Attack:
         runs: how many runs of the kernel were made for each of them.
         epsilon: the largest ε that was shown at the δ of the audit; a lower bound.
         deltas: for each ε of the audit the largest δ that was shown; lower bounds.
-        statistic: what the outputs were told apart by, for `epsilon`.
+        statistic: the function that distinguished the outputs, for `epsilon`.
     """
 
     what: str
@@ -65,7 +65,7 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place of the profile: what is claimed there at most, what was shown at least, and the number of the attack."""
+    """A point of the profile: the claimed upper bound, the shown lower bound, and the number of the attack."""
 
     epsilon: Fraction
     claimed: float
@@ -80,7 +80,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What an audit has shown. With a probability of at least `confidence` every bound in it is true.
+    """The result of an audit. With a probability of at least `confidence` every bound in it is true.
 
     Args:
         plan_digest: the plan that was audited.
@@ -91,7 +91,7 @@ class Audit:
         epsilon: the largest ε that was shown at `delta`; the true one is at least that.
         points: the profile, claimed and found.
         attacks: one for each pair of data sets.
-        not_audited: what was left out, in words.
+        not_audited: the queries that were left out, in words.
         checks: events of the noise, of choices, copies and imputed values: what was declared, and what was drawn.
     """
 
@@ -118,7 +118,7 @@ class Audit:
 
     @property
     def refuted(self) -> bool:
-        """True if something was shown to be wrong: the claim, or the law of what was drawn."""
+        """True if the claim, or a declared law, was shown to be wrong."""
         return self.leaks or bool(self.unlike)
 
     def to_json(self) -> dict[str, Any]:
@@ -233,10 +233,10 @@ def audit_quote(
     """The audit of a quote, made as `discreet.quotes.allocate.quote` makes it, or with a defect to see whether it is found.
 
     Args:
-        quoted: what is claimed (plan, spend) and how it would be done (queries, noises).
+        quoted: the claim (plan, spend) and the way to carry it out (queries, noises).
         runs: how often the kernel runs for each data set.
         epsilons: where the profile is tested.
-        kernel: what is run.
+        kernel: the functions to run.
         bits: where the randomness comes from; the operating system.
         error: the chance of anything false in the audit.
 
@@ -254,11 +254,11 @@ def audit_quote(
     delta = _DELTA if quoted.spend.pair is None else quoted.spend.pair[1]
     # Half of the error belongs to the attacks, in both directions; the other half belongs to the checks of laws.
     aim = Aim(epsilons or grid_of(claim), delta, runs, float(error) / (4 * attacks))
-    found = [(pair.what, attacked(kernel, audited, pair, aim, stream)) for pair in pairs]
+    found = [(pair.what, run_attack(kernel, audited, pair, aim, stream)) for pair in pairs]
     for some in choices.values():
         telling = most_telling(kernel, quoted, some, claim, aim, stream)
         found += [(pair.what, choice_attack(kernel, quoted, pair, aim, stream)) for pair in telling]
-    checks = bounded(list(_counts(kernel, quoted, audited, runs, stream)), float(error) / 2)
+    checks = bound_events(list(_counts(kernel, quoted, audited, runs, stream)), float(error) / 2)
     return _result(quoted, claim, aim, tuple(_attack(what, both, aim) for what, both in found), checks, left_out, error)
 
 
@@ -271,21 +271,21 @@ def _counts(kernel: Kernel, quoted: Quote, audited: Quote, runs: int, bits: Bits
 
 
 def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
-    """The quote for the queries to which noise is added; what is left out in words.
+    """The quote for the queries to which noise is added, and the others in words.
 
     Args:
         quoted: the quote.
         choices: the places of the queries of quantiles for which there are tables to attack.
     """
-    measured = tuple(one for one in quoted.measured if one.law.audited() is not None)
+    measured = tuple(one for one in quoted.measured if one.law.prepare_audit() is not None)
     left = [one for number, one in enumerate(quoted.measured) if one not in measured and number not in choices]
-    said = tuple(f"not audited: {_named(one)}" for one in left)
+    said = tuple(f"not audited: {_name(one)}" for one in left)
     if len(left) == len(quoted.measured):
         raise PlanError(f"nothing of the request can be audited; {'; '.join(said)}")
     return replace(quoted, measured=measured), said
 
 
-def _named(one: Measured) -> str:
+def _name(one: Measured) -> str:
     return one.query.words()
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-__all__ = ["Event", "above", "below", "best_events", "reached", "thresholds"]
+__all__ = ["Event", "above", "below", "best_events", "count_reached", "thresholds"]
 
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
@@ -87,8 +87,8 @@ def best_events(
         epsilons: where δ(ε) is to be large.
         delta: where ε is to be large.
     """
-    low = below(_reached(first, cuts), len(first), error)
-    high = above(_reached(second, cuts), len(second), error)
+    low = below(_count_reached(first, cuts), len(first), error)
+    high = above(_count_reached(second, cuts), len(second), error)
     found = []
     for epsilon in epsilons:
         gains = low - np.exp(min(float(epsilon), 700.0)) * high
@@ -99,10 +99,10 @@ def best_events(
     return found
 
 
-def reached(values: _Floats, cut: float) -> int:
-    """How many of the values are at least the threshold."""
+def count_reached(values: _Floats, cut: float) -> int:
+    """The number of values that are at least the threshold."""
     return int(np.count_nonzero(values >= cut))
 
 
-def _reached(ordered: _Floats, cuts: _Floats) -> _Ints:
+def _count_reached(ordered: _Floats, cuts: _Floats) -> _Ints:
     return np.asarray(len(ordered) - np.searchsorted(ordered, cuts, side="left"), dtype=np.int64)

@@ -75,7 +75,7 @@ class _Small:
 
 
 def canary_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterator[Counted]:
-    """How often so many rows have a value that canaries have, or draw, for one imputed column of each kind."""
+    """The counts of rows with a value that canaries have, or draw, for one imputed column of each kind."""
     times = max(_LEAST_RUNS, runs // _SHARE)
     resize, public = resize_of(quote.plan), quote.plan.neighbours.rows is not None
     for number, column in enumerate(_columns(quote.plan)):
@@ -84,7 +84,7 @@ def canary_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterat
             probe = _probe(quote.plan, column, small) if drawn or not number else None  # one column shows the copies
             if probe is not None:
                 law = count_law(small.resize, small.rows, small.canaries, column.share, public=public, drawn=drawn)
-                yield from _counted(kernel, probe, column, small, law, drawn=drawn, runs=times, bits=bits)
+                yield from _count(kernel, probe, column, small, law, drawn=drawn, runs=times, bits=bits)
 
 
 def _columns(plan: Plan) -> list[_Column]:
@@ -174,7 +174,7 @@ def _probe(plan: Plan, column: _Column, small: _Small) -> Quote | None:
 
 
 def _imputed_at_once(kernel: Kernel, plan: Plan, column: _Column, bits: Bits) -> Iterator[Counted]:
-    """How many of very many nulls draw one of the values: each by itself, without a resize."""
+    """The number of nulls, of very many, that draw one of the values: each by itself, without a resize."""
     small = _Small(_MANY_NULLS, _MANY_NULLS, None)
     probe = _probe(plan, column, small)
     if probe is not None:
@@ -183,7 +183,7 @@ def _imputed_at_once(kernel: Kernel, plan: Plan, column: _Column, bits: Bits) ->
         yield Counted(f"a null of '{column.name}' drawn among {_MANY_NULLS}", hits, _MANY_NULLS, (share, share))
 
 
-def _counted(
+def _count(
     kernel: Kernel, probe: Quote, column: _Column, small: _Small, law: _Law, *, drawn: bool, runs: int, bits: Bits
 ) -> Iterator[Counted]:
     canary = None if drawn else column.known[0]

@@ -24,7 +24,7 @@ from discreet.quotes.quote import Measured, Quote
 __all__ = ["choice_counts", "law_of_choices"]
 
 _SHARES = (3, 1, 0, 0, 2)
-"""How the records are spread over the codes of the small grid: heaps of different sizes, and a gap."""
+"""The records at the codes of the small grid: heaps of different sizes, and a gap."""
 _PIECES = 16
 _MOST_AT_ONCE = 1 << 17
 _MOST_RUNS = 200_000
@@ -36,7 +36,7 @@ _Chances = dict[tuple[int, ...], float]
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """Where quantiles are chosen from: the codes from `low` to `high`, the records at every code, and the span of q."""
+    """The records of a choice: the codes from `low` to `high`, the records at every code, and the span of q."""
 
     counts: _Counts
     low: int
@@ -45,7 +45,7 @@ class _Slice:
 
 
 def choice_counts(kernel: Kernel, quote: Quote, one: Measured, runs: int, bits: Bits) -> Iterator[Counted]:
-    """How often all codes were chosen on a small grid, for the first, the middle and the last of the quantiles."""
+    """The counts of all chosen codes on a small grid, for the first, the middle and the last of the quantiles."""
     if not is_choice(one):
         return
     whole = law_of_choice(one)
@@ -55,14 +55,14 @@ def choice_counts(kernel: Kernel, quote: Quote, one: Measured, runs: int, bits: 
     runs = min(runs, _MOST_RUNS)
     small = replace(quote, measured=(replace(one, law=law),))
     sizes = [min(_MOST_AT_ONCE, runs - start) for start in range(0, runs, _MOST_AT_ONCE)]
-    chosen = np.concatenate([_chosen(kernel, small, law, counts, copies, bits) for copies in sizes])
+    chosen = np.concatenate([_choose(kernel, small, law, counts, copies, bits) for copies in sizes])
     for codes, chance in sorted(law_of_choices(law, counts).items()):
         if chance >= _LEAST_CHANCE:
             hits = int((chosen == codes).all(axis=1).sum())
             yield Counted(f"codes {codes} chosen on a grid of {law.size}", hits, runs, (chance, chance))
 
 
-def _chosen(  # noqa: PLR0917 (one run of the kernel)
+def _choose(  # noqa: PLR0917 (one run of the kernel)
     kernel: Kernel, quote: Quote, law: ExponentialQuantiles, counts: _Counts, copies: int, bits: Bits
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     own = np.array([(0, code, count) for code, count in enumerate(counts) if count], dtype=np.int64)
@@ -113,7 +113,7 @@ def _candidates(part: _Slice, q: Fraction, parts: bool, kept_away: Fraction) -> 
 
 
 def _halves(part: _Slice, code: int, below: int, q: Fraction) -> tuple[_Slice, _Slice]:
-    """The records before the chosen code with so many of those at it, and the rest."""
+    """The records before the chosen code with this many of the records at it, and the rest."""
     counts = part.counts
     nothing = (0,) * len(counts)
     lower = (*counts[:code], below, *nothing[code + 1 :])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.audit.draws import Kernel
 from discreet.audit.heaps import Heaps, shapes
 from discreet.audit.pairs import fitting, possible, same_totals
-from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
+from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects
 from discreet.cube.queries import QuantileCodes
 from discreet.errors import InternalError
 from discreet.mechanisms import ExponentialQuantiles
@@ -61,7 +61,7 @@ class ChoicePair:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Room:
-    """Where heaps can be made.
+    """The places where heaps can be made.
 
     Args:
         cell: the cell.
@@ -83,7 +83,7 @@ def is_choice(one: Measured) -> bool:
 
 
 def law_of_choice(one: Measured) -> ExponentialQuantiles:
-    """How the quantiles of a query are chosen.
+    """The choices of the quantiles of a query.
 
     Raises:
         InternalError: they are not.
@@ -121,7 +121,7 @@ def _room(kernel: Kernel, quote: Quote, one: Measured, columns: tuple[str, ...])
     if quote.beside is None or quote.beside.totals is None:
         return _Room(cell, known, None, Counter())
     first = known[min(known)]
-    moved = _moved(quote)
+    moved = _count_moved(quote)
     others = next(fitting(quote, columns, (first,) * moved, first, quote.beside), None)
     if others is None:
         return None
@@ -153,7 +153,7 @@ def _cell_of(answer: list[NDArray[Any]]) -> int:
     return int(answer[0][0][0]) if len(answer[0]) == 1 else -1
 
 
-def _moved(quote: Quote) -> int:
+def _count_moved(quote: Quote) -> int:
     """The number of rows that may differ."""
     return quote.plan.neighbours.rows_per_person if quote.beside is None else quote.beside.adjacency.a
 
@@ -181,8 +181,8 @@ def _source_rows(quote: Quote, room: _Room, heaps: Heaps) -> int:
 def _pair(quote: Quote, one: Measured, columns: tuple[str, ...], room: _Room, heaps: Heaps) -> ChoicePair | None:
     known = sorted(room.rows)
     codes = [known[round(place * (len(known) - 1) / (len(heaps.counts) - 1))] for place in range(len(heaps.counts))]
-    counts = _scaled(heaps.counts, _source_rows(quote, room, heaps))
-    after, moved = list(counts), _moved(quote)
+    counts = _scale(heaps.counts, _source_rows(quote, room, heaps))
+    after, moved = list(counts), _count_moved(quote)
     if not quote.plan.neighbours.appears:
         moved = min(moved, counts[heaps.of])
         after[heaps.of] -= moved
@@ -190,7 +190,7 @@ def _pair(quote: Quote, one: Measured, columns: tuple[str, ...], room: _Room, he
     if moved < 1 or len(set(codes)) < len(codes):
         return None
     first, second = (_table(one, columns, room, codes, numbers) for numbers in (counts, after))
-    to, of = (described(quote.plan, columns, room.rows[codes[place]]) for place in (heaps.to, heaps.of))
+    to, of = (describe_row(quote.plan, columns, room.rows[codes[place]]) for place in (heaps.to, heaps.of))
     many = f"{moved} x " if moved > 1 else ""
     change = f"{many}{to} more" if quote.plan.neighbours.appears else f"{many}{of} replaced by {to}"
     words = f"{change}, beside {' and '.join(map(str, counts))} records at {len(codes)} codes"
@@ -198,7 +198,7 @@ def _pair(quote: Quote, one: Measured, columns: tuple[str, ...], room: _Room, he
     return ChoicePair(words, one, columns, first, second, room.cell, np.array(codes, dtype=np.int64), heap, heaps.path)
 
 
-def _scaled(counts: tuple[int, ...], total: int) -> list[int]:
+def _scale(counts: tuple[int, ...], total: int) -> list[int]:
     """As many records in about the same proportions, none of them without any."""
     if sum(counts) == total:
         return list(counts)

@@ -1,8 +1,8 @@
-"""Runs of choices of quantiles, one by one and jointly: what their outputs tell of two tables.
+"""Runs of choices of quantiles, one by one and jointly: how well their outputs distinguish two tables.
 
-Many tables are tried with few runs of the kernel, and those that told most are attacked with all of them. An output is told
-by where the chosen codes lie between the heaps, for all quantiles that can see the difference together. The likelihood of
-such places is counted on the half of the runs that chooses, so no law has to be known.
+Many tables are tried with few runs of the kernel, and the tables that they distinguish best are attacked with
+all of them. The feature of an output is where its chosen codes lie between the heaps, for all quantiles together that can
+see the difference. The likelihood of such places is counted on the half of the runs that chooses, so no law is needed.
 """
 
 from __future__ import annotations
@@ -76,13 +76,13 @@ def choice_attack(kernel: Kernel, quote: Quote, pair: ChoicePair, aim: Aim, bits
 
 
 def _is_constant(kernel: Kernel, quote: Quote, pair: ChoicePair, bits: Bits) -> bool:
-    """Whether every run chooses from the same records."""
+    """True if every run chooses from the same records."""
     asked = replace(quote, measured=(pair.measured,))
     return all(_answers(kernel, asked, pair, table, bits)[0] for table in (pair.first, pair.second))
 
 
 def _answers(kernel: Kernel, quote: Quote, pair: ChoicePair, table: Table, bits: Bits) -> tuple[bool, Iterator[Integers]]:
-    """Whether every run chooses from the same records, and what each of them chooses from: codes and counts of the cell."""
+    """Whether every run chooses from the same records, and the records of each run: codes and counts of the cell."""
     cubes = cubes_of(quote.plan, pair.columns, table)
 
     def own(source: Bits) -> Integers:
@@ -98,7 +98,7 @@ def _answers(kernel: Kernel, quote: Quote, pair: ChoicePair, table: Table, bits:
 def _outputs(  # noqa: PLR0917 (one run of the kernel)
     kernel: Kernel, quote: Quote, pair: ChoicePair, answers: Iterator[Integers], runs: int, bits: Bits
 ) -> Iterator[Integers]:
-    """For every run where the choices of the path lie, as one number, and how many of all choices are the largest heap."""
+    """For every run the places of the choices of the path, as one number, and the number of choices of the largest heap."""
     (one,) = quote.measured
     law = law_of_choice(one)
     for start in range(0, runs, _AT_ONCE):
@@ -113,7 +113,7 @@ def _outputs(  # noqa: PLR0917 (one run of the kernel)
 
 
 def _places(chosen: Integers, heaps: Integers) -> Integers:
-    """For every run one number for where its choices lie: at which heap, or in which gap between them."""
+    """For every run one number for the places of its choices: at which heap, or in which gap between them."""
     above = np.searchsorted(heaps, chosen, side="left")
     at = heaps[np.minimum(above, len(heaps) - 1)] == chosen
     digits = 2 * above + at

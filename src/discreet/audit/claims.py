@@ -1,6 +1,6 @@
 """The claim of a quote: the profile δ(ε) of the declared mechanism, for one person of the original data.
 
-The spend alone says a budget; the mechanism that was declared for it says more, because the profile of Gaussian noise lies
+The spend alone claims a budget; the declared mechanism claims more, because the profile of Gaussian noise lies
 below what its ρ implies, and that of a resampled table below both. The audit tests the smaller of the two (soundness 28).
 Every δ and ε here is rounded up, so that a claim is never made smaller than it is.
 """
@@ -24,7 +24,7 @@ __all__ = ["Claim", "Profile", "claim_of", "grid_of"]
 
 _GRID = tuple(Fraction(n, 2) for n in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32))
 _VISIBLE = 1e-5
-"""A δ that some hundred thousand runs can tell from 0."""
+"""A δ that some hundred thousand runs can distinguish from 0."""
 
 
 class Profile(Protocol):
@@ -39,7 +39,7 @@ class Profile(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claim:
-    """What must hold for one person: the spend, and the profile of the mechanism that was declared for it."""
+    """The claim for one person: the spend, and the profile of the declared mechanism."""
 
     spend: Budget
     mechanism: Profile
@@ -56,15 +56,15 @@ class Claim:
 def claim_of(quote: Quote, measured: Sequence[Measured]) -> Claim:
     """The claim of a quote for some of its queries, which have at most what all of them have together.
 
-    It follows from the spend and the kind of the noise, not from scales and sensitivities: these are what is under test.
+    It follows from the spend and the kind of the noise, not from scales and sensitivities: these are under test.
     """
-    known = [one.law.audited() for one in measured]
+    known = [one.law.prepare_audit() for one in measured]
     gaussian = all(one is not None and one.is_gdp for one in known)
     sampled = _resampling(quote)
     inner = _inner(quote, sampled, type(measured[0].guarantee))
     variance = inner.gaussian_variance(1) if gaussian else None
     if variance is not None:
-        # Rounded Gaussians of Σ Δ²/(2σ²) ≤ ρ are GDP with μ = √(2ρ), which is more than ρ-zCDP says (soundness 15).
+        # Rounded Gaussians of Σ Δ²/(2σ²) ≤ ρ are GDP with μ = √(2ρ), which is stronger than ρ-zCDP (soundness 15).
         inner = GDP(sqrt_up(1 / variance))
     if sampled is None:
         return Claim(quote.spend, inner)

@@ -1,7 +1,7 @@
 """The kernel under test, run a great many times: many runs are one call, for so many copies of the cells of a request.
 
-Only cells in which the two data sets can differ, and some others beside them, are drawn: where noises are independent the
-rest tells nothing. Laws of independent cells are used as they stand; a law on a lattice gets a structure with many copies
+Only cells in which the two data sets can differ, and some others next to them, are drawn: where noises are independent the
+rest has no information. Laws of independent cells are used unchanged; a law on a lattice gets a structure with many copies
 of the blocks or tables of those cells. Where there are no such copies (general equations, hulls) runs are made one by one.
 """
 
@@ -23,7 +23,7 @@ from discreet.releases.evaluate import exact_answers, noisy_answers
 from discreet.totals.structure import Blocks, Structure, Tables
 from discreet.totals.structure import Kernel as Equations
 
-__all__ = ["KERNEL", "NOTHING", "Drawer", "Kernel", "Randomness", "audited", "drawer", "window_of"]
+__all__ = ["KERNEL", "NOTHING", "Drawer", "Kernel", "Randomness", "drawer", "prepare_audit", "window_of"]
 
 _AT_ONCE = 1 << 20
 """Numbers drawn in one call."""
@@ -32,7 +32,7 @@ _FEW = 16
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What turns cubes into noisy integers: the functions of `releases.evaluate`, or defective ones to try an audit.
+    """The functions that turn cubes into noisy integers: those in `releases.evaluate`, or defective ones to try an audit.
 
     Args:
         exact: resampling and queries.
@@ -63,8 +63,8 @@ class Drawer:
     """Runs of the kernel on the answers of one data set.
 
     Args:
-        kernel: what is run.
-        quote: the quote with laws of so many copies of the windows, or its own laws where `copies` is 0.
+        kernel: the functions to run.
+        quote: the quote with laws of `copies` copies of the windows, or its own laws where `copies` is 0.
         windows: for each measured query the positions that are looked at.
         copies: how many runs one call makes; 0: one, and the window is cut out afterwards.
     """
@@ -87,7 +87,7 @@ class Drawer:
             runs -= len(several)
             yield self._noisy(several, bits)
 
-    def repeated(self, answer: Sequence[NDArray[Any]], runs: int, bits: Bits) -> Iterator[NDArray[np.float64]]:
+    def run_repeatedly(self, answer: Sequence[NDArray[Any]], runs: int, bits: Bits) -> Iterator[NDArray[np.float64]]:
         """As `runs`, for exact answers that are the same in every run."""
         if not self.copies:
             yield from self.runs(iter(lambda: answer, None), runs, bits)
@@ -104,7 +104,7 @@ class Drawer:
             shown = [values[window] for values, window in zip(noisy, self.windows, strict=True)]
             return np.concatenate(shown).astype(np.float64)[None, :]
         missing = self.copies - len(several)
-        several = [*several, *([several[-1]] * missing)]  # the law has its number of copies; what is too much is cut off
+        several = [*several, *([several[-1]] * missing)]  # the law has its number of copies; the surplus is cut off
         shown = [np.concatenate([one[i][window] for one in several]) for i, window in enumerate(self.windows)]
         return self._together(shown, bits)[: self.copies - missing]
 
@@ -117,7 +117,7 @@ def drawer(kernel: Kernel, quote: Quote, windows: Sequence[NDArray[np.int64]], r
     """The kernel for windows of the answers; where it can make many runs in one call it does."""
     size = sum(map(len, windows))
     copies = max(1, min(runs, _AT_ONCE // max(1, size)))
-    known = [audited(one) for one in quote.measured]
+    known = [prepare_audit(one) for one in quote.measured]
     copies = min(copies, *(one.most_copies for one in known))
     laws = [one.copied(window, copies) for one, window in zip(known, windows, strict=True)]
     if any(law is None for law in laws):
@@ -127,13 +127,13 @@ def drawer(kernel: Kernel, quote: Quote, windows: Sequence[NDArray[np.int64]], r
     return Drawer(kernel, replace(quote, measured=measured), tuple(windows), copies)
 
 
-def audited(one: Measured) -> Audited:
-    """What the noise of a query tells an audit of itself.
+def prepare_audit(one: Measured) -> Audited:
+    """The functions by which an audit draws the noise of a query.
 
     Raises:
         InternalError: no noise is added to it.
     """
-    known = one.law.audited()
+    known = one.law.prepare_audit()
     if known is None:
         raise InternalError("only noise that is added can be audited as noise")
     return known
@@ -144,7 +144,7 @@ def window_of(one: Measured, moved: NDArray[np.int64], size: int) -> NDArray[np.
     wanted = np.zeros(size, dtype=bool)
     wanted[moved] = True
     wanted[np.flatnonzero(~wanted)[: max(0, _FEW - int(wanted.sum()))]] = True
-    ties = audited(one).ties
+    ties = prepare_audit(one).ties
     return np.flatnonzero(wanted if ties is None else _with_ties(ties, wanted))
 
 

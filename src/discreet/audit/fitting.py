@@ -15,7 +15,7 @@ from discreet.totals.exact_totals import ExactTotals, alive_cells
 from discreet.totals.published import PublishedTotals, cell_numbers
 from discreet.totals.statements import LinearStatement, OccupiedStatement, TotalsStatement
 
-__all__ = ["fitted"]
+__all__ = ["fit_table"]
 
 _MOST_CELLS = 200_000
 _SECONDS = 20.0
@@ -24,7 +24,7 @@ _Constraint = tuple[csr_array, NDArray[np.float64], NDArray[np.float64]]
 """Coefficients over the joint cells, the least and the greatest that each row of them may give."""
 
 
-def fitted(exact_totals: ExactTotals, schema: Schema, least: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def fit_table(exact_totals: ExactTotals, schema: Schema, least: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """Counts of the joint cells of the totals' columns that have the published totals; None where none were found.
 
     Args:
@@ -72,7 +72,7 @@ def _constraints(totals: PublishedTotals, schema: Schema) -> Iterator[_Constrain
 
 
 def _members(place: NDArray[np.int64], published: NDArray[np.int64], size: int) -> csr_array:
-    """One row of 0 and 1 for each published cell: which joint cells lie in it."""
+    """One row of 0 and 1 for each published cell: 1 for the joint cells within it."""
     number = np.full(size, -1, dtype=np.int64)
     number[published] = np.arange(len(published))
     inside = np.flatnonzero(number[place] >= 0)

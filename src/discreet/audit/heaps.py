@@ -1,4 +1,4 @@
-"""How many records should have which codes, so that one record more changes the choice of quantiles the most.
+"""The numbers of records at each code for which one record more changes the choice of quantiles the most.
 
 A heap of equal codes wins a choice by how deep the wanted rank lies in it. Where the rank lies just inside of it, on the
 side of the other records, a record more among these makes the heap less likely by e^(range/2) and every code beyond it more
@@ -65,7 +65,7 @@ def shapes(law: ExponentialQuantiles, codes: int, records: int | None) -> Iterat
     """The shapes worth trying.
 
     Args:
-        law: what is chosen, and how sharply.
+        law: the law of the choices.
         codes: how many different codes a record can have.
         records: how many records the cell has, None where they may be as many as it takes.
     """
@@ -95,7 +95,7 @@ def _tree(at: tuple[Fraction, ...]) -> Iterator[_Choice]:
 
 
 def _side(tree: dict[int, _Choice], law: ExponentialQuantiles, upper: bool) -> list[_Choice]:  # noqa: FBT001
-    """The choices from the first one to that of the largest quantile, or of the smallest."""
+    """The choices from the first one to the choice of the largest quantile, or of the smallest."""
     return [tree[place] for place in tree[len(law.at) - 1 if upper else 0].path]
 
 
@@ -106,13 +106,13 @@ def _telling(tree: dict[int, _Choice]) -> list[_Choice]:
 
 
 def _inside(law: ExponentialQuantiles, choice: _Choice, depth: float) -> float:
-    """By how many records the wanted rank lies inside of the heap."""
+    """The number of records by which the wanted rank is inside the heap."""
     candidates = law.size * (_PIECES if choice.parts else 1)
     return depth * (log(candidates) + 3) * float(max(choice.inner, 1 - choice.inner)) / float(law.reach)
 
 
 def _kept_away(law: ExponentialQuantiles) -> float:
-    """How far from an end of the data the smallest and the largest record are looked for."""
+    """The distance from an end of the data within which the smallest and the largest record are looked for."""
     return 2 * log(law.size) / float(law.reach)
 
 
@@ -147,16 +147,16 @@ def _chain(
     law: ExponentialQuantiles, path: list[_Choice], *, upper: bool, depth: float, records: int | None
 ) -> Iterator[Heaps]:
     """A heap for each choice of the path, and a few records at the end of it."""
-    counts = _chained(law, path, upper, depth, _FEW)
+    counts = _build_chain(law, path, upper, depth, _FEW)
     if records is not None:
         largest = 1
-        while sum(_chained(law, path, upper, depth, 2 * largest)) <= records:
+        while sum(_build_chain(law, path, upper, depth, 2 * largest)) <= records:
             largest *= 2
         step = largest
         while step := step // 2:
-            if sum(_chained(law, path, upper, depth, largest + step)) <= records:
+            if sum(_build_chain(law, path, upper, depth, largest + step)) <= records:
                 largest += step
-        counts = _chained(law, path, upper, depth, largest)
+        counts = _build_chain(law, path, upper, depth, largest)
         counts[0] += records - sum(counts)
     if not path or min(counts) < 1 or max(counts) > _MOST:
         return
@@ -183,7 +183,7 @@ def _fork(tree: dict[int, _Choice], law: ExponentialQuantiles, *, depth: float, 
         yield Heaps(counts, to=3, of=0, path=(lower.place, root.place, upper.place))
 
 
-def _chained(law: ExponentialQuantiles, path: list[_Choice], upper: bool, depth: float, base: int) -> list[int]:  # noqa: FBT001
+def _build_chain(law: ExponentialQuantiles, path: list[_Choice], upper: bool, depth: float, base: int) -> list[int]:  # noqa: FBT001
     """The heaps from the first choice to the last, and the records at the end."""
     heaps = [base]
     for choice in reversed(path):

@@ -1,8 +1,8 @@
-"""Data sets to tell apart: neighbours, or semi-adjacent tables beside exact totals, whose answers lie far apart.
+"""Data sets to distinguish: neighbours, or semi-adjacent tables with exact totals, whose answers are far apart.
 
-Every pair is a true pair of neighbours of the plan, whatever the quote says of sensitivities: these are under test. Among
+Every pair is a true pair of neighbours of the plan, whatever sensitivities the quote has: these are under test. Among
 rows made of ends, middles, cuts and nulls those are taken that move one query the furthest, all of them together, null
-against a value, and whatever leads out of the lattice on which a noise lies.
+against a value, and everything that leads out of the lattice on which a noise lies.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from discreet.audit.draws import Kernel, audited, drawer
-from discreet.audit.fitting import fitted
-from discreet.audit.tables import Row, Table, candidates, columns_of_plan, described, effects
+from discreet.audit.draws import Kernel, drawer, prepare_audit
+from discreet.audit.fitting import fit_table
+from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects
 from discreet.domain.schema import Schema
 from discreet.noise.bits import Bits
 from discreet.plan.plan import resize_of
@@ -97,7 +97,7 @@ def _changes(kernel: Kernel, quote: Quote, columns: tuple[str, ...]) -> Iterator
         return
     appears = quote.plan.neighbours.appears
     nothing = [np.zeros_like(values) for values in known[0][1]]
-    # With a row appearing, the other side is always the table without it; it stands at place 0, as no row.
+    # With a row appearing, the other side is always the table without it; it has place 0, as no row.
     options: list[tuple[tuple[Row, ...], list[NDArray[Any]]]] = [((row,), effect) for row, effect in known]
     if appears:
         options = [((), nothing), *options]
@@ -128,11 +128,11 @@ def _effects(kernel: Kernel, quote: Quote, columns: tuple[str, ...], rows: list[
 
 
 def _distances(quote: Quote, vectors: list[list[NDArray[Any]]]) -> NDArray[np.float64]:
-    """For each measured query how far each pair of vectors lies apart, in the measure of its noise."""
+    """For each measured query the distance of each pair of vectors, in the measure of its noise."""
     found = []
     for place, one in enumerate(quote.measured):
         matrix = _matrix([vector[place] for vector in vectors])
-        squared = audited(one).squared
+        squared = prepare_audit(one).squared
         metric = "sqeuclidean" if squared else "cityblock"
         found.append(cdist(matrix, matrix, metric) / max(one.law.variance(), 1e-300) ** (1.0 if squared else 0.5))
     return np.stack(found)
@@ -166,7 +166,7 @@ def _furthest(spread: NDArray[np.float64], allowed: NDArray[np.bool_], null: NDA
     return list(dict.fromkeys(found))
 
 
-# Beside exact totals ---------------------------------------------------------------------------------------------------
+# With exact totals -----------------------------------------------------------------------------------------------------
 
 
 def _exchanges(
@@ -196,7 +196,7 @@ def _exchanges(
 def _aims(
     quote: Quote, known: list[_Effect], members: list[_Choice], spans: list[NDArray[np.float64] | None]
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """What an exchange may be good for, and how good each pair of choices is."""
+    """The possible gain of an exchange, and the gain of each pair of choices."""
     sums = [_sums(known, chosen) for chosen in members]
     spread = _distances(quote, sums)
     together = spread.sum(axis=0)
@@ -211,7 +211,7 @@ def _aims(
 
 
 def _sums(known: list[_Effect], chosen: _Choice) -> list[NDArray[Any]]:
-    """What the chosen rows add to each answer."""
+    """The sum that the chosen rows add to each answer."""
     return [np.sum([known[place][1][query] for place in chosen], axis=0) for query in range(len(known[0][1]))]
 
 
@@ -230,7 +230,7 @@ def _groups(
 
 
 def _marks(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...], row: Row) -> dict[object, int]:
-    """What a row adds to each published number."""
+    """The amount that a row adds to each published number."""
     found: dict[object, int] = {}
     for number, part in enumerate(exact_totals.invariants.parts):
         cell = _cell(schema, columns, row, part.columns)
@@ -252,7 +252,7 @@ def _level(schema: Schema, name: str, code: int | None) -> int:
 
 
 def possible(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...], rows: list[Row]) -> list[Row]:
-    """The rows that a table with these totals can have, as far as the public numbers say."""
+    """The rows that a table with these totals can have, according to the public numbers."""
     alive = alive_cells(exact_totals, schema)
     places = [(name, columns.index(name)) for name in exact_totals.invariants.columns]
     return [row for row in rows if alive[tuple(_level(schema, name, row[place]) for name, place in places)]]
@@ -265,13 +265,13 @@ def _span(kernel: Kernel, quote: Quote, place: int, size: int, bits: Bits) -> ND
         return None
     runs = 2 * size + 50
     draw = drawer(kernel, replace(quote, measured=(one,)), [np.arange(size)], runs)
-    drawn = np.concatenate(list(draw.repeated([np.zeros(size, dtype=np.int64)], runs, bits)))
+    drawn = np.concatenate(list(draw.run_repeatedly([np.zeros(size, dtype=np.int64)], runs, bits)))
     _, values, basis = np.linalg.svd(drawn, full_matrices=False)
     return np.asarray(basis[values > 1e-9 * max(values.max(initial=0.0), 1.0)])
 
 
 def _outside(span: NDArray[np.float64], vectors: list[NDArray[Any]]) -> NDArray[np.float64]:
-    """How far each pair of vectors lies apart beside the span."""
+    """The distance of each pair of vectors, apart from the span."""
     matrix = np.stack([vector.astype(np.float64) for vector in vectors])
     rest = matrix - matrix @ span.T @ span
     return np.asarray(cdist(rest, rest))
@@ -312,7 +312,7 @@ def _surroundings(quote: Quote, columns: tuple[str, ...], change: _Change, times
         yield every + Counter({row: rest - every.total()})
         return
     resize = resize_of(plan)
-    # So many rows that hardly any place is left to be filled, whose fill would hide the change.
+    # Enough rows that hardly any place is left to be filled, because a fill would hide the change.
     yield Counter() if resize is None else Counter({row: ceil(resize.rows / resize.proportion)})
 
 
@@ -321,7 +321,7 @@ def fitting(
 ) -> Iterator[Counter[Row]]:
     """The other rows of a table that has the rows `before` and the published totals, where one is found.
 
-    In the columns that are not those of the totals they are like `around`.
+    In the columns without totals they are like `around`.
     """
     schema, names = quote.plan.schema, exact_totals.invariants.columns
     shape = shape_of(names, schema)
@@ -329,7 +329,7 @@ def fitting(
     least = np.zeros(shape, dtype=np.int64)
     for row in before:
         least[tuple(_level(schema, name, row[place]) for name, place in zip(names, places, strict=True))] += 1
-    found = fitted(exact_totals, schema, least.ravel())
+    found = fit_table(exact_totals, schema, least.ravel())
     if found is None:
         return
     others: Counter[Row] = Counter()
@@ -342,7 +342,7 @@ def fitting(
 
 
 def same_totals(exact_totals: ExactTotals, schema: Schema, columns: tuple[str, ...], first: Table, second: Table) -> bool:
-    """Whether both tables have the same published numbers, worked out as a release would."""
+    """True if both tables have the same published numbers, computed as in a release."""
     names = exact_totals.invariants.columns
     shape = shape_of(names, schema)
     published = []
@@ -357,15 +357,15 @@ def _words(quote: Quote, columns: tuple[str, ...], change: _Change, times: int) 
     """The change for people."""
     before, after = (Counter(rows) for rows in (change.before, change.after))
     lost, won = before - after, after - before
-    shown = [_listed(quote, columns, part, times) for part in (lost, won)]
+    shown = [_list_rows(quote, columns, part, times) for part in (lost, won)]
     return f"{shown[1]} added" if not lost else f"{shown[0]} replaced by {shown[1]}"
 
 
-def _listed(quote: Quote, columns: tuple[str, ...], rows: Counter[Row], times: int) -> str:
+def _list_rows(quote: Quote, columns: tuple[str, ...], rows: Counter[Row], times: int) -> str:
     parts = [
-        f"{count * times} x {described(quote.plan, columns, row)}"
+        f"{count * times} x {describe_row(quote.plan, columns, row)}"
         if count * times > 1
-        else described(quote.plan, columns, row)
+        else describe_row(quote.plan, columns, row)
         for row, count in rows.items()
     ]
     return " and ".join(parts)

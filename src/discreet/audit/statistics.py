@@ -2,10 +2,10 @@
 
 * loss: the logarithm of the likelihood ratio of the declared noise, the best statistic where the noise is as declared.
 * linear: the output along the difference of the answers, which sees what the declared law hides, such as other tails.
-* beside: the part of the output that the noise of the first data set was never seen to move. Outputs that only one of the
-  data sets can have are told by it.
+* beside: the part of the output that the noise of the first data set was never seen to move. It
+  recognises outputs that only one of the data sets can have.
 
-Any function of the output is a valid statistic: what is chosen here decides how much is found, never whether it is true.
+Any function of the output is a valid statistic: the choice here decides how much is found, never whether it is true.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.draws import audited
+from discreet.audit.draws import prepare_audit
 from discreet.quotes.quote import Measured
 
 __all__ = ["Statistic", "constant_statistics", "drawn_statistics"]
@@ -42,7 +42,7 @@ def constant_statistics(
     """
     centre, move = answers[0], answers[1] - answers[0]
     found: list[Statistic] = [("linear", _linear(centre, move * _weights(measured, widths)))]
-    if any(known.loss and not known.squared for known in map(audited, measured)) and np.count_nonzero(move) > 0:
+    if any(known.loss and not known.squared for known in map(prepare_audit, measured)) and np.count_nonzero(move) > 0:
         found.append(("loss", _loss(measured, widths, centre, move)))
     rest = _beside(pilot[:_PILOTS] - centre, move)
     return found if rest is None else [*found, ("beside", _linear(centre, rest))]
@@ -83,7 +83,7 @@ def _loss(
     """The sum of the losses of the noises whose law is known, over the cells that move."""
     known, end = [], 0
     for one, width in zip(measured, widths, strict=True):
-        places, loss = end + np.flatnonzero(move[end : end + width]), audited(one).loss
+        places, loss = end + np.flatnonzero(move[end : end + width]), prepare_audit(one).loss
         end += width
         if loss is not None:
             known.append((places, loss))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.draws import NOTHING, Kernel, Randomness
-from discreet.cube.cube import Cube, empty_cube, joined
+from discreet.cube.cube import Cube, empty_cube, join
 from discreet.cube.scans import Scan
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Column, Number
@@ -25,7 +25,7 @@ from discreet.plan.plan import Plan, used_columns
 from discreet.quotes.quote import Quote
 from discreet.totals.exact_totals import alive_cells
 
-__all__ = ["Row", "Table", "candidates", "columns_of_plan", "cubes_of", "described", "effects"]
+__all__ = ["Row", "Table", "candidates", "columns_of_plan", "cubes_of", "describe_row", "effects"]
 
 Row = tuple[int | None, ...]
 Table = tuple[tuple[Row, int], ...]
@@ -44,7 +44,7 @@ class _Asked:
 
 
 def columns_of_plan(quote: Quote) -> tuple[str, ...]:
-    """The columns that the request reads, and those of the totals beside it."""
+    """The columns that the request reads, and the columns of its exact totals."""
     exact_totals = () if quote.beside is None else quote.beside.invariants.columns
     return tuple(dict.fromkeys([*used_columns(quote.plan), *exact_totals]))
 
@@ -60,7 +60,7 @@ def _cube_of(part: Scan, plan: Plan, columns: tuple[str, ...], table: Table) -> 
         values = [_value(plan.schema[name], code) for name, code in zip(columns, row, strict=True)]
         one = ReferenceEngine(dict.fromkeys(columns, _ANY), [values]).aggregate(part.axes, part.moments)
         cubes.append(Cube(one.keys, one.rows * times, one.nonnull * times, one.sums * times))
-    return joined(cubes)
+    return join(cubes)
 
 
 def _value(column: Column, code: int | None) -> Any:
@@ -74,7 +74,7 @@ def _value(column: Column, code: int | None) -> Any:
     return column.value(code)
 
 
-def described(plan: Plan, columns: tuple[str, ...], row: Row) -> str:
+def describe_row(plan: Plan, columns: tuple[str, ...], row: Row) -> str:
     """The row in values, for people."""
     shown = [f"{name}={_shown(plan.schema[name], code)}" for name, code in zip(columns, row, strict=True)]
     return f"({', '.join(shown)})" if shown else "a row"
@@ -133,7 +133,7 @@ def _codes(plan: Plan, name: str) -> tuple[int | None, ...]:
 
 
 def effects(kernel: Kernel, quote: Quote, columns: tuple[str, ...], rows: list[Row]) -> list[list[NDArray[Any]] | None]:
-    """What each row alone adds to the answers, before any resize; None where an imputation makes that random."""
+    """The amount that each row alone adds to the answers, before any resize; None where an imputation makes it random."""
     steps = tuple(step for step in quote.plan.steps if not isinstance(step, Resize))
     alone = replace(quote, plan=replace(quote.plan, neighbours=AddRemove(), steps=steps))
     found: list[list[NDArray[Any]] | None] = []

@@ -1,6 +1,6 @@
 """The command line: one thin function for each command, which loads what it needs. docs/command-line.md describes it.
 
-Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code says
+Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code shows
 what it means for the budget (`exits`).
 
 * `approving`: `discreet approve` and `discreet ledger demand`: signatures that a plan or a ledger demands
@@ -11,6 +11,7 @@ what it means for the budget (`exits`).
 * `drafting`: A plan file as text: entries with their comments, and those that the custodian still has to fill in
 * `effective`: `discreet effective`: the effective guarantee that an advertised one has alongside exact totals
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
+* `inspecting`: `discreet inspect`: how the rows are read, in exact numbers, for the eyes of their curator alone
 * `ledgers`: `discreet ledger show`, `discreet ledger verify` and `discreet ledger export`
 * `numbers`: The first rows of a release as a table for people: one cell for a number and its interval
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
@@ -30,7 +31,7 @@ from typing import Annotated
 import typer
 
 from discreet._version import __version__
-from discreet.cli.exits import exits
+from discreet.cli.exits import exits, on_terminal
 from discreet.cli.output import write
 from discreet.exact.given_paths import given_path
 
@@ -116,11 +117,33 @@ def init(
 
 @app.command(epilog="Example: discreet check plan.toml")
 def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
-    """Check a plan and report what is wrong. Reads the header of the source, no rows; spends nothing, writes nothing."""
+    """Check a plan and report what is wrong. Spends nothing, writes nothing.
+
+    Reads the header of the source and, under replace-one, compares its number of rows and its published totals, which are
+    public. Under add-remove it reads no rows.
+    """
     from discreet.cli.planning import checked_plan
 
-    with exits():
+    with exits(str if as_json else on_terminal):
         write(checked_plan(plan), as_json=as_json)
+
+
+@app.command(epilog="Example: discreet inspect plan.toml")
+def inspect(
+    plan: PlanArgument,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the first look at a data set.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Refused: what it shows is confidential.", hidden=True)] = False,
+) -> None:
+    """Show, on a terminal only, how the rows are read: nulls, values moved or not understood, and the most frequent.
+
+    CONFIDENTIAL: exact numbers, outside every guarantee. The ledger records that it was done, and later releases
+    say so. Spends nothing. A plan with inspect = "never" refuses it.
+    """
+    from discreet.cli.inspecting import inspected_plan
+
+    with exits():
+        write(inspected_plan(plan, yes=yes, as_json=as_json), as_json=False)
 
 
 @app.command(epilog="Example: discreet quote plan.toml --html planner.html")
@@ -198,7 +221,8 @@ def release(
     """
     from discreet.pages.report.drawing import begin_drawing
 
-    with exits(), begin_drawing() as artist:  # which loads while the other modules do
+    told = str if as_json else on_terminal
+    with exits(told), begin_drawing() as artist:  # which loads while the other modules do
         from discreet.cli.releasing import release_plan
         from discreet.engines.resources import Limits
 

@@ -18,8 +18,8 @@ from discreet.approvals.keys import load_public_keys
 from discreet.approvals.signing import signer
 from discreet.approvals.statements import ReleaseStatement, Statement, TotalsStatement, document
 from discreet.cli.describing import release_lines
-from discreet.cli.output import Answer, Grid, aligned, write
-from discreet.cli.releasing import renamed
+from discreet.cli.output import Answer, Grid, align, write
+from discreet.cli.releasing import rename_orders
 from discreet.domain.words import column_facts, neighbours_text
 from discreet.errors import ArgumentError, LedgerError, did_you_mean
 from discreet.exact.given_paths import given_path, stands
@@ -59,7 +59,7 @@ def approve_plan(
         DiscreetError: the plan or the key cannot be used, or nobody is there to say yes.
     """
     plan = load_plan(path)
-    plan = plan if name is None else replace(plan, orders=renamed(plan.orders, name))
+    plan = plan if name is None else replace(plan, orders=rename_orders(plan.orders, name))
     plan = plan if release is None else replace(plan, orders=_only(plan.orders, release))
     found = _signing(plan, _digest_given(ledger), create=key is None)
     if key is None:
@@ -138,7 +138,7 @@ def _spend(ledger: Ledger, plan: PlanFile, order: Order, *, here: bool) -> Budge
         from discreet.quotes import spend_for_errors
 
         declared = Declared(plan.dataset, plan.schema, plan.neighbours, plan.invariants)
-        return spend_for_errors.quote_for(order.request, order.error, plan.budget, declared.exact_totals(None)).spend
+        return spend_for_errors.quote_for(order.request, order.error, plan.budget, declared.before_totals()).spend
     if order.spend is None and not here:
         raise ArgumentError(
             f"release '{order.name}': takes all that remains, which only the ledger knows; write the spend into the plan"
@@ -162,9 +162,9 @@ def _lines(found: _Signing) -> Sequence[str]:
     ]
     lines: list[str] = [
         "What an approval of this plan says:",
-        *aligned(facts),
+        *align(facts),
         "columns",
-        *aligned(column_facts(plan.schema)),
+        *align(column_facts(plan.schema)),
     ]
     for statement in found.statements:
         match statement:
@@ -176,7 +176,7 @@ def _lines(found: _Signing) -> Sequence[str]:
             case ReleaseStatement():
                 quote = found.quotes[statement.release]
                 lines += [*release_lines(statement.release, quote), *(f"  {line}" for line in str(quote).splitlines())]
-                lines += aligned([("quote", statement.quote)])
+                lines += align([("quote", statement.quote)])
                 if statement.replaces:
                     lines.append(f"  in place of reservation {statement.replaces}, whose charge was lost: a second charge")
             case _:

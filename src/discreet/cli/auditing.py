@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli.exits import leave
-from discreet.cli.output import Answer, Spinner, aligned, write
+from discreet.cli.output import Answer, Spinner, align, write
 from discreet.exact.numbers import decimal_text, text
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy.amounts import amount_text, number_text
@@ -103,8 +103,8 @@ def _lines(one: Audit) -> list[str]:
     at = f" at δ = {number_text(one.delta)}" if one.delta else ""
     return [
         f"  {verdict}: ε{at} is claimed to be at most {one.claimed:.4f}, and shown to be at least {one.epsilon:.4f}",
-        *aligned(profile, indent="    "),
-        *aligned(attacks, indent="    "),
+        *align(profile, indent="    "),
+        *align(attacks, indent="    "),
         *_laws(one),
         *(f"  {line}" for line in one.not_audited),
     ]
@@ -119,7 +119,7 @@ def _laws(one: Audit) -> list[str]:
         for check in one.unlike
     ]
     verdict = f"REFUTED: {len(wrong)} of {len(one.checks)} probabilities of what is drawn differ from the declared laws"
-    return [f"  {verdict}", *aligned(wrong, indent="    ")]
+    return [f"  {verdict}", *align(wrong, indent="    ")]
 
 
 def _number(value: float) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.cli.output import aligned
+from discreet.cli.output import align
 from discreet.domain.groups import BinGroup
 from discreet.domain.schema import Category, Column, Date, Number
 from discreet.domain.steps import NumberFacts
@@ -17,6 +17,7 @@ from discreet.exact.figures import plural
 from discreet.exact.numbers import text
 from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, plan_json
+from discreet.plan.shown import shown_groups
 from discreet.plan.sizes import is_large
 from discreet.planfile.read import PlanFile
 from discreet.privacy import kind_name, to_json
@@ -41,7 +42,7 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
         ("ledger", f"{plan.ledger}{state}"),
     ]
-    return [*aligned(facts), "columns", *aligned(column_facts(plan.schema))]
+    return [*align(facts), "columns", *align(column_facts(plan.schema))]
 
 
 def _totals(plan: PlanFile) -> list[tuple[str, str]]:
@@ -60,14 +61,14 @@ def _totals(plan: PlanFile) -> list[tuple[str, str]]:
 def release_lines(name: str, quote: Quote) -> list[str]:
     """Name and charge, size, statistics and steps of a release."""
     plan = quote.plan
-    cells = plan.layout.cells
+    cells = shown_groups(plan)
     groups = " by " + ", ".join(group.column for group in plan.group_by) if plan.group_by else ""
     facts = [
         ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} {plural('row', cells)}"),
         ("reading", str(plan.layout)),
         *step_facts(plan.schema, plan.steps),
     ]
-    return [f"{name} ({amount_text(quote.spend)})", *aligned([*facts, ("digest", plan.digest)])]
+    return [f"{name} ({amount_text(quote.spend)})", *align([*facts, ("digest", plan.digest)])]
 
 
 def release_facts(name: str, quote: Quote) -> dict[str, Any]:

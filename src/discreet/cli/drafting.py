@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from discreet.planfile.write import toml_visible
 
-__all__ = ["Entry", "Section", "listed", "to_fill_in", "written"]
+__all__ = ["Entry", "Section", "render_list", "render_sections", "to_fill_in"]
 
 _FILL_IN = "FILL IN"
 
@@ -33,8 +33,8 @@ class Section:
     notes: tuple[str, ...] = ()
 
 
-def written(sections: Sequence[Section]) -> str:
-    """The file: sections below each other, what is to be filled in marked in its comment."""
+def render_sections(sections: Sequence[Section]) -> str:
+    """The file: sections below each other, with a mark in the comment of each entry to fill in."""
     blocks = []
     for section in sections:
         notes = [f"# {note}" for note in section.notes]
@@ -53,6 +53,6 @@ def to_fill_in(sections: Sequence[Section]) -> list[str]:
     return [f"{section.heading} {entry.key}" for section in sections for entry in section.entries if entry.value is None]
 
 
-def listed(values: Sequence[str | int]) -> str:
+def render_list(values: Sequence[str | int]) -> str:
     """A TOML list of texts and whole numbers."""
     return f"[{', '.join(str(value) if isinstance(value, int) else toml_visible(value) for value in values)}]"

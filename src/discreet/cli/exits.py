@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
 import typer
 
-from discreet.errors import BudgetExceeded, DiscreetError, InternalError, ReleaseFailed
+from discreet.errors import BudgetExceeded, DiscreetError, InternalError, ReleaseFailed, RowsDiffer
+from discreet.exact.figures import number
 from discreet.exact.given_paths import reason, shown_path
 from discreet.planfile.tree import printable
 
-__all__ = ["FAILED", "INTERRUPTED", "OVER_BUDGET", "WRONG", "exits", "leave"]
+__all__ = ["FAILED", "INTERRUPTED", "OVER_BUDGET", "WRONG", "exits", "leave", "on_terminal"]
 
 WRONG = 2
 OVER_BUDGET = 3
@@ -23,12 +25,12 @@ INTERRUPTED = 130
 
 
 @contextmanager
-def exits() -> Iterator[None]:
-    """Ends the command when discreet raises an error inside: the message on stderr, no traceback, the exit code."""
+def exits(told: Callable[[DiscreetError], str] = str) -> Iterator[None]:
+    """Ends the command when discreet raises an error inside: what is told on stderr, no traceback, the exit code."""
     try:
         yield
     except DiscreetError as error:
-        leave(str(error), _code(error))
+        leave(told(error), _code(error))
     except OSError as error:
         if error.errno == errno.EPIPE:
             raise  # nobody reads the output any more; the command line ends the process
@@ -36,6 +38,16 @@ def exits() -> Iterator[None]:
         leave(f"{where}{reason(error)}; nothing was spent", WRONG)
     except KeyboardInterrupt:
         leave("interrupted; nothing was spent", INTERRUPTED)
+
+
+def on_terminal(error: DiscreetError) -> str:
+    """The message of an error, with what may be shown on the terminal of whoever has the source, and nowhere else.
+
+    The number of rows that was found is public under `ReplaceOne` and still not for logs (soundness 4).
+    """
+    if isinstance(error, RowsDiffer) and sys.stderr.isatty():
+        return f"{error}.\nIt has {number(error.found)} rows, and {number(error.declared)} are declared."
+    return str(error)
 
 
 def leave(message: str, code: int) -> NoReturn:

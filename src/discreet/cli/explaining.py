@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.cli.output import Answer
-from discreet.cli.planning import quoted
+from discreet.cli.planning import quote_all
 from discreet.errors import ArgumentError, did_you_mean
 from discreet.pages.explain import explain
 from discreet.planfile.read import load_plan
@@ -25,7 +25,7 @@ def explained_plan(path: Path, release: str | None) -> Answer:
     names = [order.name for order in plan.orders]
     if release is not None and release not in names:
         raise ArgumentError(f"--release={release}: no release of {path.name} has that name{did_you_mean(release, names)}")
-    quotes, _ = quoted(plan)
+    quotes, _ = quote_all(plan)
     lines: list[str] = []
     facts = []
     for name, quote in quotes.items():

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.cli.output import Answer, Grid, aligned
+from discreet.cli.output import Answer, Grid, align
 from discreet.errors import ArgumentError, LedgerError
 from discreet.exact.canonical import canonical
 from discreet.exact.given_paths import given_path, stands
-from discreet.exact.names import one_form
+from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
 from discreet.ledger import Demanded, Entry, Identity, Ledger, entry_body
 from discreet.privacy import Budget, coordinates, from_coordinates, from_json
@@ -45,6 +45,7 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
             lines += [*_account(identity, entries, spent, remaining), ""]
             facts.append(_account_facts(identity, entries, spent, remaining))
         head, demands = ledger.head(), ledger.board.demands()
+        lines += [*_only_inspected(ledger, names)] if dataset is None else []
     lines += _demand_lines(demands, dataset)
     lines.append(f"{len(names)} data set{'' if len(names) == 1 else 's'}; head {head}")
     demanded = [{"dataset": name, "entry": one.sequence, **one.demand.to_json()} for name, one in demands.items()]
@@ -100,13 +101,13 @@ def verified_ledger(file: Path, releases: Path | None) -> Answer:
         )
         facts["signatures"] = signed
     if releases is not None:
-        count = _contained(entries, file, releases)
+        count = _count_contained(entries, file, releases)
         lines.append(f"{count} release{'' if count == 1 else 's'} in {releases}: all are in this ledger")
         facts["releases"] = count
     return Answer(lines, facts)
 
 
-def _contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
+def _count_contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
     """The number of releases in `folder`. The ledger with these entries charged and committed each of them."""
     stands(given_path(folder, "--releases"), "--releases")
     paths = sorted(folder.rglob("release.json"))
@@ -114,7 +115,7 @@ def _contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
         raise ArgumentError(f"--releases: '{folder}' has no release.json in it; give a folder that `discreet release` wrote")
     heads = {entry.digest: entry.sequence for entry in entries}
     committed = {entry.reservation: entry.payload_digest for entry in entries if entry.kind == "commit"}
-    missing = [path for path in paths if not _is_in(_loaded(path), heads, committed)]
+    missing = [path for path in paths if not _is_in(_load(path), heads, committed)]
     if missing:
         listed = ", ".join(f"'{path}'" for path in missing[:_LISTED]) + (", …" if len(missing) > _LISTED else "")
         raise LedgerError(
@@ -124,7 +125,7 @@ def _contained(entries: tuple[Entry, ...], file: Path, folder: Path) -> int:
     return len(paths)
 
 
-def _loaded(path: Path) -> Release:
+def _load(path: Path) -> Release:
     try:
         return Release.load(path)
     except ArgumentError as error:
@@ -151,7 +152,7 @@ def _existing(file: Path) -> Ledger:
 def _account(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, remaining: Amounts) -> list[str | Grid]:
     lines: list[str | Grid] = [
         f"data set '{identity.dataset}' ({identity.measure})",
-        *aligned([(word, _shown(identity, amounts)) for word, amounts in _totals(identity, spent, remaining).items()]),
+        *align([(word, _shown(identity, amounts)) for word, amounts in _totals(identity, spent, remaining).items()]),
     ]
     states = _states(entries)
     rows = [
@@ -165,6 +166,7 @@ def _account(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, rem
 
 def _account_facts(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, remaining: Amounts) -> dict[str, Any]:
     states = _states(entries)
+    inspections = [{"entry": e.sequence, "time": e.time, "user": e.user} for e in entries if e.kind == "inspect"]
     return {
         "dataset": identity.dataset,
         "measure": identity.measure,
@@ -172,7 +174,16 @@ def _account_facts(identity: Identity, entries: tuple[Entry, ...], spent: Amount
         **{word: [text(value) for value in amounts] for word, amounts in _totals(identity, spent, remaining).items()},
         "publications": [_attempt_facts(entry, states) for entry in entries if entry.kind == "publish"],
         "releases": [_attempt_facts(entry, states) for entry in entries if entry.kind == "reserve"],
+        **({"inspections": inspections} if inspections else {}),
     }
+
+
+def _only_inspected(ledger: Ledger, names: Sequence[str]) -> Iterator[str]:
+    """A line for each data set whose rows were inspected, and that has no other entry."""
+    seen = [entry for entry in ledger.entries() if entry.kind == "inspect" and not spellings(entry.dataset, names)]
+    for name in dict.fromkeys(one_form(entry.dataset) for entry in seen):
+        numbers = ", ".join(str(entry.sequence) for entry in seen if one_form(entry.dataset) == name)
+        yield f"data set '{name}': rows inspected (entry {numbers}); nothing released"
 
 
 def _attempt_facts(entry: Entry, states: dict[int, str]) -> dict[str, Any]:
@@ -195,24 +206,27 @@ def _totals(identity: Identity, spent: Amounts, remaining: Amounts) -> dict[str,
 def _states(entries: tuple[Entry, ...]) -> dict[int, str]:
     """The outcome of every reservation (which counts as spent while it is open) and publication, by its number."""
     begun = {"reserve": "reserved", "publish": "begun"}
+    begun |= {"inspect": "rows inspected"}
     states = {entry.sequence: begun[entry.kind] for entry in entries if entry.kind in begun}
     concluded = {"commit": "committed", "fail": "failed"}
     return states | {entry.reservation: concluded[entry.kind] for entry in entries if entry.kind in concluded}
 
 
 def _cost(identity: Identity, entry: Entry) -> str:
+    if entry.kind == "inspect":
+        return "no charge"
     return "exact, no charge" if entry.kind == "publish" else _shown(identity, entry.charge)
 
 
 def _shown(identity: Identity, amounts: Amounts) -> str:
     """The amounts in the parameters of their measure, or as they add where the declaration names none."""
-    budget = _declared(identity)
+    budget = _read_budget(identity)
     if budget is None:
         return ", ".join(number_text(value) for value in amounts)
     return amount_text(from_coordinates(type(budget), amounts))
 
 
-def _declared(identity: Identity) -> Budget | None:
+def _read_budget(identity: Identity) -> Budget | None:
     """The budget of the declaration, if it is one of this package: a ledger may also be used alone."""
     try:
         budget = from_json(json.loads(identity.declaration).get("budget"))

@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from rich.status import Status
 
-__all__ = ["Answer", "Grid", "Spinner", "aligned", "write"]
+__all__ = ["Answer", "Grid", "Spinner", "align", "write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def write(answer: Answer, *, as_json: bool) -> None:
         if isinstance(line, Grid) and sys.stdout.isatty():
             _draw(line)
         else:
-            typer.echo("\n".join(aligned([line.header, *line.rows])) if isinstance(line, Grid) else line)
+            typer.echo("\n".join(align([line.header, *line.rows])) if isinstance(line, Grid) else line)
 
 
 def _draw(grid: Grid) -> None:
@@ -66,7 +66,7 @@ def _draw(grid: Grid) -> None:
     Console().print(Padding(table, (0, 0, 0, 2)))
 
 
-def aligned(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
+def align(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> list[str]:
     """The rows as lines whose columns begin at the same place."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)

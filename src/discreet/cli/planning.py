@@ -24,7 +24,7 @@ from discreet.quotes.quote import Quote
 from discreet.session.orders import charge_of, recognises
 from discreet.session.session import Session
 
-__all__ = ["Standing", "checked_plan", "opened", "planner_page", "quoted", "quoted_plan", "standing"]
+__all__ = ["Standing", "checked_plan", "open_session", "planner_page", "quote_all", "quoted_plan", "standing"]
 
 Amounts = tuple[Fraction, ...]
 
@@ -35,10 +35,11 @@ class Standing:
 
     Attributes:
         head: the number of the last entry, 0 for an empty or missing ledger.
-        remaining: what is left of the budget, in the coordinates in which the ledger adds.
+        remaining: the remaining budget, in the coordinates in which the ledger adds.
         reserved: the reservations of the data set by the name of their release.
         given_back: the names of the releases of the plan that the ledger has already.
         declared: whether the ledger holds the data set, whose declaration is fixed from then on.
+        inspected: the number of the entry of the first look at the rows, 0 for none.
     """
 
     head: int
@@ -46,6 +47,7 @@ class Standing:
     reserved: Mapping[str, Entry]
     given_back: frozenset[str]
     declared: bool
+    inspected: int = 0
 
     def paid_otherwise(self, plan: PlanFile, name: str, quote: Quote) -> bool:
         """True if the ledger has a release of this name for another spend than the one in the plan now."""
@@ -55,7 +57,7 @@ class Standing:
         )
 
 
-def opened(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
+def open_session(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
     """The session of a plan, whose source has a fitting header and whose ledger agrees with the declared data set.
 
     Raises:
@@ -84,16 +86,16 @@ def standing(plan: PlanFile) -> Standing:
         LedgerError: the ledger cannot be used.
     """
     with Ledger.open(plan.ledger) as ledger:
-        head = ledger.head_sequence()
+        head, inspected = ledger.head_sequence(), ledger.inspected(plan.dataset)
         if not spellings(plan.dataset, ledger.datasets()):
-            return Standing(head, coordinates(plan.budget), {}, frozenset(), declared=False)
+            return Standing(head, coordinates(plan.budget), {}, frozenset(), declared=False, inspected=inspected)
         entries = ledger.entries(plan.dataset)
         begun = [entry for entry in entries if entry.kind == "reserve"]
         reserved = {one_form(entry.name): entry for entry in begun} | {entry.name: entry for entry in begun}
         identity = ledger.identity(plan.dataset)
         found = ((order, ledger.stored(identity, order.name)) for order in plan.orders)
         given_back = frozenset(order.name for order, stored in found if stored and recognises(stored, order.request))
-        return Standing(head, ledger.remaining(plan.dataset), reserved, given_back, declared=True)
+        return Standing(head, ledger.remaining(plan.dataset), reserved, given_back, declared=True, inspected=inspected)
 
 
 def checked_plan(path: Path) -> Answer:
@@ -103,7 +105,11 @@ def checked_plan(path: Path) -> Answer:
         DiscreetError: whatever `discreet release` would refuse before it spends.
     """
     plan = load_plan(path)
-    quotes, now = quoted(plan)
+    with open_session(plan) as session:
+        quotes, now = _quotes(plan, session)
+        _require_room(plan, _charge(plan, quotes, now), now)
+        if not now.given_back >= quotes.keys():  # else nothing is read (soundness 35)
+            session.check_source()
     notes = _notes(plan, quotes, now)
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
@@ -135,7 +141,7 @@ def quoted_plan(path: Path) -> Answer:
         DiscreetError: as `checked_plan`.
     """
     plan = load_plan(path)
-    quotes, now = quoted(plan)
+    quotes, now = quote_all(plan)
     notes = _notes(plan, quotes, now)
     charge = _charge(plan, quotes, now)
     after = tuple(left - spent for left, spent in zip(now.remaining, charge, strict=True))
@@ -167,7 +173,8 @@ def planner_page(path: Path, out: Path) -> Answer:
     if stands(out, "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is not a regular file, and the page would replace it; choose another path")
     plan = load_plan(path)
-    quotes, now = _quotes(plan)
+    with open_session(plan) as session:
+        quotes, now = _quotes(plan, session)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
     releases = [Planned(name, quote, name in now.given_back) for name, quote in quotes.items()]
     written = write_planner(chosen, releases, out)
@@ -175,24 +182,24 @@ def planner_page(path: Path, out: Path) -> Answer:
     return Answer(lines, {"planner": str(written), "releases": list(quotes)})
 
 
-def quoted(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+def quote_all(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases; those that are not stored yet fit into what remains, together."""
-    quotes, now = _quotes(plan)
+    with open_session(plan) as session:
+        quotes, now = _quotes(plan, session)
     _require_room(plan, _charge(plan, quotes, now), now)
     return quotes, now
 
 
-def _quotes(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+def _quotes(plan: PlanFile, session: Session) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases, whether they fit or not."""
     quotes = {}
-    with opened(plan) as session:
-        now = standing(plan)
-        for order in plan.orders:
-            spend = order.spend
-            if spend is None and order.error is None and order.name in now.given_back:
-                # It was charged everything that remained then, and is returned for that charge.
-                spend = budget_down(plan.budget, now.reserved[order.name].charge)
-            quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
+    now = standing(plan)
+    for order in plan.orders:
+        spend = order.spend
+        if spend is None and order.error is None and order.name in now.given_back:
+            # It was charged everything that remained then, and is returned for that charge.
+            spend = budget_down(plan.budget, now.reserved[order.name].charge)
+        quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
     return quotes, now
 
 
@@ -213,6 +220,8 @@ def _require_room(plan: PlanFile, charge: Amounts, now: Standing) -> None:
 
 def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequence[str]:
     notes = note_lines(plan, quotes)
+    if now.inspected:
+        notes.append(f"note: the rows were inspected (entry {now.inspected} of the ledger), and every later release says so")
     for name, quote in quotes.items():
         given_back = name in now.given_back
         if given_back and now.paid_otherwise(plan, name, quote):

@@ -16,7 +16,7 @@ from pathlib import Path
 from discreet.cli.exits import FAILED, leave
 from discreet.cli.numbers import MOST_ROWS, number_grid
 from discreet.cli.output import Answer, Grid, Spinner, write
-from discreet.cli.planning import Standing, opened, standing
+from discreet.cli.planning import Standing, open_session, standing
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed
 from discreet.exact.files import replace_file
@@ -33,7 +33,7 @@ from discreet.releases.views import consistent
 from discreet.session.folders import document_in
 from discreet.session.orders import Order, check_name
 
-__all__ = ["consistent_folder", "folders_for", "release_plan", "renamed", "report_folder"]
+__all__ = ["consistent_folder", "folders_for", "release_plan", "rename_orders", "report_folder"]
 
 _FILES = "release.json, table.csv, table.parquet, report.html"
 _LARGE_FILES = "release.json, the folder table, report.html"
@@ -51,7 +51,7 @@ def release_plan(
     """
     check_formulas(formulas)
     plan = load_plan(path)
-    plan = plan if name is None else replace(plan, orders=renamed(plan.orders, name))
+    plan = plan if name is None else replace(plan, orders=rename_orders(plan.orders, name))
     folders = folders_for(plan.orders, out)
     plan = replace(plan, orders=tuple(_to(order, folder) for order, folder in zip(plan.orders, folders, strict=True)))
     for order, folder in zip(plan.orders, folders, strict=True):
@@ -60,12 +60,12 @@ def release_plan(
     spinner = Spinner(f"releasing {', '.join(order.name for order in plan.orders)}")
     before: Standing | None = None
     try:
-        with opened(plan, limits, lambda stage: spinner.tell(_STAGES[stage])) as session:
+        with open_session(plan, limits, lambda stage: spinner.tell(_STAGES[stage])) as session:
             before = standing(plan)
             with spinner:
                 answers = session.release_all(plan.orders)
                 problems = [
-                    _written(answer, folder, artist, formulas) for answer, folder in zip(answers, folders, strict=True)
+                    _write_release(answer, folder, artist, formulas) for answer, folder in zip(answers, folders, strict=True)
                 ]
             done = [
                 (answer, folder)
@@ -79,7 +79,7 @@ def release_plan(
             raise
         leave(said, FAILED)
     failed = [f"'{order.name}': {problem}" for order, problem in zip(plan.orders, problems, strict=True) if problem]
-    failed += [f"{_quoted([answer.name for answer, _ in done])}: {unshown}"] if unshown and done else []
+    failed += [f"{_quote_names([answer.name for answer, _ in done])}: {unshown}"] if unshown and done else []
     if failed:
         leave("\n".join(failed), FAILED)
 
@@ -136,7 +136,7 @@ def _release_folders(folder: Path, command: str) -> list[Path]:
     return found
 
 
-def renamed(orders: Sequence[Order], name: str) -> tuple[Order, ...]:
+def rename_orders(orders: Sequence[Order], name: str) -> tuple[Order, ...]:
     """The orders of a repeated run: a single one is called `name`, several "name: their own name".
 
     Raises:
@@ -187,7 +187,7 @@ def _check_folder(folder: Path, dataset: str, name: str) -> None:
         raise ArgumentError(f"--out: '{folder}' holds another release, which is not overwritten; choose another folder")
 
 
-def _written(answer: Release | ReleaseFailed, folder: Path, artist: Artist, formulas: str) -> str:
+def _write_release(answer: Release | ReleaseFailed, folder: Path, artist: Artist, formulas: str) -> str:
     """The message on a release that failed; empty when its files are in `folder`."""
     if isinstance(answer, ReleaseFailed):
         return str(answer)
@@ -228,17 +228,19 @@ def _after(plan: PlanFile, before: Standing, stop: BaseException) -> str:
         reserved = standing(plan).reserved
     except (LedgerError, OSError, KeyboardInterrupt):
         why = f" ({stop})" if isinstance(stop, DiscreetError) else ""
-        asked = _quoted([order.name for order in plan.orders])
+        asked = _quote_names([order.name for order in plan.orders])
         return (
             f"{word}{why}: {asked} may have been charged, and the ledger cannot be read just now. "
             "Once it can be read, `discreet ledger show` lists the charges; every charge that it lists stands"
         )
     names = [order.name for order in plan.orders if order.name in reserved]
     charged = [name for name in names if reserved[name].sequence > before.head]
-    return f"{word} after {_quoted(charged)} was charged; the charge stands and the ledger records it" if charged else ""
+    return (
+        f"{word} after {_quote_names(charged)} was charged; the charge stands and the ledger records it" if charged else ""
+    )
 
 
-def _quoted(names: Sequence[str]) -> str:
+def _quote_names(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 

@@ -1,6 +1,6 @@
 """`discreet init`: a plan file from the header of a source and the answers of the custodian. No row has a part in it.
 
-Every question goes through an `Asker`: a terminal answers them; where nobody is there to answer, what has no default is left
+Every question goes through an `Asker`: a terminal answers them; where nobody can answer, an entry without a default is left
 for the custodian to fill in. Bounds and categories never have a default, because they must not come from the data.
 """
 
@@ -15,10 +15,11 @@ from pathlib import Path
 import typer
 
 from discreet import datasets
-from discreet.cli.drafting import Entry, Section, listed, to_fill_in, written
+from discreet.cli.drafting import Entry, Section, render_list, render_sections, to_fill_in
 from discreet.cli.output import Answer
+from discreet.domain.categories import whole_categories
 from discreet.domain.neighbours import relations, whole_number
-from discreet.domain.schema import Category, Date, Number, Schema, whole_categories
+from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines import header_of, source_text
 from discreet.engines.base import ColumnType
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
@@ -30,7 +31,7 @@ from discreet.exact.numbers import exact, text
 from discreet.planfile.read import plan_of
 from discreet.planfile.tree import toml_root
 from discreet.planfile.write import toml_key, toml_visible
-from discreet.privacy.measures import budget_named, budgets
+from discreet.privacy.measures import budgets, find_budget
 from discreet.session.orders import check_name
 from discreet.statistics.registry import by_word
 
@@ -103,7 +104,7 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
     sections.append(_budget(ask))
     sections.append(_release(sections, out, ask))
     try:
-        create_file(out, lambda path: path.write_bytes(written(sections).encode()))
+        create_file(out, lambda path: path.write_bytes(render_sections(sections).encode()))
     except OSError as wrong:
         raise ArgumentError(f"--out={out}: cannot be written ({wrong.strerror}); choose another place") from None
     missing = to_fill_in(sections)
@@ -133,7 +134,7 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
     stem = re.sub(r"[^\w.-]+", "-", Path(source.removeprefix("example:")).stem).strip("-") or "data"
     written = source if source.startswith("example:") else source_text(out.parent, source)
     entries = [
-        _text("dataset", "what the data set is called in the ledger", stem, ask, lambda a: _named(a, "dataset")),
+        _text("dataset", "what the data set is called in the ledger", stem, ask, lambda a: _check_name(a, "dataset")),
         Entry("source", toml_visible(written)),
         _choice(
             "neighbours",
@@ -148,8 +149,10 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
     if relation is None or relation.strip('"') in sized:
         what = "the number of rows, known to everybody"
         what += f"; with {' or '.join(sized)} only" if relation is None else ""
-        entries.append(_number("rows", what, None, ask, lambda a: _counted(a, "rows")))
-    entries.append(_number("rows_per_person", "how many rows one person can have", "1", ask, lambda a: _counted(a, "rows")))
+        entries.append(_number("rows", what, None, ask, lambda a: _check_count(a, "rows")))
+    entries.append(
+        _number("rows_per_person", "how many rows one person can have", "1", ask, lambda a: _check_count(a, "rows"))
+    )
     entries.append(_text("ledger", "the file that records every charge", f"{stem}.db", ask, _nonempty))
     return Section("[data]", tuple(entries), ("Everything in this file is public. See docs/plan-file.md.",))
 
@@ -190,7 +193,7 @@ def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[En
 
     whole = kind.kind not in ("text", "any")
 
-    def parsed(answer: str) -> list[str | int]:
+    def parse(answer: str) -> list[str | int]:
         values = [one.strip() for one in answer.split(",")]
         texts = kind.kind == "text" or (kind.kind == "any" and not all(re.fullmatch(r"[+-]?[0-9]+", one) for one in values))
         return list(values) if texts else [_whole(one) for one in values]
@@ -199,7 +202,7 @@ def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[En
         if answer.startswith("@"):
             Category(whole_categories(folder / answer[1:]) if whole else folder / answer[1:])
         else:
-            Category(parsed(answer))
+            Category(parse(answer))
 
     answer = ask(question, check, None)
     if answer is None:
@@ -209,7 +212,7 @@ def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[En
     if answer.startswith("@"):
         typed_as = (Entry("categories_type", toml_visible("integer")),) if whole else ()
         return (Entry("categories_file", toml_visible(answer[1:])), *typed_as)
-    return (Entry("categories", listed(parsed(answer))),)
+    return (Entry("categories", render_list(parse(answer))),)
 
 
 def _numeric(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry, ...]:  # noqa: ARG001
@@ -248,7 +251,7 @@ def _budget(ask: Asker) -> Section:
     # First the measures of Gaussian noise, which serves many statistics best; the others gain from sampling.
     words = tuple(kind.word for kind in sorted(budgets(), key=lambda kind: kind.amplified))
     measure = _choice("measure", f"how privacy is measured: {', '.join(words)}", words, words[0], ask)
-    fields = budget_named((measure.value or "").strip('"')).fields
+    fields = find_budget((measure.value or "").strip('"')).fields
     what = "all that may ever be spent on this data set"
     told = [_number(f, what if f != "delta" else "δ, well below 1/rows", None, ask, _is_amount) for f in fields]
     return Section("[budget]", (measure, *told))
@@ -266,21 +269,21 @@ def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
         groups = [] if by in {None, "-"} else [one.strip() for one in str(by).split(",")]
         statistics = [_statistic(one) for one in str(asked).split(",")]
         entries = [Entry("name", toml_visible("first release"))]
-        entries += [Entry("group_by", listed(groups))] if groups else []
+        entries += [Entry("group_by", render_list(groups))] if groups else []
         entries += [Entry("statistics", f"[{', '.join(statistics)}]")]
         notes = ("Without a spend it takes all of the budget; see docs/plan-file.md for groups, bins and all statistics.",)
         section = Section("[[release]]", tuple(entries), notes)
-        wrong = None if to_fill_in([*sections, section]) else _refused([*sections, section], out)
+        wrong = None if to_fill_in([*sections, section]) else _find_error([*sections, section], out)
         if wrong is not None:
             typer.echo(f"  {shown_name(str(wrong).removeprefix(f'{wrong.place}: '))}")
         if wrong is None or ": release" not in wrong.place:  # `discreet check` reports the errors elsewhere
             return section
 
 
-def _refused(sections: list[Section], out: Path) -> PlanError | None:
+def _find_error(sections: list[Section], out: Path) -> PlanError | None:
     """The error in the plan, if there is one. Paths in it start at the folder of the plan file."""
     try:
-        plan_of(toml_root(written(sections).encode(), out))
+        plan_of(toml_root(render_sections(sections).encode(), out))
     except PlanError as wrong:
         return wrong
     return None
@@ -337,7 +340,7 @@ def _one_of(answer: str, known: tuple[str, ...]) -> None:
         raise ArgumentError(f"'{answer}': is not one of the answers{did_you_mean(answer, known)}")
 
 
-def _named(answer: str, what: str) -> None:
+def _check_name(answer: str, what: str) -> None:
     check_name(answer, what)
 
 
@@ -352,7 +355,7 @@ def _whole(answer: str) -> int:
     return int(answer)
 
 
-def _counted(answer: str, what: str) -> None:
+def _check_count(answer: str, what: str) -> None:
     whole_number(_whole(answer), what, least=1)
 
 

@@ -1,7 +1,6 @@
 """Cells of public codes: paths, scans, primitive queries and their answers, and resampling.
 
-* `cells`: From the cells of a cube to those of a release: which cell a group of rows counts in, and one code for each
-  key
+* `cells`: From the cells of a cube to the cells of a release: the cell in which rows count, and one code for each key
 * `cube`: The cube: integer counts and sums per cell of public codes
 * `value_paths`: What becomes of one value of a column on its way through the steps, as a public table
 * `membership`: Which group of a release a final code belongs to, and which codes pass a condition: functions of plan and

@@ -1,4 +1,4 @@
-"""From the cells of a cube to those of a release: which cell a group of rows counts in, and one code for each key."""
+"""From the cells of a cube to the cells of a release: the cell in which rows count, and one code for each key."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def some_of(cube: Cube, some: slice) -> Cube:
 
 
 def codes_of(brought: Scan, cube: Cube, column: str) -> Codes:
-    """One final code that stands for each key: itself, or the first code of its interval between cuts; null stays null.
+    """One final code for each key: itself, or the first code of its interval between cuts; null stays null.
 
     Raises:
         InternalError: the column is not a key of the cube.

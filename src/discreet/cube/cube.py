@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InternalError
 
-__all__ = ["ROW_LIMIT", "Cube", "blocks", "compact", "empty_cube", "fits_int64", "joined", "order_of", "row_count"]
+__all__ = ["ROW_LIMIT", "Cube", "blocks", "compact", "empty_cube", "fits_int64", "join", "order_of", "row_count"]
 
 ROW_LIMIT = 2**40
 """No table has as many rows. Sums are proved against this bound before anything is read."""
@@ -44,7 +44,7 @@ _BLOCK = 2**18
 
 
 def blocks(cells: int) -> Iterator[slice]:
-    """All cells, some after the others: what is computed between arrays of millions is then a few MB."""
+    """All cells, block by block: intermediate results of arrays of millions then take a few MB."""
     for start in range(0, cells, _BLOCK):
         yield slice(start, min(start + _BLOCK, cells))
 
@@ -70,7 +70,7 @@ def row_count(cube: Cube) -> int:
     return int(cube.rows.sum())
 
 
-def joined(cubes: Sequence[Cube]) -> Cube:
+def join(cubes: Sequence[Cube]) -> Cube:
     """One cube for the rows of all of them.
 
     Raises:
@@ -92,7 +92,7 @@ def compact(cube: Cube) -> Cube:
     places = _places(list(cube.keys.T), len(cube.keys))
     if places is not None and bool((places[1:] > places[:-1]).all()) and bool((cube.rows > 0).all()):
         return cube
-    order, starts = _sorted(cube.keys) if places is None else _sorted_places(places)
+    order, starts = _sort(cube.keys) if places is None else _sorted_places(places)
     del places
     first = np.flatnonzero(starts)
     if not len(first):
@@ -150,7 +150,7 @@ def _sorted_places(places: NDArray[np.int64]) -> _Order:
     return order, starts
 
 
-def _sorted(keys: NDArray[np.int64]) -> _Order:
+def _sort(keys: NDArray[np.int64]) -> _Order:
     """The same for any keys, column by column."""
     order = np.lexsort(keys.T[::-1]) if keys.shape[1] else np.arange(len(keys))
     keys = keys[order]

@@ -1,4 +1,4 @@
-"""Which group of a release a final code belongs to, and which codes pass a condition: functions of plan and schema."""
+"""The group of a release that a final code belongs to, and the codes that pass a condition: functions of plan and schema."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _category_places(group: CategoryGroup, facts: TableFacts) -> NDArray[np.int6
 
 
 def passes(step: Where | WhereIn, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which final codes satisfy the condition; null never does."""
+    """True for each final code that satisfies the condition; null never does."""
     inside = np.isin(codes, step.kept) if isinstance(step, WhereIn) else (codes >= step.low) & (codes <= step.high)
     passed: NDArray[np.bool_] = np.logical_and(inside, codes != NULL)
     return passed

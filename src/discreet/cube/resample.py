@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.cube import Cube, compact, joined, row_count, sum_dtype
+from discreet.cube.cube import Cube, compact, join, row_count, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment, axis_law
 from discreet.domain.codes import NULL
 from discreet.domain.steps import Resize
@@ -52,14 +52,14 @@ def resample(
     full = impute(cube, axes, moments, bits)
     if resize is None:
         return full
-    kept = _sampled(full, resize, rows, bits)
+    kept = _sample(full, resize, rows, bits)
     filled = resize.rows - row_count(kept)
     fresh = impute(_null_rows(axes, moments, filled), axes, moments, bits)
-    return joined([kept, fresh])
+    return join([kept, fresh])
 
 
 def impute(cube: Cube, axes: Sequence[KeyAxis], moments: Sequence[Moment], bits: Bits) -> Cube:
-    """The same rows with every mark `imputed(j)` replaced by an independent draw from law j of its path."""
+    """The same rows with every mark `mark_imputed(j)` replaced by an independent draw from law j of its path."""
     for position, axis in enumerate(axes):
         for source in range(len(axis.path.laws)):
             cube = _split(cube, position, -2 - source, axis_law(axis, source), bits)
@@ -135,7 +135,7 @@ def _one_by_one(cells: NDArray[np.int64], records: NDArray[np.int64], weights: l
         start = stop
 
 
-def _sampled(cube: Cube, resize: Resize, rows: int | None, bits: Bits) -> Cube:
+def _sample(cube: Cube, resize: Resize, rows: int | None, bits: Bits) -> Cube:
     """As many copies of every record as the resize says, sampled to at most `resize.rows`."""
     copies = resize.copies
     copied = cube.rows * copies

@@ -100,7 +100,7 @@ def consistent_leaves(
     """
     levels = [np.asarray(level, dtype=np.float64) for level in noisy]
     groups, b = len(levels[-1]), tree.branching
-    # Upwards: what a node and all below it say about the node.
+    # Upwards: the estimate of a node from itself and all nodes below it.
     own, said = levels[-1:], list[NDArray[np.float64]]()
     for level, variance in zip(levels[-2::-1], _upward_variances(tree), strict=False):
         below = _sibling_sums(own[0], b).reshape(groups, -1)
@@ -148,14 +148,14 @@ def _upward_variances(tree: Tree) -> list[float]:
 
 
 def _fans(tree: Tree) -> list[int]:
-    """How many siblings the nodes of a level are, from the leaves to the top."""
+    """The number of siblings among the nodes of each level, from the leaves to the top."""
     return [tree.branching] * (tree.depth - 1) + [tree.top]
 
 
 def choose_tree(size: int, variance: Callable[[int], float], *, rows: Fraction | int | None = None) -> Tree:
     """The tree with the least expected error of a quantile, of those with at most 64 nodes at the top: public numbers alone.
 
-    Minimised over depth, branching and, where `rows` says what a leaf may hold, the width in powers of 2 is
+    Minimised over depth, branching and, where `rows` bounds the records of a leaf, the width in powers of 2 is
 
       variance(depth) · (`prefix_variance` + `interval_variance`) + (rows · width/size)²/3,
 
@@ -191,7 +191,7 @@ def _shapes(size: int, width: int) -> list[Tree]:
         while branching**depth < bins:
             branching += 1
         least = max(2, branching // 2)
-        # A top of a single node would be a level that tells nothing but the total.
+        # A top of a single node would be a level with the total alone.
         trees = (Tree(size, b, depth, width) for b in range(least, branching + 1) if b ** (depth - 1) < bins)
         shapes += [tree for tree in trees if tree.top <= _MOST_TOP]
     return shapes

@@ -1,7 +1,7 @@
-"""What becomes of one value of a column on its way through the steps, as a public table.
+"""The way of one value of a column through the steps, as a public table.
 
-A path sends every code of the schema, and null, to a *target*: a final code (0 or more), `NULL`, or `imputed(j)`, a mark
-that says "to be drawn from the j-th law of this path". The laws are already pushed through the clamps that come after the
+A path sends every code of the schema, and null, to a *target*: a final code (0 or more), `NULL`, or `mark_imputed(j)`, which
+means "to be drawn from the j-th law of this path". The laws are already pushed through the clamps that come after the
 imputation, so that engines only look up and `resample` only draws. Imputed values are independent of the data and of
 each other; a record's imputed value is drawn once, before it is copied (soundness 1 and 2).
 """
@@ -21,10 +21,10 @@ from discreet.domain.schema import Category, Date, Number
 from discreet.domain.steps import Clamp, ClampCategories, Impute, NumberFacts, Step, TableFacts, after
 from discreet.errors import InternalError
 
-__all__ = ["CategoryPath", "KeyAxis", "Moment", "NumberPath", "Path", "axis_law", "axis_size", "imputed", "path_of"]
+__all__ = ["CategoryPath", "KeyAxis", "Moment", "NumberPath", "Path", "axis_law", "axis_size", "mark_imputed", "path_of"]
 
 
-def imputed(source: int) -> int:
+def mark_imputed(source: int) -> int:
     """The target that marks a value to be drawn from the law number `source` of the path."""
     return -2 - source
 
@@ -83,7 +83,7 @@ def _number_path(name: str, column: Number | Date, steps: tuple[Step, ...], star
             law = _clamped_law(law, before.low, now.low, now.high)
     end = _number_facts(facts, name)
     laws = () if law is None else (law,)
-    return NumberPath(name, column, end.low, end.high, imputed(0) if laws else NULL, laws)
+    return NumberPath(name, column, end.low, end.high, mark_imputed(0) if laws else NULL, laws)
 
 
 def _number_facts(facts: TableFacts, name: str) -> NumberFacts:
@@ -120,13 +120,13 @@ def _category_path(name: str, column: Category, steps: tuple[Step, ...]) -> Cate
 
 
 def _walk(code: int | None, steps: tuple[Step, ...], first: int, imputations: list[int]) -> int:
-    """Where a code, or null, that stands before step number `first` ends."""
+    """The final code of a code, or of null, before step number `first`."""
     for position in range(first, len(steps)):
         step = steps[position]
         if isinstance(step, ClampCategories) and code is not None and code not in step.kept:
             code = None
         if isinstance(step, Impute) and code is None:
-            return imputed(imputations.index(position))
+            return mark_imputed(imputations.index(position))
     return NULL if code is None else code
 
 
@@ -170,7 +170,7 @@ class Moment:
 
 
 def axis_size(axis: KeyAxis) -> int:
-    """How many different labels the axis can have after imputation, null included where it can be null."""
+    """The number of different labels of the axis after imputation, including null where it can be null."""
     path = axis.path
     nullable = path.null_target == NULL
     if isinstance(path, CategoryPath):

@@ -1,5 +1,6 @@
 """The public declarations, made before anything is read: columns, neighbours, steps, groups.
 
+* `categories`: Categories as values: texts in NFC, integers or booleans, listed by the caller or in a file
 * `codes`: The code that is not a position on a grid
 * `declared_words`: The declared columns and the steps in words: one wording for commands, notebooks, explanations and
   reports

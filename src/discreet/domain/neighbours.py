@@ -77,7 +77,7 @@ class AddRemove:
 class ReplaceOne:
     """Two tables of exactly `rows` rows are neighbours if they differ in `rows_per_person` rows; `rows` is public.
 
-    If the source has another number of rows, the release fails, and the error does not contain that number (soundness 4).
+    A source with another number of rows is refused before anything is spent (`RowsDiffer`, soundness 4).
     """
 
     rows: int

@@ -12,25 +12,22 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from discreet.domain.categories import Value, check_text, checked_categories, missing_category, read_categories
 from discreet.domain.missing import missing_codes
 from discreet.errors import SchemaError, did_you_mean, printed
-from discreet.exact.given_paths import content_of
 from discreet.exact.numbers import Amount, exact, text
 
-__all__ = ["Category", "Column", "Date", "Number", "Schema", "Value", "whole_categories"]
-
-Value = str | int | bool
-"""A category value."""
+__all__ = ["Category", "Column", "Date", "Number", "Schema", "Value"]
 
 # Codes must be exact as doubles, because a floating column is put on the grid in IEEE arithmetic.
 _MAX_CODES = 2**52
 # The largest numerator and denominator of bounds and step: every sum of the column, with its noise, is a finite double.
 _MAX_SIZE = 10**60
 _MAX_CODE = 10**400  # some programs take the largest double for null
-_MAX_CATEGORIES = 1_000_000
 _EPOCH = dt.date(1970, 1, 1)
 
 
@@ -50,38 +47,28 @@ class Category:
 
     values: tuple[Value, ...]
     missing: tuple[Value, ...]
+    required: bool
 
-    def __init__(self, values: Iterable[Value] | str | Path, *, missing: Iterable[Value] = ()) -> None:
+    def __init__(
+        self, values: Iterable[Value] | str | Path, *, missing: Iterable[Value] = (), required: bool = False
+    ) -> None:
         if isinstance(values, bytes) or not isinstance(values, str | Path | Iterable):
             raise SchemaError(f"categories={printed(values)}: must be a list of categories or the path of a text file")
-        listed: list[Value] = [*(_read_categories(Path(values)) if isinstance(values, str | Path) else values)]
-        object.__setattr__(self, "values", _checked_categories(listed))
-        object.__setattr__(self, "missing", missing_codes(missing, self._missing_code))
+        listed: list[Value] = [*(read_categories(Path(values)) if isinstance(values, str | Path) else values)]
+        object.__setattr__(self, "values", checked_categories(listed))
+        object.__setattr__(self, "missing", missing_codes(missing, partial(missing_category, self.values)))
+        object.__setattr__(self, "required", _flag(required))
 
     def __setstate__(self, state: Sequence[object]) -> None:
         _restore(self, state)
-
-    def _missing_code(self, value: object, name: str) -> Value:
-        """A missing code in the form in which it is compared."""
-        kind = type(self.values[0])
-        code = unicodedata.normalize("NFC", value) if isinstance(value, str) else value
-        if type(code) is not kind:
-            shown = {str: "a text", int: "a whole number", bool: "true or false"}[kind]
-            raise SchemaError(f"{name}={printed(value)}: must be {shown}, as the categories of the column are")
-        if code in self.values:
-            raise SchemaError(f"{name}={printed(value)}: is listed as a category; leave it out there or here")
-        if isinstance(code, str):
-            _check_text(code, name)
-        elif isinstance(code, int) and not -(2**63) <= code < 2**63:
-            raise SchemaError(f"{name}={printed(value)}: must fit into 64 bits")
-        return code
 
     def __eq__(self, other: object) -> bool:
         """True if the categories are the same and of the same type: 0 and 1 are not False and True."""
         if not isinstance(other, Category):
             return NotImplemented
         same = type(self.values[0]) is type(other.values[0])
-        return same and (self.values, self.missing) == (other.values, other.missing)
+        declared = (self.values, self.missing, self.required)
+        return same and declared == (other.values, other.missing, other.required)
 
     def __hash__(self) -> int:
         return hash(self.values)
@@ -104,7 +91,7 @@ class Category:
 
     def to_json(self) -> dict[str, object]:
         """The column as canonical JSON values."""
-        return {"type": "category", "categories": list(self.values), **_missing_json(self.missing)}
+        return {"type": "category", "categories": list(self.values), **_nulls_json(self.missing, required=self.required)}
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -123,8 +110,11 @@ class Number:
     upper: Fraction
     step: Fraction
     missing: tuple[Fraction, ...]
+    required: bool
 
-    def __init__(self, lower: Amount, upper: Amount, step: Amount = 1, *, missing: Iterable[Amount] = ()) -> None:
+    def __init__(
+        self, lower: Amount, upper: Amount, step: Amount = 1, *, missing: Iterable[Amount] = (), required: bool = False
+    ) -> None:
         low, high, width = (_schema_number(v, n) for v, n in ((lower, "lower"), (upper, "upper"), (step, "step")))
         for name, number in (("lower", low), ("upper", high), ("step", width)):
             if max(abs(number.numerator), number.denominator) > _MAX_SIZE:
@@ -146,6 +136,7 @@ class Number:
         object.__setattr__(self, "upper", high)
         object.__setattr__(self, "step", width)
         object.__setattr__(self, "missing", missing_codes(missing, _missing_number))
+        object.__setattr__(self, "required", _flag(required))
 
     def __setstate__(self, state: Sequence[object]) -> None:
         _restore(self, state)
@@ -180,7 +171,7 @@ class Number:
     def to_json(self) -> dict[str, object]:
         """The column as canonical JSON values."""
         bounds = {"lower": text(self.lower), "upper": text(self.upper), "step": text(self.step)}
-        return {"type": "number", **bounds, **_missing_json([text(code) for code in self.missing])}
+        return {"type": "number", **bounds, **_nulls_json([text(code) for code in self.missing], required=self.required)}
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -197,14 +188,18 @@ class Date:
     first: dt.date
     last: dt.date
     missing: tuple[dt.date, ...]
+    required: bool
 
-    def __init__(self, first: dt.date | str, last: dt.date | str, *, missing: Iterable[dt.date | str] = ()) -> None:
+    def __init__(
+        self, first: dt.date | str, last: dt.date | str, *, missing: Iterable[dt.date | str] = (), required: bool = False
+    ) -> None:
         start, end = _schema_date(first, "first"), _schema_date(last, "last")
         if not start <= end:
             raise SchemaError(f"first={start} must not be after last={end}; exchange the two")
         object.__setattr__(self, "first", start)
         object.__setattr__(self, "last", end)
         object.__setattr__(self, "missing", missing_codes(missing, _schema_date))
+        object.__setattr__(self, "required", _flag(required))
 
     def __setstate__(self, state: Sequence[object]) -> None:
         _restore(self, state)
@@ -237,21 +232,29 @@ class Date:
     def to_json(self) -> dict[str, object]:
         """The column as canonical JSON values."""
         ends = {"first": self.first.isoformat(), "last": self.last.isoformat()}
-        return {"type": "date", **ends, **_missing_json([day.isoformat() for day in self.missing])}
+        return {"type": "date", **ends, **_nulls_json([day.isoformat() for day in self.missing], required=self.required)}
 
 
 Column = Category | Number | Date
 
 
-def _missing_json(codes: Sequence[Value]) -> dict[str, object]:
-    """Nothing where no code is missing, so that a plan keeps the digest that ledgers know it by."""
-    return {"missing": list(codes)} if codes else {}
+def _nulls_json(missing: Sequence[Value], *, required: bool) -> dict[str, object]:
+    """What is said of nulls: nothing by default, so that a plan keeps the digest that ledgers know it by."""
+    codes: dict[str, object] = {"missing": list(missing)} if missing else {}
+    return {**codes, "required": True} if required else codes
+
+
+def _flag(required: object) -> bool:
+    if not isinstance(required, bool):
+        raise SchemaError(f"required={printed(required)}: must be True or False")
+    return required
 
 
 def _restore(column: Column, state: Sequence[object]) -> None:
-    """The column of a pickle; pickles of version 0.1.0 have no missing codes."""
+    """The column of a pickle; pickles of version 0.1.0 say nothing of nulls."""
     names = [field.name for field in fields(column)]
-    for name, value in zip(names, [*state, ()][: len(names)], strict=True):
+    said = [*state, *[(), False][len(state) - len(names) :]] if len(state) < len(names) else state
+    for name, value in zip(names, said, strict=True):
         object.__setattr__(column, name, value)
 
 
@@ -331,56 +334,6 @@ def _schema_date(value: dt.date | str, name: str) -> dt.date:
     raise SchemaError(f"{name}={printed(value)}: must be a date such as '2025-12-31'")
 
 
-def _read_categories(path: Path) -> list[str]:
-    try:
-        return content_of(path).decode("utf-8-sig").splitlines()
-    except (OSError, ValueError):  # a ValueError means text that is not UTF-8, or an impossible path
-        shown = printed(str(path))
-        raise SchemaError(f"categories={shown}: must be a readable UTF-8 file with one category per line") from None
-
-
-def whole_categories(path: Path) -> list[Value]:
-    """The whole numbers that a UTF-8 text file lists, one per line.
-
-    Raises:
-        SchemaError: unreadable file, or a line that is not a whole number.
-    """
-    lines = _read_categories(path)
-    for number, line in enumerate(lines, 1):
-        if not re.fullmatch(r"[+-]?[0-9]{1,19}", line):
-            raise SchemaError(f"categories={printed(str(path))}: line {number} must be a whole number, not {printed(line)}")
-    return [int(line) for line in lines]
-
-
-def _checked_categories(listed: list[Value]) -> tuple[Value, ...]:
-    if not listed:
-        raise SchemaError("categories: the list is empty; a column needs at least one category")
-    if len(listed) > _MAX_CATEGORIES:
-        raise SchemaError(f"categories: {len(listed)} are more than {_MAX_CATEGORIES}; group them")
-    kinds = {type(value) for value in listed}
-    if len(kinds) > 1 or not kinds <= {str, int, bool}:
-        found = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise SchemaError(f"categories: must all be texts, all integers or all booleans, not {found}")
-    values = tuple(unicodedata.normalize("NFC", value) if isinstance(value, str) else value for value in listed)
-    seen: set[Value] = set()
-    for value in values:
-        if isinstance(value, str):
-            _check_text(value, "category")
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise SchemaError(f"category {printed(value)}: must fit into 64 bits")
-        if value in seen:
-            raise SchemaError(f"category {value!r}: is listed twice (texts are compared after Unicode NFC normalisation)")
-        seen.add(value)
-    return values
-
-
-def _check_text(value: str, what: str) -> None:
-    if not value:
-        raise SchemaError(f"{what}: the empty text is not allowed; an empty cell is null")
-    if any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in value):
-        raise SchemaError(f"{what} {value!r}: must not contain control characters or line breaks")
-
-
 def _check_columns(columns: Mapping[str, Column]) -> None:
     if not columns:
         raise SchemaError("schema: declares no columns; name at least one")
@@ -388,7 +341,7 @@ def _check_columns(columns: Mapping[str, Column]) -> None:
     for name, column in columns.items():
         if not isinstance(name, str):
             raise SchemaError(f"column {printed(name)}: a name must be text")
-        _check_text(name, "column name")
+        check_text(name, "column name")
         if not isinstance(column, Category | Number | Date):
             raise SchemaError(f"column '{name}': must be a Category, Number or Date, not {type(column).__name__}")
         twin = folded.setdefault(name.casefold(), name)

@@ -9,16 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from discreet.cube.cube import Cube
+from discreet.cube.cube import Cube, row_count
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.schema import Category, Column, Date, Schema
 from discreet.errors import SourceError, did_you_mean, printed
 
 __all__ = [
     "ColumnType",
+    "Counting",
     "CubeRequest",
     "Engine",
     "Header",
+    "Inspectable",
     "Prepared",
     "Together",
     "check_header",
@@ -27,6 +29,7 @@ __all__ = [
     "columns_of",
     "cubes_of",
     "kinds_accepted",
+    "rows_of",
     "snapshot_before",
     "unreadable",
 ]
@@ -86,6 +89,22 @@ class Together(Protocol):
 
 
 @runtime_checkable
+class Inspectable(Protocol):
+    """An engine that can show the cells of its columns to their curator, for `inspection` alone."""
+
+    @property
+    def header(self) -> Header:
+        """As of every engine."""
+
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        """The cells of these columns as the reference reads them, a day as text; parts may name a value more than once."""
+
+
+CountedCells = tuple[str, Sequence[tuple[object, int]]]
+"""Some values of the column of this name, each with a number of rows that have it."""
+
+
+@runtime_checkable
 class Prepared(Protocol):
     """An engine that can find out, before anything is charged, that its source cannot be read from where it is called."""
 
@@ -95,6 +114,19 @@ class Prepared(Protocol):
         Raises:
             SourceError: it cannot; nothing was spent.
         """
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """An engine that can count its rows for less than a cube of all of them costs."""
+
+    def count_rows(self) -> int:
+        """The number of rows, as `aggregate` would count them now."""
+
+
+def rows_of(engine: Engine) -> int:
+    """The number of rows of the source, now. To be asked only where this number is public: under `ReplaceOne`."""
+    return engine.count_rows() if isinstance(engine, Counting) else row_count(engine.aggregate((), ()))
 
 
 def check_ready(engine: Engine) -> None:

@@ -21,7 +21,7 @@ from discreet.engines.dialect import Dialect
 from discreet.errors import SourceError
 from discreet.exact.numbers import text
 
-__all__ = ["check_missing", "is_missing", "without_missing"]
+__all__ = ["check_missing", "is_missing", "nearest_float", "without_missing"]
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _BITS |= {"byte": 8, "short": 16, "integer": 32, "long": 64}
@@ -58,7 +58,7 @@ def _can_occur(code: int | Fraction | dt.date, kind: ColumnType) -> bool:
         return _whole(number, kind) is not None
     if kind.kind == "decimal":
         return _unscaled(number, kind) is not None
-    return kind.kind == "any" or _float(number, kind) is not None
+    return kind.kind == "any" or nearest_float(number, kind) is not None
 
 
 def _whole(code: Fraction, kind: ColumnType) -> int | None:
@@ -74,8 +74,8 @@ def _unscaled(code: Fraction, kind: ColumnType) -> int | None:
     return int(number) if number.denominator == 1 and abs(number) < 10**kind.width else None
 
 
-def _float(code: Fraction, kind: ColumnType) -> float | None:
-    """The double nearest to the code, or the single float nearest to that; None beyond the largest."""
+def nearest_float(code: Fraction, kind: ColumnType) -> float | None:
+    """The double nearest to the number, or the single float nearest to that; None beyond the largest."""
     try:
         double = code.numerator / code.denominator
         number = struct.unpack("<f", struct.pack("<f", double))[0] if _is_single(kind) else double
@@ -93,7 +93,7 @@ def is_missing(column: Number | Date, value: object, kind: ColumnType) -> bool:
     if isinstance(value, dt.date):
         return (value.date() if isinstance(value, dt.datetime) else value) in column.missing
     if isinstance(value, float):
-        return any(value == _float(code, kind) for code in column.missing if isinstance(code, Fraction))
+        return any(value == nearest_float(code, kind) for code in column.missing if isinstance(code, Fraction))
     if isinstance(value, int | Decimal) and math.isfinite(value):
         return Fraction(value) in column.missing
     return False
@@ -133,7 +133,7 @@ def _literal(dialect: Dialect, code: Fraction, kind: ColumnType) -> str | None:
     if kind.kind == "decimal":
         unscaled = _unscaled(code, kind)
         return None if unscaled is None else dialect.decimal(unscaled, kind)
-    number = _float(code, kind)
+    number = nearest_float(code, kind)
     if number is None:
         return None
     return double_literal(number).replace("DOUBLE", "FLOAT" if _is_single(kind) else "DOUBLE")

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import CubeRequest, Engine, Header, check_ready, cubes_of
+from discreet.engines.base import CubeRequest, Engine, Header, check_ready, cubes_of, rows_of
 
 __all__ = ["Progress", "Telling"]
 
@@ -46,6 +46,11 @@ class Telling:
             cube = next(cubes)
             self._tell("draw")
             yield cube
+
+    def count_rows(self) -> int:
+        """The same as the engine's."""
+        self._tell("count")
+        return rows_of(self._engine)
 
     def check_ready(self) -> None:
         """The same as the engine's."""

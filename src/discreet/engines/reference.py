@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
@@ -16,10 +16,20 @@ import numpy as np
 from discreet.cube.cube import Cube, compact, empty_cube, sum_dtype
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.domain.schema import Category, Date, Number
-from discreet.engines.base import ColumnType, Header
+from discreet.engines.base import ColumnType, CountedCells, Header
 from discreet.engines.missing import is_missing
 
-__all__ = ["ReferenceEngine", "category_code", "date_code", "label", "number_code", "number_target"]
+__all__ = [
+    "ReferenceEngine",
+    "category_code",
+    "category_value",
+    "date_code",
+    "day_of",
+    "label",
+    "number_code",
+    "number_of",
+    "number_target",
+]
 
 # A number in text; everything else is null. Tested before any conversion, because conversions accept more than this.
 NUMBER_TEXT = re.compile(r" *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *")
@@ -51,6 +61,16 @@ class ReferenceEngine:
 
     def close(self) -> None:
         """Nothing to close: the engine does not open anything."""
+
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        """The cells of these columns; a day as text."""
+        for name in names:
+            place = list(self._header).index(name)
+            values = (row[place] for row in self._rows)
+            if self._header[name].kind in {"date", "timestamp"}:
+                values = (None if (day := day_of(value)) is None else day.isoformat() for value in values)
+            counted = Counter((type(value), value) for value in values)
+            yield name, [(value, rows) for (_, value), rows in counted.items()]
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         """The cube of all rows, counted one by one."""
@@ -97,7 +117,7 @@ def label(axis: KeyAxis, value: object, kind: ColumnType) -> int:
 def number_target(path: NumberPath, value: object, kind: ColumnType) -> int | None:
     """The code of any value of a number or date, read from a column of this type, or None for null. Never raises."""
     column = path.column
-    value = _day_of(value) if isinstance(column, Date) else _number_of(value)
+    value = day_of(value) if isinstance(column, Date) else number_of(value)
     if is_missing(column, value, kind):
         return None
     code = date_code(column, value) if isinstance(column, Date) else number_code(column, value)
@@ -106,7 +126,7 @@ def number_target(path: NumberPath, value: object, kind: ColumnType) -> int | No
 
 def number_code(column: Number, value: object) -> int | None:
     """The code of any value in a numeric column; None is null. Never raises."""
-    last, value = column.size - 1, _number_of(value)
+    last, value = column.size - 1, number_of(value)
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
@@ -122,18 +142,18 @@ def number_code(column: Number, value: object) -> int | None:
 
 def date_code(column: Date, value: object) -> int | None:
     """The code of any value in a date column; None is null. Never raises."""
-    day = _day_of(value)
+    day = day_of(value)
     return None if day is None else min(max((day - column.first).days, 0), column.size - 1)
 
 
-def _number_of(value: object) -> object:
+def number_of(value: object) -> object:
     """A text as the double that it is read as, None where it is not a number; any other value as it is."""
     if not isinstance(value, str):
         return value
     return float(value) if NUMBER_TEXT.fullmatch(value) else None
 
 
-def _day_of(value: object) -> dt.date | None:
+def day_of(value: object) -> dt.date | None:
     """The day of a date, a timestamp or a text; None for any other value."""
     if isinstance(value, str):
         try:
@@ -147,13 +167,14 @@ def _day_of(value: object) -> dt.date | None:
 
 def category_code(column: Category, value: object) -> int | None:
     """The code of any value in a categorical column; None is null. Never raises."""
-    wanted = _category_value(column, value)
+    wanted = category_value(column, value)
     if wanted is None:
         return None
     return next((code for code, known in enumerate(column.values) if known == wanted), None)
 
 
-def _category_value(column: Category, value: object) -> str | int | bool | None:
+def category_value(column: Category, value: object) -> str | int | bool | None:
+    """The value as the type of the categories, which may be none of them; None where it cannot be one. Never raises."""
     first = column.values[0]
     if isinstance(first, str):
         return unicodedata.normalize("NFC", value) if isinstance(value, str) else None

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, permutations, product
 
+from discreet.cube.value_paths import CategoryPath
 from discreet.errors import SourceError
 
-__all__ = ["Spellings", "every_spelling", "replaced", "spellings"]
+__all__ = ["Spellings", "every_spelling", "replaced", "spelled_targets", "spellings"]
 
 _PLANES = 0x40000
 """No character beyond has a decomposition."""
@@ -43,6 +44,13 @@ def every_spelling(categories: Sequence[str]) -> list[tuple[str, int]] | None:
     spelt = ((spelling, place) for place, category in enumerate(categories) for spelling in _spelt(category))
     found = list(islice(spelt, most + 1))
     return None if len(found) > most else found
+
+
+def spelled_targets(path: CategoryPath) -> list[tuple[str, int]] | None:
+    """All texts that are categories of the column, with their targets; None where a text has to be normalised first."""
+    words = [value for value in path.column.values if isinstance(value, str)]
+    every = every_spelling(words) if words else None
+    return None if every is None else [(word, path.targets[place]) for word, place in every]
 
 
 def _spelt(category: str) -> Iterator[str]:

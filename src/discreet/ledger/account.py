@@ -8,14 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from discreet.approvals.demand import Demand
 from discreet.errors import ArgumentError, LedgerError, did_you_mean
+from discreet.exact.names import one_form
 from discreet.ledger.amounts import Amounts
 from discreet.ledger.board import Board
 from discreet.ledger.book import Account, Book, Standing, account_of, number_of, standing
-from discreet.ledger.consents import count_signatures
-from discreet.ledger.drafts import beginning, concluding, keyed_hash
-from discreet.ledger.reading import find_damage, read, stored_release
+from discreet.ledger.drafts import beginning, concluding, inspecting, keyed_hash
+from discreet.ledger.reading import read, stored_release, verification
 from discreet.ledger.records import (
     Entry,
     Identity,
@@ -27,6 +26,7 @@ from discreet.ledger.records import (
     require_identity,
     require_publication,
     require_reservation,
+    require_text,
 )
 from discreet.ledger.rules import require_publishable, require_room, require_totals_owed, same_identity
 from discreet.ledger.store import Store, Transaction
@@ -68,7 +68,7 @@ class Ledger:
 
     @classmethod
     def open_for(cls, path: str | Path, identity: Identity) -> Self:
-        """`open` and `check` in one look at the file; raises as both."""
+        """`open` and `check` in one look at the file. Raises as both."""
         ledger = cls(Store(path, _PATIENCE))
         ledger.check(identity)
         return ledger
@@ -95,7 +95,7 @@ class Ledger:
         with self._reading() as (book, _):
             same_identity(book, identity)
 
-    def publish(self, identity: Identity, publication: Publication, demand: Demand | None = None) -> int:
+    def publish(self, identity: Identity, publication: Publication) -> int:
         """An attempt to publish the exact totals of a new data set has begun, durably; gives its sequence number.
 
         It costs nothing, freezes `identity` as the first reservation would, and is concluded by `commit` or `fail`. It may
@@ -108,18 +108,14 @@ class Ledger:
         """
         require_identity(identity)
         require_publication(publication)
-        (number,) = self._begin(
-            identity, (publication,), demand, lambda book: require_publishable(book, identity, publication, demand)
-        )
+        (number,) = self._begin(identity, (publication,), lambda book: require_publishable(book, identity, publication))
         return number
 
-    def reserve(
-        self, identity: Identity, reservations: Sequence[Reservation], demand: Demand | None = None
-    ) -> tuple[int, ...]:
+    def reserve(self, identity: Identity, reservations: Sequence[Reservation]) -> tuple[int, ...]:
         """All charges are spent, durably, and their sequence numbers returned; or none is, and an error raised.
 
         The first reservation of a data set freezes its `identity`. Amounts are compared as exact rationals, coordinate
-        by coordinate: equal to what remains is accepted. A `demand` for signatures holds for the data set from now on.
+        by coordinate: equal to what remains is accepted.
 
         Raises:
             BudgetExceeded: the sum of the charges is above what remains.
@@ -134,16 +130,12 @@ class Ledger:
             raise ArgumentError("reservations=(): at least one release must be asked for")
         for reservation in asked:
             require_reservation(reservation, len(identity.budget))
-        return self._begin(identity, asked, demand, lambda book: require_room(book, identity, asked, demand))
+        return self._begin(identity, asked, lambda book: require_room(book, identity, asked))
 
     def _begin(
-        self,
-        identity: Identity,
-        asked: Sequence[Publication | Reservation],
-        demand: Demand | None,
-        require: Callable[[Book], None],
+        self, identity: Identity, asked: Sequence[Publication | Reservation], require: Callable[[Book], None]
     ) -> tuple[int, ...]:
-        """All attempts have begun, in one transaction, unless they are refused; gives their sequence numbers."""
+        """All attempts have begun, in one transaction, unless `require` raises; gives their sequence numbers."""
         if not self._store.exists():
             with self._reading() as (book, _):
                 require(book)  # a refusal creates no file
@@ -152,7 +144,7 @@ class Ledger:
         try:
             with self._writing() as (book, transaction):
                 require(book)
-                entries = beginning(book, identity, asked, demand)
+                entries = beginning(book, identity, asked)
                 key = transaction.key()
                 for entry, source in entries:
                     mac = None if source is None else keyed_hash(key, entry.dataset, entry.name, source)
@@ -179,6 +171,21 @@ class Ledger:
             f"reported a failure after {what} was written, which stands: `discreet ledger show` lists it. Check the disk, "
             "and go on under another name (a release needs its own charge)"
         )
+
+    def inspect(self, dataset: str) -> int:
+        """The number of the entry that says, durably, that the curator looks at the rows. It fixes and costs nothing."""
+        require_text(dataset, "dataset")
+        self._store.create()
+        with self._writing() as (book, transaction):
+            entry = inspecting(book, dataset)
+            transaction.append(entry)
+        self._remember(entry)
+        return entry.sequence
+
+    def inspected(self, dataset: str) -> int:
+        """The number of the entry of the first inspection of the data set; 0 if there was none."""
+        with self._reading() as (book, _):
+            return book.inspected.get(one_form(dataset), 0)
 
     # After -----------------------------------------------------------------------------------------------------------
 
@@ -337,17 +344,9 @@ class Ledger:
         with self._viewing() as transaction:
             if transaction is None:
                 return Verification(0, "", ())
-            self._book, book = None, Book("")  # never two books in memory
-            try:
-                book.digest = book.genesis = transaction.head()[0]
-                read(book, transaction, self._seen)
-                self._book = book
-                broken, problem = find_damage(book, transaction)
-            except ValueError as error:
-                broken, problem = book.sequence + 1, str(error)
-            spent = tuple((name, account.spent) for name, account in book.accounts.items())
-            signed = count_signatures(book.approved)
-            return Verification(book.sequence, book.digest, spent, broken, problem or transaction.integrity(), signed)
+            self._book = None  # never two books in memory
+            self._book, found = verification(transaction, self._seen)
+            return found
 
     def _account(self, book: Book, dataset: str) -> Account:
         account = account_of(book, dataset)

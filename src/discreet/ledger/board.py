@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from discreet.approvals.demand import Demand
-from discreet.approvals.signing import Approval, Consent
+from discreet.approvals.demand import Consent, Demand
+from discreet.approvals.signing import Approval
 from discreet.approvals.statements import ChangeStatement
 from discreet.exact.names import one_form
 from discreet.ledger.book import Book, account_of
@@ -57,7 +57,7 @@ class Board:
             account = account_of(book, dataset)
             return 0 if account is None else account.releases.get(name, 0)
 
-    def require(self, dataset: str, demand: Demand | None, asked: Sequence[tuple[str, Consent]]) -> None:
+    def require(self, dataset: str, asked: Sequence[tuple[str, Consent]]) -> None:
         """Checks that releases, given by name, have the signatures that are demanded for a data set.
 
         Raises:
@@ -65,7 +65,7 @@ class Board:
         """
         with self.reading() as (book, _):
             for name, consent in asked:
-                require_consent(demands_with(book.demands, dataset, demand), consent, f"release '{name}'")
+                require_consent(demands_with(book.demands, dataset, consent.demand), consent, f"release '{name}'")
 
     def change_of(self, dataset: str, demand: Demand) -> ChangeStatement:
         """What the keys that are demanded now must sign so that another demand takes their place."""

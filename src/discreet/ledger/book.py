@@ -100,11 +100,13 @@ class Book:
 
     `genesis` is the digest of the empty ledger, `demands` has the signatures that are demanded now, and `approved` what was
     signed for an attempt.
+    `inspected` has the number of the first inspection of a data set by its name, which need not be declared for it.
     """
 
     digest: str
     sequence: int = 0
     accounts: dict[str, Account] = field(default_factory=dict)
+    inspected: dict[str, int] = field(default_factory=dict)
     begun: dict[int, tuple[str, str, str, str, str]] = field(default_factory=dict)
     concluded: dict[int, tuple[int, str, str]] = field(default_factory=dict)
     demands: dict[str, Demanded] = field(default_factory=dict)
@@ -238,6 +240,12 @@ def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
     book.begun[sequence] = ("reserve", account.identity.dataset, name, plan_digest, fields.get("used_digest", ""))
 
 
+def _inspect(book: Book, sequence: int, fields: dict[str, Any]) -> None:
+    if "charge" in fields:
+        raise ValueError("inspects rows at a charge")
+    book.inspected.setdefault(one_form(fields["dataset"]), sequence)
+
+
 def _publish(book: Book, sequence: int, fields: dict[str, Any]) -> None:
     dataset, name = fields["dataset"], fields["name"]
     account = book.accounts.get(dataset)
@@ -277,6 +285,7 @@ _MEANINGS: dict[str, Callable[[Book, int, dict[str, Any]], None]] = {
     "dataset": _declare,
     "amend": _amend,
     "demand": _demand,
+    "inspect": _inspect,
     "publish": _publish,
     "reserve": _reserve,
     "commit": _commit,

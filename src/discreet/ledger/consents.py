@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.approvals.demand import Demand, demand_from, is_met, require_met
-from discreet.approvals.signing import Consent
+from discreet.approvals.demand import Consent, Demand, demand_from, is_met, require_met
 from discreet.approvals.statements import (
     ChangeStatement,
     ReleaseStatement,
@@ -34,6 +33,7 @@ __all__ = [
     "change_of",
     "count_signatures",
     "demand_details",
+    "demand_in",
     "demanded_after",
     "demands_on",
     "demands_with",
@@ -91,6 +91,18 @@ def demands_with(demands: Demands, dataset: str, demand: Demand | None) -> tuple
     """The demands on a data set, with one that comes to stand in the same transaction unless it has one of its own."""
     added = () if demand is None or one_form(dataset) in demands else (demand,)
     return demands_on(demands, dataset) + added
+
+
+def demand_in(consents: Sequence[Consent | None]) -> Demand | None:
+    """The demand that comes with what is asked for; None for none.
+
+    Raises:
+        NotApproved: two different ones.
+    """
+    found = [one.demand for one in consents if one is not None and one.demand is not None]
+    if any(one != found[0] for one in found):
+        raise NotApproved("demand: the releases of one command name different keys; nothing was spent")
+    return found[0] if found else None
 
 
 # Before an entry is written -----------------------------------------------------------------------------------------------

@@ -10,20 +10,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from discreet.approvals.demand import Demand
-from discreet.approvals.signing import Consent
+from discreet.approvals.demand import Consent, Demand
 from discreet.approvals.written import approvals_text
 from discreet.exact.names import one_form
 from discreet.ledger.book import Book, Standing, account_of, dataset_details
-from discreet.ledger.consents import demand_details, demands_with
+from discreet.ledger.consents import demand_details, demand_in, demands_with
 from discreet.ledger.declarations import amendment
 from discreet.ledger.records import Entry, Identity, Publication, Reservation, entry_body, entry_digest
 
-__all__ = ["beginning", "concluding", "demanding", "keyed_hash", "sha256"]
+__all__ = ["beginning", "concluding", "demanding", "inspecting", "keyed_hash", "sha256"]
 
 
 def beginning(
-    book: Book, identity: Identity, asked: Sequence[Publication | Reservation], demand: Demand | None = None
+    book: Book, identity: Identity, asked: Sequence[Publication | Reservation]
 ) -> tuple[tuple[Entry, bytes | str | None], ...]:
     """The entries that begin the requested attempts, each with its snapshot, after one that declares or amends."""
     drafts: list[tuple[Entry, bytes | str | None]] = []
@@ -33,6 +32,7 @@ def beginning(
         drafts.append((_draft(dataset, "dataset", details=dataset_details(identity)), None))
     elif changed := amendment(account.declared, identity.declaration):
         drafts.append((_draft(dataset, "amend", details=changed), None))
+    demand = demand_in([one.consent for one in asked])
     if demand is not None and one_form(dataset) not in book.demands:
         drafts.append((_draft(one_form(dataset), "demand", details=demand_details(demand, None, None)), None))
     demands = demands_with(book.demands, dataset, demand)
@@ -67,6 +67,12 @@ def concluding(book: Book, standing: Standing, kind: str, payload: bytes | None)
         payload_digest="" if payload is None else sha256(payload),
     )
     return _chain(draft, book.sequence, book.digest)
+
+
+def inspecting(book: Book, dataset: str) -> Entry:
+    """The "inspect" that says that the curator of a data set has seen its rows, and nothing of what was seen."""
+    account = account_of(book, dataset)
+    return _chain(_draft(dataset if account is None else account.identity.dataset, "inspect"), book.sequence, book.digest)
 
 
 def _draft(dataset: str, kind: str, *, details: str = "{}") -> Entry:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import islice
 
 from discreet.ledger.book import Book, Standing, follow_all
-from discreet.ledger.consents import find_unsigned
+from discreet.ledger.consents import count_signatures, find_unsigned
 from discreet.ledger.drafts import sha256
-from discreet.ledger.records import StoredRelease
+from discreet.ledger.records import StoredRelease, Verification
 from discreet.ledger.store import Transaction
 
-__all__ = ["find_damage", "read", "stored_release"]
+__all__ = ["find_damage", "read", "stored_release", "verification"]
 
 _AT_ONCE = 64  # entries; what is decoded of more no longer fits into the processor's fast memory
 
@@ -59,3 +59,18 @@ def find_damage(book: Book, transaction: Transaction) -> tuple[int, str]:
         unhashed = book.begun.keys() ^ hashed
         return min(unhashed), f"entry {min(unhashed)} has lost the keyed hash of its source"
     return find_unsigned(book.approved)
+
+
+def verification(transaction: Transaction, seen: tuple[int, str]) -> tuple[Book | None, Verification]:
+    """The findings of a reading of the whole file, and its book if its entries are sound."""
+    book, sound = Book(""), None
+    try:
+        book.digest = book.genesis = transaction.head()[0]
+        read(book, transaction, seen)
+        sound = book
+        broken, problem = find_damage(book, transaction)
+    except ValueError as error:
+        broken, problem = book.sequence + 1, str(error)
+    spent = tuple((name, account.spent) for name, account in book.accounts.items())
+    problem = problem or transaction.integrity()
+    return sound, Verification(book.sequence, book.digest, spent, broken, problem, count_signatures(book.approved))

@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
-from discreet.approvals.signing import Consent
+from discreet.approvals.demand import Consent
 from discreet.errors import ArgumentError
 from discreet.ledger.amounts import Amounts, amounts_from, amounts_text, require_amounts, shown
 
@@ -117,14 +117,14 @@ class Entry:
     Attributes:
         sequence: 1, 2, 3, … over all data sets of the file, without gaps.
         dataset: the name of the data set.
-        kind: "dataset", "amend", "demand", "publish", "reserve", "commit" or "fail".
+        kind: "dataset", "amend", "demand", "inspect", "publish", "reserve", "commit" or "fail".
         time: UTC, for people.
         user: the name of the user who wrote the entry, for people.
         nonce: random, so that the same entry written again after a rollback has another digest.
-        name: the release or publication; empty for "dataset" and "amend".
+        name: the release or publication; empty for "dataset", "amend" and "inspect".
         reservation: the sequence number of the "reserve" or "publish" that a "commit" or "fail" concludes, else 0.
         charge: what the entry spends; empty unless it is a "reserve".
-        plan_digest: the digest of the plan; empty for "dataset" and "amend".
+        plan_digest: the digest of the plan; empty for "dataset", "amend" and "inspect".
         details: canonical JSON; of "dataset" declaration, measure and budget, of "amend" the columns that changed.
         payload_digest: SHA-256 of the release bytes of a "commit", else empty.
         digest: SHA-256 of the digest of the entry before and of everything else (`entry_digest`, `entry_body`).

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from discreet.approvals.demand import Demand
-from discreet.approvals.signing import Approval, Consent
+from discreet.approvals.demand import Consent, Demand
+from discreet.approvals.signing import Approval
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, NotApproved
 from discreet.exact.names import one_form, spellings
 from discreet.ledger.amounts import Amounts, fits, is_short, plus, shown
 from discreet.ledger.book import Account, Book, account_of, fresh_account, number_of
-from discreet.ledger.consents import Deed, change_of, demands_with, is_about, require_consent
+from discreet.ledger.consents import Deed, change_of, demand_in, demands_with, is_about, require_consent
 from discreet.ledger.declarations import fixed_part, short
 from discreet.ledger.records import Identity, Publication, Reservation, canonical, require_text
 
@@ -112,7 +112,7 @@ def _write_value(value: object) -> str:
     return "not there" if value is _ABSENT else short(value)
 
 
-def require_room(book: Book, identity: Identity, reservations: Sequence[Reservation], demand: Demand | None = None) -> None:
+def require_room(book: Book, identity: Identity, reservations: Sequence[Reservation]) -> None:
     """All `reservations`, at least one, fit together: identity, names, the exact sum of their charges, and signatures.
 
     Equal to what remains is accepted; anything above, in any coordinate, is refused.
@@ -121,7 +121,7 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
         LedgerError: another identity, a name that is used, or exact totals that have to be published first.
         BudgetExceeded: the sum is above what remains.
         ArgumentError: the denominator of the new total would be absurdly long.
-        NotApproved: signatures are missing that the ledger or `demand` asks for.
+        NotApproved: signatures are missing that the ledger or a reservation asks for.
     """
     account = _account(book, identity)
     if account.totals_owed:
@@ -140,17 +140,16 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
             f"charge: its denominator does not combine with what '{identity.dataset}' has spent; "
             "round the spend up to a decimal"
         )
-    _require_signed(book, identity, reservations, demand)
+    _require_signed(book, identity, reservations)
 
 
-def _require_signed(
-    book: Book, identity: Identity, asked: Sequence[Publication | Reservation], demand: Demand | None
-) -> None:
-    """Everything that is asked for has the signatures that the ledger and `demand` ask for, and they say exactly that.
+def _require_signed(book: Book, identity: Identity, asked: Sequence[Publication | Reservation]) -> None:
+    """Everything that is asked for has the signatures that the ledger and it itself ask for, and they say exactly that.
 
     Raises:
-        NotApproved: signatures are missing, or the ledger demands other ones than `demand`.
+        NotApproved: signatures are missing, or the ledger demands other ones.
     """
+    demand = demand_in([one.consent for one in asked])
     stands = book.demands.get(one_form(identity.dataset))
     if demand is not None and stands is not None and stands.demand != demand:
         raise NotApproved(
@@ -197,14 +196,14 @@ def _require_consents(
             raise NotApproved(f"{what}: what was signed is not what is asked for; nothing was spent")
 
 
-def require_publishable(book: Book, identity: Identity, publication: Publication, demand: Demand | None) -> None:
+def require_publishable(book: Book, identity: Identity, publication: Publication) -> None:
     """The exact totals of the data set may be published now: owed, and signed where that is demanded.
 
     Raises:
         LedgerError: otherwise.
     """
     require_totals_owed(book, identity)
-    _require_signed(book, identity, (publication,), demand)
+    _require_signed(book, identity, (publication,))
 
 
 def require_totals_owed(book: Book, identity: Identity) -> None:

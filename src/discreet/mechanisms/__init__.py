@@ -1,6 +1,6 @@
 """Integer query, sensitivity and guarantee in; noisy integers out. Mechanisms never see plans, engines or the ledger.
 
-A noise is the law of one published answer; a mechanism offers noises for a guarantee. Each has a file of its own.
+A noise is the law of one published answer; a mechanism offers noises for a guarantee. Each has its own file.
 
 * `base`: What a mechanism is, what a noise can do, and which words pages have for it
 * `registry`: All mechanisms and all noises, and the choice of the least noise

@@ -1,4 +1,4 @@
-"""Noise of the cells of a structure, and what is known of it, in the places of the answer."""
+"""Noise of the cells of a structure, and its half-widths, in the places of the answer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from discreet.errors import InternalError
 from discreet.totals.structure import Blocks, Structure, Tables
 
-__all__ = ["by_block", "into", "is_paired", "mean_of_blocks", "order_of", "placed", "two_rows"]
+__all__ = ["by_block", "into", "is_paired", "mean_of_blocks", "order_of", "put_in_place", "two_rows"]
 
 
-def placed(cells: int, order: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
+def put_in_place(cells: int, order: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
     """The values at their positions among this many cells, 0 elsewhere."""
     return into(np.zeros(cells, dtype=np.int64), order, values)
 
@@ -31,7 +31,7 @@ def by_block(structure: Blocks, of_size: Callable[[int], int]) -> NDArray[Any]:
     """For each cell what follows from the size of its block."""
     widths = {int(size): of_size(int(size)) for size in np.unique(structure.sizes)}
     each = np.array([widths[int(size)] for size in structure.sizes], dtype=np.int64)
-    return placed(structure.cells, structure.order, np.repeat(each, structure.sizes))
+    return put_in_place(structure.cells, structure.order, np.repeat(each, structure.sizes))
 
 
 def mean_of_blocks(structure: Blocks, of_size: Callable[[int], float]) -> float:

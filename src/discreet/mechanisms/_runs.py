@@ -18,7 +18,7 @@ Integers = NDArray[np.int64]
 
 
 def pieces_of(size: int) -> int:
-    """Into how many pieces heaps are parted on a grid of so many codes: fewer on a fine one, where memory would not do."""
+    """The number of pieces of a heap on a grid of this many codes: fewer on a fine grid, to save memory."""
     return max(1, min(_MOST_PIECES, _MOST_CANDIDATES // size))
 
 
@@ -26,8 +26,8 @@ def pieces_of(size: int) -> int:
 class Node:
     """The choice of one quantile among those from `first` to `last` (not included), relative to the part that it is in.
 
-    `over`/`unit` is its q there; `end` is what is kept away from an end of the data, in 1/unit records, where q is 0 or 1;
-    `pieces` says into how many pieces the records at a code are parted for other choices, 0 where there are none.
+    `over`/`unit` is its q there; `end` is the distance kept from an end of the data, in 1/unit records, where q is 0 or 1;
+    `pieces` is the number of pieces into which other choices part the records at a code, 0 where there are none.
     """
 
     first: int
@@ -40,11 +40,11 @@ class Node:
 
     @property
     def largest(self) -> int:
-        """What one record changes a loss by at most, in 1/unit records."""
+        """The largest change of a loss by one record, in 1/unit records."""
         return max(self.over, self.unit - self.over)
 
     def target(self, records: NDArray[Any]) -> NDArray[Any]:
-        """How many records come before it, in 1/unit records: q times all, but not so near an end that beyond is likely."""
+        """The number of records before it, in 1/unit records: q times all, but a distance from the ends of the data."""
         inwards: NDArray[Any] = np.minimum(records, self.end)
         if self.over == 0:
             return inwards

@@ -8,10 +8,10 @@ from discreet.mechanisms.base import Integers, Noise
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import Law
 
-__all__ = ["add_noise", "added", "apply_in_place"]
+__all__ = ["add", "add_noise", "apply_in_place"]
 
 
-def added(values: Integers, noise: Integers) -> Integers:
+def add(values: Integers, noise: Integers) -> Integers:
     """`values` plus noise that was drawn before it met them, so that drawing cannot depend on one."""
     if values.dtype == np.int64 and len(noise) and int(np.abs(noise).max()) < 2**62:
         # Values are below 2**62 by the static bound of `queries`; both halves together fit.
@@ -21,7 +21,7 @@ def added(values: Integers, noise: Integers) -> Integers:
 
 def add_noise(values: Integers, law: Law, bits: Bits) -> Integers:
     """`values` plus independent noise of `law` for every cell, empty or not."""
-    return added(values, law.sample(len(values), bits))
+    return add(values, law.sample(len(values), bits))
 
 
 def apply_in_place(noise: Noise, values: Integers, bits: Bits, *, chunk: int) -> Integers:

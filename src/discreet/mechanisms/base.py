@@ -1,4 +1,4 @@
-"""What a mechanism is, what its noise can do, and which words pages have for it.
+"""The protocols of a mechanism and of its noise, and the words that pages use for them.
 
 A noise is the law of one published answer with everything the library ever asks of it, so that no other module asks which
 noise it is. A mechanism offers the noises that give a guarantee for an answer.
@@ -46,12 +46,12 @@ Integers = NDArray[Any]
 Floats = NDArray[np.float64]
 
 Guarantee = NoiseMeasure
-"""What one mechanism can guarantee by itself."""
+"""The guarantees that one mechanism can give by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseWords:
-    """How documents name a noise, and what pages say of it.
+    """The name of a noise in documents, and its words on pages.
 
     Args:
         name: the name in documents and quotes.
@@ -88,9 +88,9 @@ class CellLaw(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Audited:
-    """What an audit has to know of an additive noise to draw it many times and to tell two answers apart by it.
+    """The functions by which an audit draws an additive noise many times and distinguishes two answers by it.
 
-    A statistic may be any function, so a poor `loss` finds less and never says anything false.
+    A statistic may be any function, so a poor `loss` finds less, but nothing false.
 
     Args:
         squared: whether its loss grows with the square of a distance, as for Gaussian noise.
@@ -121,7 +121,7 @@ class Noise(Protocol):
 
     @property
     def words(self) -> NoiseWords:
-        """How documents and pages name it."""
+        """Its name in documents and on pages."""
 
     @property
     def independent(self) -> Law | None:
@@ -129,7 +129,7 @@ class Noise(Protocol):
 
     @property
     def everywhere(self) -> bool:
-        """Whether it is independent noise of every cell alike, so that an answer may get it part by part."""
+        """True if the noise is independent and alike in every cell, so that an answer may get it part by part."""
 
     @property
     def held(self) -> NDArray[np.int64] | None:
@@ -153,13 +153,13 @@ class Noise(Protocol):
         """For chosen codes about the error of their rank, in records, with probability `level`; None for added noise."""
 
     def variance(self) -> float:
-        """The mean variance of a cell that has noise, rounded up; of chosen codes about that of their rank."""
+        """The mean variance of a cell that has noise, rounded up; for chosen codes about the variance of their rank."""
 
     def to_json(self) -> dict[str, str]:
         """Canonical JSON values: the name, the exact parameter and, for a lattice, its structure."""
 
-    def audited(self) -> Audited | None:
-        """What an audit has to know of it; None where no noise is added."""
+    def prepare_audit(self) -> Audited | None:
+        """The functions for an audit; None where no noise is added."""
 
 
 class Independent(Noise, Protocol):
@@ -172,7 +172,7 @@ class Independent(Noise, Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lattice:
-    """What exact totals leave free of an answer: where it lies, and the semi-adjacency."""
+    """The answers that exact totals leave possible: the space in which they lie, and the semi-adjacency."""
 
     structure: Structure
     a: int
@@ -207,7 +207,7 @@ Answer = Vector | Codes
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """What offers noise.
+    """A mechanism: it offers noises.
 
     Args:
         words: of every kind of noise that it offers.

@@ -70,7 +70,7 @@ class GaussianNoise:
         """Name and exact variance before rounding."""
         return {"noise": _WORDS.name, _WORDS.parameter: text(self.sigma2)}
 
-    def audited(self) -> Audited:
+    def prepare_audit(self) -> Audited:
         """Its loss is linear in the noise, but for rounding."""
         return audited_cells(self, squared_loss(self.variance()), squared=True, is_gdp=True)
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mechanisms._placing import placed
-from discreet.mechanisms.adding import added
+from discreet.mechanisms._placing import put_in_place
+from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Audited, Independent, Integers, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import copied_positions
 from discreet.noise.bits import Bits
@@ -37,7 +37,7 @@ class HeldCells:
 
     @property
     def words(self) -> NoiseWords:
-        """Those of the noise."""
+        """The words of the noise."""
         return self.noise.words
 
     @property
@@ -47,15 +47,15 @@ class HeldCells:
 
     def sample(self, bits: Bits) -> Integers:
         """One draw for all cells of the request."""
-        return placed(self.cells, self.held, self.independent.sample(len(self.held), bits))
+        return put_in_place(self.cells, self.held, self.independent.sample(len(self.held), bits))
 
     def apply(self, values: Integers, bits: Bits) -> Integers:
         """`values` plus noise."""
-        return added(values, self.sample(bits))
+        return add(values, self.sample(bits))
 
     def half_widths(self, level: Fraction) -> NDArray[np.int64]:
         """For each cell of the request a w with P(|v| ≤ w) ≥ level."""
-        return placed(self.cells, self.held, np.array([self.independent.half_width(level)]))
+        return put_in_place(self.cells, self.held, np.array([self.independent.half_width(level)]))
 
     def rank_error(self, _level: Fraction) -> None:
         """None, because this noise does not choose codes."""
@@ -65,17 +65,17 @@ class HeldCells:
         return self.noise.variance()
 
     def to_json(self) -> dict[str, str]:
-        """That of the noise: which cells can hold a record follows from plan and totals."""
+        """The JSON values of the noise: the cells that can hold a record follow from plan and totals."""
         return self.noise.to_json()
 
-    def audited(self) -> Audited | None:
-        """That of the noise; copies of cells have copies of those that can hold a record."""
-        inner = self.noise.audited()
+    def prepare_audit(self) -> Audited | None:
+        """The functions of the noise; copies of cells have copies of the cells that can hold a record."""
+        inner = self.noise.prepare_audit()
         if inner is None:
             return None
-        return replace(inner, noisy=int(self.held[0]) if len(self.held) else 0, copied=self._copied)
+        return replace(inner, noisy=int(self.held[0]) if len(self.held) else 0, copied=self._copy)
 
-    def _copied(self, window: NDArray[np.int64], copies: int) -> Noise:
+    def _copy(self, window: NDArray[np.int64], copies: int) -> Noise:
         return HeldCells(copies * len(window), copied_positions(self.held, window, copies), self.noise)
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from discreet.errors import ArgumentError, unreachable
 from discreet.exact.lattices import rank
 from discreet.exact.numbers import text
-from discreet.mechanisms._placing import is_paired, order_of, placed
-from discreet.mechanisms.adding import added
+from discreet.mechanisms._placing import is_paired, order_of, put_in_place
+from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import audited_lattice
 from discreet.mechanisms.sensitivity import Sensitivity
@@ -59,17 +59,19 @@ class KNormLaplace:
         """One draw for all cells of the request; 0 outside the structure."""
         from discreet.noise.lattice.k_norm import k_norm_noise
 
-        return placed(self.structure.cells, order_of(self.structure), k_norm_noise(self.points, self.epsilon, 1, bits)[0])
+        return put_in_place(
+            self.structure.cells, order_of(self.structure), k_norm_noise(self.points, self.epsilon, 1, bits)[0]
+        )
 
     def apply(self, values: Integers, bits: Bits) -> Integers:
         """`values` plus noise on the lattice."""
-        return added(values, self.sample(bits))
+        return add(values, self.sample(bits))
 
     def half_widths(self, level: Fraction) -> NDArray[Any]:
         """For each cell of the request a w with P(|v| ≤ w) ≥ level."""
         from discreet.noise.lattice.k_norm import half_widths
 
-        return placed(self.structure.cells, order_of(self.structure), half_widths(self.points, self.epsilon, level))
+        return put_in_place(self.structure.cells, order_of(self.structure), half_widths(self.points, self.epsilon, level))
 
     def variance(self) -> float:
         """An upper bound of the mean variance of the cells."""
@@ -84,7 +86,7 @@ class KNormLaplace:
         """Name, exact epsilon and lattice."""
         return {"noise": self.words.name, self.words.parameter: text(self.epsilon), "lattice": describe(self.structure)}
 
-    def audited(self) -> Audited:
+    def prepare_audit(self) -> Audited:
         """Draws are held against the law of the first cell; the loss is not worked out."""
         from discreet.noise.lattice.cones import k_norm
         from discreet.noise.lattice.k_norm import KNormCell
@@ -96,7 +98,7 @@ class KNormLaplace:
 
 
 def _candidates(answer: Answer, _sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
-    """Nothing where noise with a sampler of its own has the same norm, and where the hull has too many dimensions."""
+    """Empty where noise with its own sampler has the same norm, and where the hull has too many dimensions."""
     scale = guarantee.laplace_scale(1)  # every difference has norm 1 at most
     if not isinstance(answer, Vector) or answer.lattice is None or scale is None:
         return
@@ -120,7 +122,7 @@ def _hull_noise(structure: Tables | Kernel, epsilon: Fraction, a: int) -> Iterat
     equations = structure.equations if isinstance(structure, Kernel) else margin_equations(structure.tables[0])
     points = differences(equations, a)
     # Tables of equal totals that lie farther apart must differ within the span of S too, or noise on it would leave some
-    # sum exact that the totals do not say (soundness 18).
+    # sum exact that the totals do not determine (soundness 18).
     if points is None or rank(points.tolist()) < structure.rank:
         return
     found = KNormLaplace(structure, points, epsilon)

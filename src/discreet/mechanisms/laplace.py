@@ -66,7 +66,7 @@ class LaplaceNoise:
         """Name and exact scale."""
         return {"noise": _WORDS.name, _WORDS.parameter: text(self.scale)}
 
-    def audited(self) -> Audited:
+    def prepare_audit(self) -> Audited:
         """Its loss is the loss of absolute values."""
         return audited_cells(self, absolute_loss(self.scale), squared=False, is_gdp=False)
 

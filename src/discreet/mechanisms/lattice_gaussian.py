@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, unreachable
 from discreet.exact.numbers import text
-from discreet.mechanisms._placing import by_block, into, placed
-from discreet.mechanisms.adding import added
+from discreet.mechanisms._placing import by_block, into, put_in_place
+from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import audited_lattice, copied_structure, squared_loss
 from discreet.mechanisms.sensitivity import Sensitivity
@@ -53,13 +53,13 @@ class LatticeGaussian:
             case Blocks(sizes=sizes, order=order):
                 from discreet.noise.lattice.margin_gaussian import sum_zero_gaussian
 
-                return placed(structure.cells, order, sum_zero_gaussian(self.sigma2, sizes, bits))
+                return put_in_place(structure.cells, order, sum_zero_gaussian(self.sigma2, sizes, bits))
             case Tables():
                 return _sampled_tables(structure, self.sigma2, bits)
             case Kernel(order=order):
                 from discreet.noise.lattice.klein import lattice_gaussian
 
-                return placed(structure.cells, order, lattice_gaussian(_lattice(structure), self.sigma2, 1, bits)[0])
+                return put_in_place(structure.cells, order, lattice_gaussian(_lattice(structure), self.sigma2, 1, bits)[0])
         raise unreachable(structure)
 
     def can_be_drawn(self) -> bool:
@@ -86,7 +86,7 @@ class LatticeGaussian:
 
     def apply(self, values: Integers, bits: Bits) -> Integers:
         """`values` plus noise on the lattice."""
-        return added(values, self.sample(bits))
+        return add(values, self.sample(bits))
 
     def half_widths(self, level: Fraction) -> NDArray[Any]:
         """For each cell of the request a w with P(|v| ≤ w) ≥ level."""
@@ -122,11 +122,11 @@ class LatticeGaussian:
         """Name, exact variance and lattice."""
         return {"noise": self.words.name, self.words.parameter: text(self.sigma2), "lattice": describe(self.structure)}
 
-    def audited(self) -> Audited:
+    def prepare_audit(self) -> Audited:
         """The loss is linear in the noise."""
-        return audited_lattice(self.structure, squared_loss(self.variance()), self._copied, squared=True)
+        return audited_lattice(self.structure, squared_loss(self.variance()), self._copy, squared=True)
 
-    def _copied(self, window: NDArray[np.int64], copies: int) -> Noise | None:
+    def _copy(self, window: NDArray[np.int64], copies: int) -> Noise | None:
         structure = copied_structure(self.structure, window, copies)
         return None if structure is None else LatticeGaussian(structure, self.sigma2)
 

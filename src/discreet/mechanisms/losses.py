@@ -1,4 +1,4 @@
-"""What an audit knows of a noise: the loss of a move, and the same noise for many copies of some cells."""
+"""The functions of a noise for an audit: the loss of a move, and the same noise for many copies of some cells."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def audited_lattice(
 
 
 def copied_positions(positions: Positions, window: Positions, copies: int) -> Positions:
-    """Where the positions that are in a window are in so many copies of it, side by side."""
+    """The places of the positions that are in a window, in this many copies of it, side by side."""
     places = _found(positions, window)
     return np.asarray((np.arange(copies, dtype=np.int64)[:, None] * len(window) + places).ravel())
 
@@ -132,5 +132,5 @@ def copied_tables(tables: Tables, window: Positions, copies: int) -> Tables:
 
 
 def _found(positions: Positions, window: Positions) -> Positions:
-    """Where in the window those of the positions are that are in it."""
+    """The places in the window of the positions that are in it."""
     return np.asarray(np.searchsorted(window, positions[np.isin(positions, window)]), dtype=np.int64)

@@ -10,7 +10,7 @@ e^(-range · loss(c) / (2·max(q, 1 - q))) changes the logarithm of any ratio of
 
 Of several quantiles the middle one is chosen first; it parts the records, and the others are chosen in the part that holds
 them. A record is in one part, so each level of this tree of choices costs `range` once. Where a choice parts the records, it
-is one of c and of one of up to 16 pieces of the records at c, which has a loss like that of a code of its own.
+is one of c and of one of up to 16 pieces of the records at c, which has a loss like a separate code.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ class ExponentialQuantiles:
             first, last = np.searchsorted(values[:, 0], [start, stop])
             owner, code, count = values[first:last].T
             lowest, highest = np.zeros(stop - start, np.int64), np.full(stop - start, self.size - 1, np.int64)
-            found[start:stop] = _selected(Slice(lowest, highest, owner - start, code, count), self, bits)
+            found[start:stop] = _select(Slice(lowest, highest, owner - start, code, count), self, bits)
         return found.ravel()
 
     def half_widths(self, _level: Fraction) -> int:
-        """Nothing is added.
+        """Not available: no noise is added.
 
         Raises:
             InternalError: always; its intervals come from another query.
@@ -97,7 +97,7 @@ class ExponentialQuantiles:
         raise InternalError("chosen quantiles have no additive noise")
 
     def variance(self) -> float:
-        """About that of the rank, in records: 2 over the square of what one record off costs a median."""
+        """About the variance of the rank, in records: 2 over the square of the cost of one record off for a median."""
         return 2.0 / float(self.reach) ** 2
 
     def rank_error(self, level: Fraction) -> float:
@@ -114,7 +114,7 @@ class ExponentialQuantiles:
         """Name, exact range of a choice, and the quantiles."""
         return {"noise": _WORDS.name, _WORDS.parameter: text(self.reach), "at": ", ".join(map(text, self.at))}
 
-    def audited(self) -> None:
+    def prepare_audit(self) -> None:
         """No noise is added; an audit attacks the choices themselves."""
 
 
@@ -139,7 +139,7 @@ QUANTILE_CHOICE = Mechanism((_WORDS,), _candidates)
 
 
 def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: Neighbours) -> Change:
-    """What one row can do to the choices of this many quantiles, counted in levels of choices that it changes by a record.
+    """The effect of one row on the choices of this many quantiles, counted in levels of choices that it changes by a record.
 
     A record that is added or removed changes one choice in every level. One that is replaced changes one choice by two
     records, whose range is at most twice as large, or two choices by one: Δ₂² is 4 or 2 for a level.
@@ -153,13 +153,13 @@ def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: N
     return Change(within, across if cells > 1 else nothing, alone if skipped else nothing)
 
 
-def _selected(everything: Slice, law: ExponentialQuantiles, bits: Bits) -> Integers:
+def _select(everything: Slice, law: ExponentialQuantiles, bits: Bits) -> Integers:
     """The chosen codes of some cells: int64, shape (cells, quantiles)."""
     found = np.zeros((len(everything.low), len(law.at)), dtype=np.int64)
     parts = {(0, len(law.at)): everything}
     for node in _nodes(law):
         part = parts.pop((node.first, node.last))
-        found[:, node.place], below = _chosen(part, node, law, bits)
+        found[:, node.place], below = _choose(part, node, law, bits)
         if node.first < node.place:
             parts[node.first, node.place] = _lower(part, found[:, node.place], below)
         if node.place + 1 < node.last:
@@ -192,7 +192,7 @@ def _nodes(law: ExponentialQuantiles) -> Iterator[Node]:
         todo += [(first, place, low, q), (place + 1, last, q, high)]
 
 
-def _chosen(part: Slice, node: Node, law: ExponentialQuantiles, bits: Bits) -> tuple[Integers, Integers]:
+def _choose(part: Slice, node: Node, law: ExponentialQuantiles, bits: Bits) -> tuple[Integers, Integers]:
     """The chosen code of every cell, and how many of its records the lower part gets."""
     runs = runs_of(part, node)
     rate = law.reach / (2 * node.largest)

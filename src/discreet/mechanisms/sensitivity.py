@@ -1,4 +1,4 @@
-"""How much one row can change the answers of a request: a vector of integers for every cell of the release."""
+"""The largest change of the answers of a request by one row: a vector of integers for every cell of the release."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one row can do to the answer of one query, by where it was and where it is afterwards.
+    """The effect of one row on the answer of one query, by where it was and where it is afterwards.
 
     Args:
         within: it stays in its cell, with other values.
@@ -66,7 +66,7 @@ def _larger(one: Sensitivity, other: Sensitivity) -> Sensitivity:
 
 
 def worst(change: Change) -> Sensitivity:
-    """The sensitivity: the largest norms over all that the row can do. There is no parallel composition (soundness 11)."""
+    """The sensitivity: the largest norms over all changes of the row. There is no parallel composition (soundness 11)."""
     return _larger(_larger(change.within, change.across), change.leaves)
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import unreachable
 from discreet.exact.numbers import text
-from discreet.mechanisms._placing import by_block, is_paired, mean_of_blocks, placed, two_rows
-from discreet.mechanisms.adding import added
+from discreet.mechanisms._placing import by_block, is_paired, mean_of_blocks, put_in_place, two_rows
+from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.losses import absolute_loss, audited_lattice, copied_blocks, copied_tables
 from discreet.mechanisms.sensitivity import Sensitivity
@@ -61,11 +61,13 @@ class SumZeroLaplace:
         """One draw for all cells of the request; 0 outside the structure."""
         from discreet.noise.lattice.sum_zero import sum_zero_laplace
 
-        return placed(self.structure.cells, self.structure.order, sum_zero_laplace(self.scale, self.structure.sizes, bits))
+        return put_in_place(
+            self.structure.cells, self.structure.order, sum_zero_laplace(self.scale, self.structure.sizes, bits)
+        )
 
     def apply(self, values: Integers, bits: Bits) -> Integers:
         """`values` plus noise on the lattice."""
-        return added(values, self.sample(bits))
+        return add(values, self.sample(bits))
 
     def half_widths(self, level: Fraction) -> NDArray[Any]:
         """For each cell of the request a w with P(|v| ≤ w) ≥ level."""
@@ -86,7 +88,7 @@ class SumZeroLaplace:
         """Name, exact scale and lattice."""
         return {"noise": self.words.name, self.words.parameter: text(self.scale), "lattice": describe(self.structure)}
 
-    def audited(self) -> Audited:
+    def prepare_audit(self) -> Audited:
         """The loss is the loss of absolute values."""
         return audited_lattice(
             self.structure,
@@ -117,11 +119,11 @@ class PairedLaplace:
         drawn = sum_zero_laplace(self.scale, sizes, bits)
         both = np.concatenate([np.concatenate(list(row)) for row in rows])
         pairs = np.split(drawn, np.cumsum(sizes)[:-1])
-        return placed(self.structure.cells, both, np.concatenate([part for row in pairs for part in (row, -row)]))
+        return put_in_place(self.structure.cells, both, np.concatenate([part for row in pairs for part in (row, -row)]))
 
     def apply(self, values: Integers, bits: Bits) -> Integers:
         """`values` plus noise on the lattice."""
-        return added(values, self.sample(bits))
+        return add(values, self.sample(bits))
 
     def half_widths(self, level: Fraction) -> NDArray[Any]:
         """For each cell of the request a w with P(|v| ≤ w) ≥ level."""
@@ -148,7 +150,7 @@ class PairedLaplace:
         """Name, exact scale and lattice."""
         return {"noise": self.words.name, self.words.parameter: text(self.scale), "lattice": describe(self.structure)}
 
-    def audited(self) -> Audited:
+    def prepare_audit(self) -> Audited:
         """The loss is the loss of absolute values; of every pair of rows each number counts twice."""
         return audited_lattice(
             self.structure,

@@ -66,12 +66,12 @@ def explain(quote: Quote, *, dataset: str = "", report_delta: Amount = "1e-9") -
     told = _Told(quote, report_delta_of(report_delta), dataset)
     changes = changes_of(quote)
     parts = (
-        Part("which tables are compared", tuple(_compared(told))),
-        Part("what each step does", tuple(_steps(told))),
-        Part("what one row can change", tuple(_changed(told, changes))),
-        Part("how the spend is divided", tuple(_divided(told))),
-        Part("which noise follows", tuple(_noise(told))),
-        Part("what is guaranteed", tuple(_guaranteed(told))),
+        Part("which tables are compared", tuple(_explain_tables(told))),
+        Part("what each step does", tuple(_explain_steps(told))),
+        Part("what one row can change", tuple(_explain_changes(told, changes))),
+        Part("how the spend is divided", tuple(_explain_division(told))),
+        Part("which noise follows", tuple(_explain_noise(told))),
+        Part("what is guaranteed", tuple(_explain_guarantee(told))),
         Part("how the source is read", (str(quote.plan.layout),)),
         Part("how exact it will be", tuple(accuracy_text(quote))),
     )
@@ -103,7 +103,7 @@ class _Told:
         return resampling_of(self.quote.plan, self.quote.beside)
 
 
-def _compared(told: _Told) -> Iterator[str]:
+def _explain_tables(told: _Told) -> Iterator[str]:
     quote = told.quote
     yield people_words(told.document)
     yield comparison_words(guarantee_of(quote, told.report_delta))
@@ -111,13 +111,13 @@ def _compared(told: _Told) -> Iterator[str]:
         yield from totals_text(quote, quote.beside)
 
 
-def _steps(told: _Told) -> Iterator[str]:
+def _explain_steps(told: _Told) -> Iterator[str]:
     steps = told.document["plan"]["steps"]
     if not steps:
         yield "None: the statistics describe the table as it is."
     for step in steps:
         yield step_words(step)
-        yield from _resized(told) if step["step"] == "resize" else (f"  {_ROW_WISE[step['step']]}",)
+        yield from _explain_resize(told) if step["step"] == "resize" else (f"  {_ROW_WISE[step['step']]}",)
     group = told.quote.group
     yield f"So the two prepared tables that are compared differ in at most {group} {plural('row', group)}."
 
@@ -129,7 +129,7 @@ _ROW_WISE = {
 }
 
 
-def _resized(told: _Told) -> Iterator[str]:
+def _explain_resize(told: _Told) -> Iterator[str]:
     """The stability of the resize, the law of K, and what sampling gains in this measure."""
     sampled, resize = told.sampled, resize_of(told.quote.plan)
     if sampled is None or resize is None:
@@ -147,10 +147,10 @@ def _resized(told: _Told) -> Iterator[str]:
         yield f"{start} hypergeometric: {sampled.sampled} of {pool} copies without replacement (Theorem R1)."
     law = [f"P(K = {k}) = {decimal_text(one, 4)}" for k, one in enumerate(sampled.law)]
     yield f"  {'; '.join(law[:_MOST_SHOWN])}{'; …' if len(law) > _MOST_SHOWN else ''}; k = max K = {sampled.most}."
-    yield f"  {_amplified(told, sampled)}"
+    yield f"  {_explain_amplification(told, sampled)}"
 
 
-def _amplified(told: _Told, sampled: Resampling) -> str:
+def _explain_amplification(told: _Told, sampled: Resampling) -> str:
     """The guarantee for the resized table, and the guarantee for the original table that follows from it."""
     inner, outer = _inner(told.quote), amount_text(told.quote.spend)
     start = f"{amount_text(inner)} for one row of the resized table is {outer} for the original one"
@@ -166,7 +166,7 @@ def _inner(quote: Quote) -> Target:
     return kind.of_coordinates([quote.joint * sum(part, Fraction(0)) for part in parts], sqrt_up)
 
 
-def _changed(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
+def _explain_changes(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
     quote, cells = told.quote, told.quote.plan.layout.cells
     appears = quote.plan.neighbours.appears and told.sampled is None
     groups = "There is one group." if cells == 1 else f"The answers of all {cells} groups are one vector."
@@ -190,7 +190,7 @@ def _norms(size: Sensitivity, *, sign: str = "≤") -> str:
     return f"Δ₁ {sign} {size.l1}, Δ₂² {sign} {size.l2_squared}"
 
 
-def _divided(told: _Told) -> Iterator[str]:
+def _explain_division(told: _Told) -> Iterator[str]:
     quote = told.quote
     yield f"The spend is {amount_text(quote.spend)}."
     yield start_words(told.document, guarantee_of(quote, told.report_delta))
@@ -205,7 +205,7 @@ def _divided(told: _Told) -> Iterator[str]:
         yield f"{one.query.words()}: a share of {text(one.share)}, {alone}"
 
 
-def _noise(told: _Told) -> Iterator[str]:
+def _explain_noise(told: _Told) -> Iterator[str]:
     for one, noise in zip(told.quote.measured, noises_of(told.document), strict=True):
         yield f"{noise.query}: {noise.law}, {_scale(noise)}"
         others = [f"{other.mechanism} {other.deviation:.4g}" for other in one.alternatives[1:]]
@@ -221,7 +221,7 @@ def _scale(noise: Noise) -> str:
     return f"{noise.formula} = {noise.parameter} {symbols}" if "=" in noise.formula else f"{noise.guarantee}"
 
 
-def _guaranteed(told: _Told) -> Iterator[str]:
+def _explain_guarantee(told: _Told) -> Iterator[str]:
     quote = told.quote
     guarantee = guarantee_of(quote, told.report_delta)
     yield str(guarantee)

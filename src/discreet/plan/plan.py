@@ -19,6 +19,7 @@ from discreet.domain.words import card, declared_facts, one_line, request_text
 from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical, digest
 from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
+from discreet.plan.shown import checked_nulls
 from discreet.plan.sizes import check_cubes, check_release
 from discreet.plan.used import used_part
 from discreet.statistics.base import Statistic, groupings_of, outputs, statistic_json
@@ -44,7 +45,8 @@ class Plan:
     """One request on one table. `Table.group_by(…).agg(…)` makes it.
 
     `intervals` determines what holds with probability 95 %: "each" interval by itself, or all of them together
-    ("simultaneous"). The rest determines `facts`, the facts of the table after its steps, and `layout`, its scans.
+    ("simultaneous"). `dropped` names the columns whose null groups are not printed. The rest determines `facts`, the facts
+    of the table after its steps, and `layout`, its scans.
 
     Raises:
         PlanError: no statistic, names that collide, a statistic that its column does not allow, too many cells.
@@ -56,6 +58,7 @@ class Plan:
     group_by: tuple[Group, ...]
     statistics: tuple[Statistic, ...]
     intervals: Intervals = "each"
+    dropped: tuple[str, ...] = ()
     facts: TableFacts = field(init=False, repr=False, compare=False)
     layout: Layout = field(init=False, repr=False, compare=False)
 
@@ -64,6 +67,8 @@ class Plan:
             raise PlanError(f"intervals={printed(self.intervals)}: must be one of {', '.join(INTERVALS)}")
         facts = table_facts(self.schema, self.neighbours, self.steps)
         object.__setattr__(self, "facts", facts)
+        nulls = dict.fromkeys(self.dropped, "drop")
+        object.__setattr__(self, "dropped", checked_nulls(nulls, self.group_by, self.statistics))
         if not self.statistics:
             raise PlanError("agg(): has no statistic; name at least one, such as count()")
         for statistic in self.statistics:
@@ -77,7 +82,7 @@ class Plan:
 
     def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
         # A pickle holds the request, which is checked when it is read; the rest is computed from it.
-        return Plan, (self.schema, self.neighbours, self.steps, self.group_by, self.statistics, self.intervals)
+        return Plan, (self.schema, self.neighbours, self.steps, self.group_by, self.statistics, self.intervals, self.dropped)
 
     def __repr__(self) -> str:
         return one_line("Plan for", request_text(self.group_by, [statistic.name for statistic in self.statistics]))
@@ -120,7 +125,8 @@ def plan_json(plan: Plan) -> dict[str, object]:
         "statistics": [statistic_json(statistic) for statistic in plan.statistics],
     }
     # The default is left out, so that a plan keeps the digest that ledgers hold.
-    return shown if plan.intervals == "each" else {**shown, "intervals": plan.intervals}
+    shown |= {} if plan.intervals == "each" else {"intervals": plan.intervals}
+    return shown | ({"nulls_dropped": list(plan.dropped)} if plan.dropped else {})
 
 
 def _check_names(plan: Plan) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_of
 from discreet.domain.imputation import ImputationLaw
@@ -14,9 +15,13 @@ from discreet.domain.words import card, declared_facts, neighbours_text, one_lin
 from discreet.errors import PlanError, printed
 from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan, table_facts
+from discreet.plan.shown import checked_nulls
 from discreet.statistics.base import Statistic
 
-__all__ = ["Grouped", "Table"]
+__all__ = ["Grouped", "Nulls", "Table"]
+
+Nulls = Literal["show", "drop"] | Mapping[str, Literal["show", "drop"]]
+"""What becomes of null groups: of all, or of each column that is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +96,18 @@ class Table:
         after(step, self.facts)  # the chain rule raises if there is a resize already
         return replace(self, steps=(*self.steps, step))
 
-    def group_by(self, *by: str | Bins) -> Grouped:
+    def group_by(self, *by: str | Bins, nulls: Nulls = "show") -> Grouped:
         """The groups of the request: categorical columns and `bins(column, edges)`, in the order of the result.
+
+        Args:
+            by: the groups.
+            nulls: "drop" to print no null group, neither of these columns nor of the tables and histograms that are asked
+                for; or "drop" or "show" for each column that is named. Quote, charge and noise stay the same.
 
         Raises:
             PlanError: undeclared column, a number without bins, edges that do not fit.
         """
-        return Grouped(self, tuple(group_of(column, self.facts) for column in by))
+        return Grouped(self, tuple(group_of(column, self.facts) for column in by), nulls)
 
     def agg(self, *statistics: Statistic) -> Plan:
         """The request for statistics of the whole table."""
@@ -121,6 +131,7 @@ class Grouped:
 
     table: Table
     groups: tuple[Group, ...]
+    nulls: Nulls = "show"
 
     def agg(self, *statistics: Statistic) -> Plan:
         """The request: these statistics for every cell of the public domain of the groups.
@@ -132,7 +143,8 @@ class Grouped:
             if not isinstance(statistic, Statistic):
                 raise PlanError(f"agg({printed(statistic)}): must be a statistic such as count() or mean('wage')")
         checked = tuple(self._with_groups(statistic) for statistic in statistics)
-        return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, checked)
+        dropped = checked_nulls(self.nulls, self.groups, checked)
+        return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, checked, dropped=dropped)
 
     def _with_groups(self, statistic: Statistic) -> Statistic:
         """The statistic with its own groups, if it has any, checked against the columns."""
@@ -141,4 +153,4 @@ class Grouped:
         def check(group: str | Bins | Group) -> Group:
             return group if isinstance(group, BinGroup | CategoryGroup) else group_of(group, facts)
 
-        return statistic.kind.shape.prepared(statistic, check, grouped=bool(self.groups))
+        return statistic.kind.shape.prepare(statistic, check, grouped=bool(self.groups))

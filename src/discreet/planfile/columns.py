@@ -7,15 +7,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from discreet.domain.schema import Category, Column, Date, Number, Schema, Value, whole_categories
+from discreet.domain.categories import Value, whole_categories
+from discreet.domain.schema import Category, Column, Date, Number, Schema
+from discreet.exact.numbers import Amount
 from discreet.planfile.tree import Decimal, Keys, Node, kind_of
 
 __all__ = ["category_values", "schema_of"]
 
 _COLUMNS: Mapping[str, Keys] = {
-    "category": ((), ("categories", "categories_file", "categories_type", "missing", "clamp", "impute")),
-    "number": (("lower", "upper"), ("step", "missing", "clamp", "impute")),
-    "date": (("first", "last"), ("missing", "clamp", "impute")),
+    "category": ((), ("categories", "categories_file", "categories_type", "missing", "required", "clamp", "impute")),
+    "number": (("lower", "upper"), ("step", "missing", "required", "clamp", "impute")),
+    "date": (("first", "last"), ("missing", "required", "clamp", "impute")),
 }
 
 
@@ -27,13 +29,19 @@ def schema_of(node: Node, folder: Path) -> Schema:
 
 def _column(node: Node, folder: Path) -> Column:
     kind, parts = node.choice("type", _COLUMNS)
+    required = parts["required"].value if "required" in parts else False
     with node.locate_errors():
         if kind == "category":
-            return Category(_categories(node, parts, folder), missing=_listed(parts, category_values))
+            return Category(_categories(node, parts, folder), missing=_listed(parts, category_values), required=required)
         if kind == "number":
             bounds = (parts[key].number() for key in ("lower", "upper", "step") if key in parts)
-            return Number(*bounds, missing=_listed(parts, lambda codes: [item.number() for item in codes.items()]))
-        return Date(parts["first"].scalars(), parts["last"].scalars(), missing=_listed(parts, Node.scalars))
+            return Number(*bounds, missing=_listed(parts, _numbers), required=required)
+        days = (parts[key].scalars() for key in ("first", "last"))
+        return Date(*days, missing=_listed(parts, Node.scalars), required=required)
+
+
+def _numbers(node: Node) -> list[Amount]:
+    return [item.number() for item in node.items()]
 
 
 def _listed(parts: dict[str, Node], read: Callable[[Node], Any]) -> Any:

@@ -23,6 +23,7 @@ from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import INTERVALS, Plan
+from discreet.plan.shown import NULLS
 from discreet.plan.table import Table
 from discreet.planfile.approval import demand_of
 from discreet.planfile.columns import category_values, schema_of
@@ -31,7 +32,7 @@ from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.privacy import Budget, coordinates
 from discreet.privacy.amounts import Spend, checked_budget, report_delta_of, spend_of
-from discreet.privacy.measures import budget_named, budgets
+from discreet.privacy.measures import budgets, find_budget
 from discreet.quotes.spend_for_errors import check_errors
 from discreet.session.orders import Order, check_name
 
@@ -42,14 +43,17 @@ _LAWS: Mapping[str, Keys] = {
     "normal": (("mean", "sd"), ("lower", "upper")),
     "weights": (("weights",), ()),
 }
-_OPTIONAL = ("group_by", "spend", "error", "intervals", "where", "resize", "clamp", "impute")
+_INSPECT = ("terminal", "never")
+"""Whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
+_OPTIONAL = ("group_by", "nulls", "spend", "error", "intervals", "where", "resize", "clamp", "impute")
 
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
     """A plan file, read and checked: data set, declarations, budget and the requested releases.
 
-    `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob.
+    `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob. `inspect` is "never"
+    where `discreet inspect` may not show the rows to anybody.
     """
 
     path: Path
@@ -63,6 +67,7 @@ class PlanFile:
     report_delta: Fraction
     orders: tuple[Order, ...]
     demand: Demand | None = None
+    inspect: str = "terminal"
 
 
 def load_plan(path: str | Path) -> PlanFile:
@@ -80,7 +85,7 @@ def plan_of(root: Node) -> PlanFile:
     place = root.file
     parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants"))
     known: Mapping[str, Keys] = {
-        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person",)) for kind in relations()
+        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect")) for kind in relations()
     }
     relation, data = parts["data"].choice("neighbours", known)
     schema = schema_of(parts["columns"], place.parent)
@@ -101,6 +106,7 @@ def plan_of(root: Node) -> PlanFile:
         report_delta=report_delta,
         orders=_orders(parts, Table(schema, neighbours), budget),
         demand=demand_of(parts["approval"], place.parent) if "approval" in parts else None,
+        inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
     )
 
 
@@ -129,6 +135,13 @@ def _ledger(node: Node, folder: Path) -> Path:
     return folder / written
 
 
+def _inspect(node: Node) -> str:
+    word = node.string()
+    if word not in _INSPECT:
+        raise node.wrong(f"'{word}' is unknown{did_you_mean(word, _INSPECT)}; write \"never\", or leave it out")
+    return word
+
+
 def _values(node: Node, column: Column | None) -> Any:
     """Bounds or categories, depending on the type of the column."""
     return category_values(node) if isinstance(column, Category) else node.scalars()
@@ -137,7 +150,7 @@ def _values(node: Node, column: Column | None) -> Any:
 def _budget(node: Node) -> tuple[Budget, Fraction]:
     known: Mapping[str, Keys] = {kind.word: (kind.fields, ("report_delta",)) for kind in budgets()}
     measure, parts = node.choice("measure", known)
-    make: Any = budget_named(measure)
+    make: Any = find_budget(measure)
     with node.locate_errors():
         budget = checked_budget(make(*(parts[field].number() for field in make.fields)))
         report_delta = report_delta_of(parts["report_delta"].number() if "report_delta" in parts else "1e-9")
@@ -256,21 +269,44 @@ def _intervals(node: Node) -> str:
 
 
 def _request(parts: dict[str, Node], table: Table) -> Plan:
-    by = [_group(item, table) for item in parts["group_by"].items()] if "group_by" in parts else []
+    by: list[str | Bins] = []
+    nulls: dict[str, Any] = {}
+    for item in parts["group_by"].items() if "group_by" in parts else []:
+        by.append(_group(item, table, ("nulls",)))
+        if isinstance(item.value, dict) and "nulls" in item.value:
+            nulls[_column_of(by[-1])] = _nulls(item.child("nulls"))
     statistics = []
     for item in parts["statistics"].items():
         statistics.append(statistic_of(item, lambda group: _group(group, table)))
         with item.locate_errors():
             table.agg(statistics[-1])  # alone too, so that an error names the statistic as its place
+    if "nulls" in parts and nulls:
+        raise parts["nulls"].wrong("is said for the whole request and for one of its groups; say it once")
+    said = _nulls(parts["nulls"]) if "nulls" in parts else nulls
     with parts["statistics"].locate_errors():
-        return table.group_by(*by).agg(*statistics)
+        return table.group_by(*by, nulls=said).agg(*statistics)
 
 
-def _group(node: Node, table: Table) -> str | Bins:
-    if isinstance(node.value, dict):
-        parts = node.table(("bins", "edges"))
+def _nulls(node: Node) -> Any:
+    word = node.string()
+    if word not in NULLS:
+        raise node.wrong(f"'{word}' is unknown{did_you_mean(word, NULLS)}")
+    return word
+
+
+def _column_of(by: str | Bins) -> str:
+    return by.column if isinstance(by, Bins) else by
+
+
+def _group(node: Node, table: Table, further: tuple[str, ...] = ()) -> str | Bins:
+    """A column, or its bins; groups of the request may say `further` things."""
+    by: str | Bins
+    if isinstance(node.value, dict) and "column" in node.value and further:
+        by = node.table(("column",), further)["column"].string()
+    elif isinstance(node.value, dict):
+        parts = node.table(("bins", "edges"), further)
         parts["edges"].items()
-        by: str | Bins = bins(parts["bins"].string(), parts["edges"].scalars())
+        by = bins(parts["bins"].string(), parts["edges"].scalars())
     else:
         by = node.string()
     with node.locate_errors():

@@ -85,7 +85,7 @@ def group_size(a: int) -> int:
 
 
 def repetitions(k: int) -> int:
-    """How often something is done. Raises ArgumentError below 0."""
+    """The number of repetitions as an int. Raises ArgumentError below 0."""
     if isinstance(k, bool) or not isinstance(k, int) or k < 0:
         raise ArgumentError(f"k={k!r}: the number of repetitions must be an integer of at least 0")
     return k

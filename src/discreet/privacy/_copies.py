@@ -1,6 +1,6 @@
 """The law of K, the number of a person's copies in the sample, and the closed forms of Theorem R3 over it.
 
-A law is a tuple of exact probabilities of 0, 1, …, most. Everything rounds up for what is charged and down for what may
+A law is a tuple of exact probabilities of 0, 1, …, most. Everything rounds up for a charge and down for what may
 be spent; the inverses are verified with the forward functions.
 """
 

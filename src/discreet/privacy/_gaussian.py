@@ -96,7 +96,7 @@ def epsilon(mu: float, delta_target: float) -> float:
         return float((value * (value / ball(delta_target)).log() / _parts(mu, at)[1]).mid())
 
     guess = _newton(step, start, lambda at: _place(mu, at) == 0)
-    return _verified(guess, inf, lambda at: delta(mu, at) <= delta_target)
+    return _verify(guess, inf, lambda at: delta(mu, at) <= delta_target)
 
 
 def mu(epsilon_target: float, delta_target: float) -> float:
@@ -117,7 +117,7 @@ def mu(epsilon_target: float, delta_target: float) -> float:
         return at * min(float(relative.mid()), 1.0)
 
     guess = _newton(step, start, lambda at: _place(at, epsilon_target) == 0)
-    return _verified(guess, 0.0, lambda at: delta(at, epsilon_target) <= delta_target)
+    return _verify(guess, 0.0, lambda at: delta(at, epsilon_target) <= delta_target)
 
 
 def _newton(step: Callable[[float], float], start: float, inside: Callable[[float], bool]) -> float:
@@ -132,7 +132,7 @@ def _newton(step: Callable[[float], float], start: float, inside: Callable[[floa
     return at
 
 
-def _verified(guess: float, safe: float, holds: Callable[[float], bool]) -> float:
+def _verify(guess: float, safe: float, holds: Callable[[float], bool]) -> float:
     """An argument near `guess` for which `holds` is true, and the last one before it is not, unless `_NEAR` are skipped."""
     away = 0.0 if safe == inf else inf
     at, width = guess if guess > 0 else _zcdp.TINY, 2.0**-53  # NaN is not a guess

@@ -1,6 +1,6 @@
-"""What (ε, δ)-DP implies at other ε' and δ', exactly (Theorem P1), and how the guarantees are worded.
+"""The exact implications of (ε, δ)-DP at other ε' and δ' (Theorem P1), and the wording of the guarantees.
 
-The worst (ε, δ)-DP mechanism (Kairouz, Oh and Viswanath 2015) tells everything with probability δ and otherwise answers
+The worst (ε, δ)-DP mechanism (Kairouz, Oh and Viswanath 2015) reveals everything with probability δ and otherwise answers
 like randomised response; its profile is δ + (1 − δ)(e^ε − e^ε')⁺/(1 + e^ε), and every other one lies below.
 """
 
@@ -61,13 +61,21 @@ def exp_text(epsilon: Fraction | float) -> str:
     return decimal_up(math.exp(float_up(Fraction(epsilon))) * (1 + 1e-15), 3) if epsilon else "1"
 
 
+def factor_text(epsilon: Fraction) -> str:
+    """The bound of pure ε on probabilities, the beginning of a sentence."""
+    return (
+        "Whatever is concluded from the results, one record changes its probability by a factor of at most "
+        f"{exp_text(epsilon)} (ε = {decimal_up(epsilon)})"
+    )
+
+
 def percent_up(value: float) -> str:
     """A share in percent for people, never below the truth."""
     return f"{math.ceil(Fraction(min(value, 1.0)) * 1000) / 10:g} %"
 
 
 def in_a_million(epsilon: float) -> str:
-    """What ε means that holds up to δ = 1e-6, in words."""
+    """The meaning of an ε that holds up to δ = 1e-6, in words."""
     if epsilon == math.inf:
         return "no bound of any use follows at a chance of one in a million (δ = 1e-6)."
     return (

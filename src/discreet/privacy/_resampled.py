@@ -83,7 +83,7 @@ class GaussianSample:
     rate: Fraction
 
     def delta_at(self, epsilon: Amount) -> float:
-        """δ at this ε, rounded up: that of removing a record, which is never smaller than the δ of adding one."""
+        """δ at this ε, rounded up: the δ of removing a record, which is never smaller than the δ of adding one."""
         return self.remove_delta_at(epsilon)
 
     def remove_delta_at(self, epsilon: Amount) -> float:
@@ -126,7 +126,7 @@ class GaussianSample:
 class Resampled:
     """The profile of a mechanism on resampled data, seen from the original data.
 
-    `law` is that of K, the number of protected copies in the sample. With a private size (`both`) data with and without
+    `law` is the law of K, the number of protected copies in the sample. With a private size (`both`) data with and without
     the record are compared in both directions (R2) and the larger δ counts; with a public one the law is R1's.
     """
 

@@ -1,6 +1,6 @@
 """The slopes α_k of Theorems R1 and R2: found in doubles, then used exactly.
 
-A family says what a mechanism does at distance k: δ_k(α) = sup_E P(E) − αQ(E), symmetric in the two data sets. `forward`
+A family describes a mechanism at distance k: δ_k(α) = sup_E P(E) − αQ(E), symmetric in the two data sets. `forward`
 and `public_size` bound δ(ε) by Σ w_k δ_k(α_k) with Σ w_k α_k = e^ε, `reverse` by Σ v_k δ_k(e^ε w_k/v_k) with Σ v_k = 1,
 which is the same search for β_k = v_k e^−ε/w_k. One slope, or the scale of all, is what is left of the sum, so that the
 condition holds exactly however rough the search was.
@@ -25,7 +25,7 @@ _MOST_LOSS = 600
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where the search ended on a block of copies: `level` orders the blocks, larger meaning a more probable event."""
+    """The end of the search on a block of copies: `level` orders the blocks, larger meaning a more probable event."""
 
     level: float
     exponents: dict[int, Fraction]  # log α_k where it is prescribed
@@ -205,7 +205,7 @@ def forward(family: Family, law: Law, epsilon: Fraction) -> float:
         slopes = _slopes(plan, ks, law, ball(at).exp())
         return sum((ball(law[k]) * family.delta(k, slope) for k, slope in slopes.items()), start=ball(0))
 
-    return _bounded(compute)
+    return _bound(compute)
 
 
 def reverse(family: Family, law: Law, epsilon: Fraction) -> float:
@@ -226,11 +226,11 @@ def reverse(family: Family, law: Law, epsilon: Fraction) -> float:
                 total += ball(law[k]) * _positive(slope)
         return total * ball(at).exp()
 
-    return _bounded(compute)
+    return _bound(compute)
 
 
 def public_size(family: Family, law: Law, epsilon: Fraction) -> float:
-    """R1: slopes whose weighted tails are at least those of a constant, by pooling adjacent violators."""
+    """R1: slopes whose weighted tails are at least the tails of a constant, by pooling adjacent violators."""
     at = min(epsilon, _MOST_EPSILON)
     blocks: list[tuple[list[int], Plan]] = []
     for k in _support(law):
@@ -250,7 +250,7 @@ def public_size(family: Family, law: Law, epsilon: Fraction) -> float:
             total += sum((ball(law[k]) * family.delta(k, slope) for k, slope in slopes.items()), start=ball(0))
         return total
 
-    return _bounded(compute)
+    return _bound(compute)
 
 
 def _has_heavy_tails(slopes: dict[int, Ball], block: list[int], law: Law, mean: Ball) -> bool:
@@ -263,7 +263,7 @@ def _has_heavy_tails(slopes: dict[int, Ball], block: list[int], law: Law, mean: 
     return True
 
 
-def _bounded(compute: Callable[[], Ball]) -> float:
+def _bound(compute: Callable[[], Ball]) -> float:
     return min(1.0, upper(enclose(compute, relative_bits=60, bits=192)))
 
 

@@ -72,7 +72,7 @@ def delta_at_order(u: float, d: float, rho: float) -> float:
     centre = u * (growth - d)
     exponent = centre - big_l - big_m
     # One rounding in d and one in u·ρ; two in `centre`; 1/u, log1p and product in L; log1p in M; three sums. Where u is
-    # an order α rounded in α − 1, that rounding takes the place of those of u·ρ, and counts in L.
+    # an order α rounded in α − 1, that rounding replaces the roundings of u·ρ, and counts in L.
     error = u * (growth + abs(d)) + 3 * abs(centre) + _ERROR_L * big_l + _LIB * big_m + 2 * abs(exponent)
     top = exponent + _ULP * error
     if not top < 0:  # also when something overflowed, and when the exponent is not negative

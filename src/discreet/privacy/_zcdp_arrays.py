@@ -28,12 +28,12 @@ _SMALL = 1.0  # below it, where δ is near 1, the fraction for L is too rough
 
 def zcdp_delta(rho: Array, epsilon: Array) -> Array:
     """`_zcdp.zcdp_delta` for every pair of two one-dimensional arrays."""
-    return _chunked(_delta_chunk, rho, epsilon)
+    return _apply_in_chunks(_delta_chunk, rho, epsilon)
 
 
 def zcdp_epsilon(rho: Array, delta: Array) -> Array:
     """`_zcdp.zcdp_epsilon` for every pair of two one-dimensional arrays."""
-    return _chunked(_epsilon_chunk, rho, delta)
+    return _apply_in_chunks(_epsilon_chunk, rho, delta)
 
 
 def zcdp_rho(epsilon: Array, delta: Array) -> Array:
@@ -42,7 +42,7 @@ def zcdp_rho(epsilon: Array, delta: Array) -> Array:
     return np.fromiter((_zcdp.zcdp_rho(e, d) for e, d in pairs), dtype=np.float64, count=len(epsilon))
 
 
-def _chunked(kernel: Callable[[Array, Array], Array], first: Array, second: Array) -> Array:
+def _apply_in_chunks(kernel: Callable[[Array, Array], Array], first: Array, second: Array) -> Array:
     out = np.empty(len(first))
     with np.errstate(all="ignore"):  # overflow and NaN are caught by the final comparison of each kernel
         for start in range(0, len(first), _CHUNK):

@@ -1,4 +1,4 @@
-"""What a spend means: an amount of the budget's measure, always for the original data, and its text."""
+"""Spends: amounts of the budget's measure, always for the original data, and their text."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def in_words(dataset: str, budget: Budget, refused: BudgetExceeded) -> BudgetExc
 
 
 def check_room(dataset: str, budget: Budget, spends: Sequence[Budget], left: tuple[Fraction, ...]) -> None:
-    """The spends fit into what is left, together.
+    """Checks that the spends together fit into the remaining budget.
 
     Raises:
         BudgetExceeded: they do not, in words.
@@ -101,11 +101,11 @@ def checked_budget(budget: object) -> Budget:
 
 
 def amount_text(measure: Budget) -> str:
-    """The parameters of a measure, such as "ε = 1, δ = 1e-9"; "≤" stands where a long number was rounded up."""
-    return ", ".join(_stated(symbol, value) for symbol, value in parameters(measure))
+    """The parameters of a measure, such as "ε = 1, δ = 1e-9"; "≤" marks a long number that was rounded up."""
+    return ", ".join(_state(symbol, value) for symbol, value in parameters(measure))
 
 
-def _stated(symbol: str, value: Fraction) -> str:
+def _state(symbol: str, value: Fraction) -> str:
     return f"{symbol} {'=' if exact(number_text(value), symbol) == value else '≤'} {number_text(value)}"
 
 

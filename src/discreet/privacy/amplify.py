@@ -1,4 +1,4 @@
-"""What sampling before a mechanism changes: amplification, and the resize step with its copies (docs/proofs/privacy.md).
+"""The effect of sampling before a mechanism: amplification, and the resize step with its copies (docs/proofs/privacy.md).
 
 `poisson` and `without_replacement` are Theorems 8 and 9 of Balle, Barthe and Gaboardi 2018 (S1). `Resampling` is the
 account of resize(n, p): c = ⌈p⌉ copies of every record are sampled at rate p/c, at most n are kept, the rest is imputed.
@@ -48,7 +48,7 @@ def poisson(guarantee: PureDP | ApproxDP | GDP | Profiled, rate: Amount) -> Pure
     share = _rate(rate)
     if isinstance(guarantee, GDP):
         return GaussianSample(guarantee.mu, share)
-    return _sampled(guarantee, share)
+    return _sample(guarantee, share)
 
 
 @overload
@@ -68,10 +68,10 @@ def without_replacement(guarantee: PureDP | ApproxDP | GDP | Profiled, m: int, n
             raise ArgumentError(f"{name}={value!r}: must be an integer of at least 0")
     if not (0 <= m <= n and n >= 1):
         raise ArgumentError(f"m={m}, n={n}: a sample without replacement needs m ≤ n and n ≥ 1")
-    return _sampled(guarantee, Fraction(m, n))
+    return _sample(guarantee, Fraction(m, n))
 
 
-def _sampled(guarantee: PureDP | ApproxDP | GDP | Profiled, share: Fraction) -> PureDP | ApproxDP | Sampled:
+def _sample(guarantee: PureDP | ApproxDP | GDP | Profiled, share: Fraction) -> PureDP | ApproxDP | Sampled:
     if isinstance(guarantee, GDP | Profiled):
         return Sampled(guarantee, share)
     if not isinstance(guarantee, PureDP | ApproxDP):
@@ -148,7 +148,7 @@ class Resampling:
         return len(self.law) - 1
 
     def guarantee(self, inner: _T) -> _T:
-        """What a mechanism with the guarantee `inner` on the resized data gives for the original data.
+        """The guarantee for the original data of a mechanism with the guarantee `inner` on the resized data.
 
         PureDP and ApproxDP are amplified (R3: ε' = log E e^{εK}, δ' = δ E(1 + … + e^{(K−1)ε}), rounded up). ZCDP and GDP
         are not, because their largest orders see K at its most: k²ρ and kμ. `profile` shows what they gain in (ε, δ).

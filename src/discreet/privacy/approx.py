@@ -70,12 +70,11 @@ class ApproxDP:
     def explain(self) -> str:
         """The guarantee in plain words."""
         return (
-            f"Whatever is concluded from the results, one record changes its probability by a factor of at most "
-            f"{_profiles.exp_text(self.epsilon)} (ε = {decimal_up(self.epsilon)}), apart from an additive "
-            f"δ = {decimal_up(self.delta)}: think of it as the chance that the factor is exceeded."
+            f"{_profiles.factor_text(self.epsilon)}, apart from an additive δ = {decimal_up(self.delta)}: think of it as "
+            "the chance that the factor is exceeded."
         )
 
-    # What the library asks of it (`base`) -----------------------------------------------------------------------------
+    # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
     def written(self) -> dict[str, Any]:
         """The parameters as JSON values."""
@@ -129,15 +128,15 @@ class ApproxDP:
 
     @staticmethod
     def epsilons(amounts: NDArray[np.float64], delta: float) -> NDArray[np.float64]:  # noqa: ARG004
-        """∞: an ε says nothing without its δ."""
+        """∞: an ε without its δ does not bound anything."""
         return np.full_like(amounts, inf)
 
     def drawn_to(self, delta: Fraction) -> Fraction:  # noqa: ARG002
-        """Twice the ε, beyond which δ stays what it is."""
+        """Twice the ε, beyond which δ is constant."""
         return 2 * self.epsilon
 
     def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:  # noqa: ARG002
-        """Nothing: the noise has a guarantee of another measure."""
+        """Empty: the noise has a guarantee of another measure."""
         return ""
 
 

@@ -1,4 +1,4 @@
-"""What the library asks of a measure of privacy: that it is written, that it is spent, that noise guarantees it.
+"""The protocols of a measure of privacy: how it is written, how it is spent, and how noise guarantees it.
 
 A measure is one file, with a frozen class that has everything below and a line in the registry of `measures`. Nothing else
 decides by the kind of a measure.
@@ -29,7 +29,7 @@ class Root(Protocol):
 
 
 class Sized(Protocol):
-    """What a row can change: Δ₁ and Δ₂²."""
+    """The largest change by a row: Δ₁ and Δ₂²."""
 
     @property
     def l1(self) -> int:
@@ -103,13 +103,13 @@ class SpentMeasure(WrittenMeasure, Protocol):
 
     @property
     def pair(self) -> tuple[Fraction, Fraction] | None:
-        """(ε, δ) where the measure is one; None where each δ has an ε of its own."""
+        """(ε, δ) where the measure is stated in them; None where each δ has its own ε."""
 
     def part(self, spend: object) -> Self:
         """The amount of a budget that a number, or a sequence of numbers, means. Raises ArgumentError."""
 
     def through(self, copies: Copies) -> Self:
-        """What this guarantee for the rows of a sample is for the original data (Theorem R3), rounded up."""
+        """The guarantee for the original data that follows from this one for a sample (Theorem R3), rounded up."""
 
     def functional(self, copies: Copies) -> Self:
         """The largest guarantee found for the rows of a sample that is `self` for the original data, rounded down."""
@@ -122,7 +122,7 @@ class SpentMeasure(WrittenMeasure, Protocol):
         """The ε up to which a picture of δ(ε) goes, where a smaller δ than `delta` cannot be seen."""
 
     def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:
-        """By how much exact totals multiply the cost of a query, in words; nothing where that is not said."""
+        """The factor by which exact totals multiply the cost of a query, in words; empty where there is no such factor."""
 
 
 class NoiseMeasure(SpentMeasure, Protocol):
@@ -168,4 +168,4 @@ class NoiseMeasure(SpentMeasure, Protocol):
         """The largest range, rounded down, of choices with this guarantee (docs/proofs/selection.md)."""
 
     def resized_words(self, spend: Any, most: int) -> str:
-        """How this guarantee for a row of a sample becomes `spend` for one of the original, `most` copies at most."""
+        """The way from this guarantee for a row of a sample to `spend` for a row of the original, `most` copies at most."""

@@ -1,4 +1,4 @@
-"""What a mechanism of bounded range costs: one whose log-ratios of probabilities neighbours change by at most `reach`.
+"""The cost of a mechanism of bounded range: neighbours change its log-ratios of probabilities by at most `reach`.
 
 Let the privacy loss between two neighbours lie in an interval of length r. Then it is r-DP, r²/8-zCDP (Cesar and Rogers
 2021, Lemma 3.2, from Dong, Durfee and Rogers 2020), and μ-GDP with μ = 2·Φ⁻¹(1/(1 + e^(-r/2))): docs/proofs/selection.md.

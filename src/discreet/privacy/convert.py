@@ -189,20 +189,20 @@ def _elementwise(scalar: Callable[[float, float], float]) -> Callable[[Array, Ar
 
 def _above(value: Any, name: str) -> float | Array:
     """`value` as doubles, exact numbers rounded up; refused unless in [0, ∞]."""
-    return _checked(value, name, float_up, inf)
+    return _check_argument(value, name, float_up, inf)
 
 
 def _below(value: Any, name: str) -> float | Array:
     """`value` as doubles, exact numbers rounded down; refused unless in [0, ∞]."""
-    return _checked(value, name, float_down, inf)
+    return _check_argument(value, name, float_down, inf)
 
 
 def _probability(value: Any) -> float | Array:
     """`value` as doubles, exact numbers rounded down; refused unless in [0, 1]."""
-    return _checked(value, "delta", float_down, 1.0)
+    return _check_argument(value, "delta", float_down, 1.0)
 
 
-def _checked(value: Any, name: str, directed: Callable[[Fraction], float], most: float) -> float | Array:
+def _check_argument(value: Any, name: str, directed: Callable[[Fraction], float], most: float) -> float | Array:
     if isinstance(value, np.integer | np.float32 | np.float16):
         value = value.item()
     if isinstance(value, float):

@@ -12,7 +12,7 @@ from typing import Any, cast
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import decimal_text, sqrt_down, sqrt_up, text
 from discreet.privacy.base import SpentMeasure
-from discreet.privacy.measures import Budget, Measure, budgets, is_budget, measure_named
+from discreet.privacy.measures import Budget, Measure, budgets, find_measure, is_budget
 
 __all__ = [
     "Budget",
@@ -31,7 +31,7 @@ def kind_name(measure: Measure | type[Measure]) -> str:
     """The name of the measure in plans, ledgers and releases: "pure-dp", "approx-dp", "zcdp", "gdp" or "rdp"."""
     kind = measure if isinstance(measure, type) else type(measure)
     word = getattr(kind, "word", None)
-    if word is None or measure_named(word) is not kind:
+    if word is None or find_measure(word) is not kind:
         raise ArgumentError(f"measure={kind.__name__}: must be PureDP, ApproxDP, ZCDP, GDP or RDP")
     return str(word)
 
@@ -69,7 +69,7 @@ def parameters(measure: SpentMeasure) -> tuple[tuple[str, Fraction], ...]:
 
 
 def amount_of(measure: SpentMeasure) -> Fraction:
-    """The first parameter, by which a spend is said: ε, ρ or μ."""
+    """The first parameter, in which a spend is stated: ε, ρ or μ."""
     return parameters(measure)[0][1]
 
 
@@ -86,7 +86,7 @@ def from_json(document: Any) -> Measure:
     """
     if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
         raise ArgumentError('measure: must be an object such as {"kind": "zcdp", "rho": "0.5"}')
-    kind = measure_named(document["kind"])
+    kind = find_measure(document["kind"])
     if set(document) != {"kind", *kind.fields}:
         raise ArgumentError(f"measure: a {kind.word} has exactly the fields {', '.join(('kind', *kind.fields))}")
     return cast("Measure", kind.read(document))

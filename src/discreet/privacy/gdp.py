@@ -94,7 +94,7 @@ class GDP:
             f"it with a chance that is more than {advantage} above its false alarms."
         )
 
-    # What the library asks of it (`base`) -----------------------------------------------------------------------------
+    # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
     def written(self) -> dict[str, Any]:
         """The parameter as a JSON value."""
@@ -117,7 +117,7 @@ class GDP:
 
     @property
     def pair(self) -> tuple[Fraction, Fraction] | None:
-        """None: each δ has an ε of its own."""
+        """None: each δ has its own ε."""
         return None
 
     def part(self, spend: object) -> GDP:
@@ -138,14 +138,14 @@ class GDP:
         return convert.gaussian_epsilon(amounts, delta)
 
     def drawn_to(self, delta: Fraction) -> Fraction:
-        """Where δ(ε) falls below `delta`."""
+        """The ε at which δ(ε) falls below `delta`."""
         return Fraction(self.epsilon_at(delta))
 
     def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:  # noqa: ARG002
-        """Nothing."""
+        """Empty."""
         return ""
 
-    # What noise is asked of it ----------------------------------------------------------------------------------------
+    # Its noise --------------------------------------------------------------------------------------------------------
 
     @staticmethod
     def size(change: Sized) -> int:
@@ -164,7 +164,7 @@ class GDP:
         return (spend if sampled is None else spend.functional(sampled.law),)
 
     def profile_on(self, sampled: Sampling) -> Any | None:
-        """That of Gaussian noise (Theorems R1 and R2)."""
+        """The profile of Gaussian noise (Theorems R1 and R2)."""
         return sampled.profile(self)
 
     def as_pair(self, delta: Fraction, sampled: Sampling | None) -> ApproxDP:
@@ -178,7 +178,7 @@ class GDP:
         return GDP(self.mu / rows)
 
     def laplace_scale(self, l1: int) -> Fraction | None:  # noqa: ARG002
-        """None: no Laplace noise is as hard to tell from itself as a Gaussian."""
+        """None: this measure has no Laplace scale."""
         return None
 
     def gaussian_variance(self, l2_squared: int | Fraction) -> Fraction:
@@ -199,4 +199,4 @@ class GDP:
         """kμ; by the profile where (ε, δ) is spent."""
         if isinstance(spend, GDP):
             return f"Not amplified, because the worst case is K at its most: μ' = kμ = {most}·μ"
-        return "Amplified by sampling: δ'(ε) is that of the noise averaged over K (Theorems R1 and R2)"
+        return "Amplified by sampling: δ'(ε) is the δ of the noise averaged over K (Theorems R1 and R2)"

@@ -8,7 +8,7 @@
     GDP(μ)           telling M(x) from M(x') is at least as hard as telling N(0, 1) from N(μ, 1)
     RDP(curve)       D_α(M(x) ‖ M(x')) ≤ τ for each (α, τ) of the curve
 
-for all neighbouring x, x' and all sets S of outputs; who is a neighbour is said elsewhere. Parameters are Fractions.
+for all neighbouring x, x' and all sets S of outputs; `domain.neighbours` defines neighbours. Parameters are Fractions.
 Equal measures add (sequential, also adaptive composition) and scale by integers; different ones are converted first, by
 name. Theorems M1 (composition) and M2 (groups) in docs/proofs/privacy.md.
 """
@@ -34,12 +34,12 @@ __all__ = [
     "Measure",
     "PureDP",
     "Target",
-    "budget_named",
     "budgets",
+    "find_budget",
+    "find_measure",
+    "find_noise_measure",
     "is_budget",
     "is_target",
-    "measure_named",
-    "noise_measure_named",
     "noise_measures",
 ]
 
@@ -49,10 +49,10 @@ Target = PureDP | ZCDP | GDP
 """A guarantee that one mechanism can have by itself."""
 
 _BUDGETS: tuple[type[Budget], ...] = (PureDP, ApproxDP, ZCDP, GDP)
-"""What a budget can be, in the order in which messages list them."""
+"""The measures of a budget, in the order in which messages list them."""
 _OTHERS: tuple[type[WrittenMeasure], ...] = (RDP,)
 _NOISES: tuple[type[Target], ...] = (PureDP, GDP, ZCDP)
-"""What noise can guarantee: of equal variances the first is taken."""
+"""The measures that noise can guarantee: of equal variances the first is taken."""
 
 
 def budgets() -> tuple[type[Budget], ...]:
@@ -75,7 +75,7 @@ def is_target(value: object) -> TypeGuard[Target]:
     return type(value) in _NOISES
 
 
-def measure_named(word: str) -> type[WrittenMeasure]:
+def find_measure(word: str) -> type[WrittenMeasure]:
     """The measure of this name.
 
     Raises:
@@ -87,7 +87,7 @@ def measure_named(word: str) -> type[WrittenMeasure]:
     return known[word]
 
 
-def budget_named(word: str) -> type[SpentMeasure]:
+def find_budget(word: str) -> type[SpentMeasure]:
     """The measure of this name, which the library has written itself.
 
     Raises:
@@ -99,7 +99,7 @@ def budget_named(word: str) -> type[SpentMeasure]:
     raise InternalError(f"no budget has the measure '{word}'")
 
 
-def noise_measure_named(word: str) -> type[NoiseMeasure]:
+def find_noise_measure(word: str) -> type[NoiseMeasure]:
     """The measure of this name, in which a document states the guarantee of its noise.
 
     Raises:

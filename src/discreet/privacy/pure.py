@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.exact.numbers import Amount, decimal_up, text
+from discreet.exact.numbers import Amount, text
 from discreet.privacy import _profiles
 from discreet.privacy._checks import (
     checked_delta,
@@ -77,12 +77,9 @@ class PureDP:
 
     def explain(self) -> str:
         """The guarantee in plain words."""
-        return (
-            f"Whatever is concluded from the results, one record changes its probability by a factor of at most "
-            f"{_profiles.exp_text(self.epsilon)} (ε = {decimal_up(self.epsilon)}), without exception."
-        )
+        return f"{_profiles.factor_text(self.epsilon)}, without exception."
 
-    # What the library asks of it (`base`) -----------------------------------------------------------------------------
+    # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
     def written(self) -> dict[str, Any]:
         """The parameter as a JSON value."""
@@ -130,14 +127,14 @@ class PureDP:
         return amounts
 
     def drawn_to(self, delta: Fraction) -> Fraction:
-        """Where δ(ε) falls below `delta`."""
+        """The ε at which δ(ε) falls below `delta`."""
         return Fraction(self.epsilon_at(delta))
 
     def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:  # noqa: ARG002
-        """Nothing."""
+        """Empty."""
         return ""
 
-    # What noise is asked of it ----------------------------------------------------------------------------------------
+    # Its noise --------------------------------------------------------------------------------------------------------
 
     @staticmethod
     def size(change: Sized) -> int:
@@ -153,7 +150,7 @@ class PureDP:
         return (whole if sampled is None else whole.functional(sampled.law),)
 
     def profile_on(self, sampled: Sampling) -> Any | None:
-        """That of the worst mechanism."""
+        """The profile of the worst mechanism."""
         return sampled.profile(self)
 
     def as_pair(self, delta: Fraction, sampled: Sampling | None) -> ApproxDP:

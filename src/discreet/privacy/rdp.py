@@ -71,7 +71,7 @@ class RDP:
             f"{_profiles.in_a_million(self.epsilon_at('1e-6'))}"
         )
 
-    # What the library asks of it (`base`) -----------------------------------------------------------------------------
+    # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
     def written(self) -> dict[str, Any]:
         """The curve as JSON values."""

@@ -89,7 +89,7 @@ class ZCDP:
             f"ρ = {decimal_up(self.rho)}; {_profiles.in_a_million(self.epsilon_at('1e-6'))}"
         )
 
-    # What the library asks of it (`base`) -----------------------------------------------------------------------------
+    # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
     def written(self) -> dict[str, Any]:
         """The parameter as a JSON value."""
@@ -112,7 +112,7 @@ class ZCDP:
 
     @property
     def pair(self) -> tuple[Fraction, Fraction] | None:
-        """None: each δ has an ε of its own."""
+        """None: each δ has its own ε."""
         return None
 
     def part(self, spend: object) -> ZCDP:
@@ -133,7 +133,7 @@ class ZCDP:
         return convert.zcdp_epsilon(amounts, delta)
 
     def drawn_to(self, delta: Fraction) -> Fraction:
-        """Where δ(ε) falls below `delta`."""
+        """The ε at which δ(ε) falls below `delta`."""
         return Fraction(self.epsilon_at(delta))
 
     def totals_words(self, ordinary: Sized, beside: Sized, a: int) -> str:
@@ -141,7 +141,7 @@ class ZCDP:
         factor = Fraction(beside.l2_squared, max(1, ordinary.l2_squared))
         return f"the totals multiply ρ by {text(factor)} (naive: a² = {a**2})"
 
-    # What noise is asked of it ----------------------------------------------------------------------------------------
+    # Its noise --------------------------------------------------------------------------------------------------------
 
     @staticmethod
     def size(change: Sized) -> int:

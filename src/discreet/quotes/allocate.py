@@ -180,7 +180,7 @@ def _shape(asked: Asked, query: Query, part: Target) -> Query:
     def variance(times: int) -> float:
         return noise_for(Sensitivity(times * single.l1, times * single.l2_squared), part).variance()
 
-    return query.shaped(variance, asked.facts.rows)
+    return query.choose_shape(variance, asked.facts.rows)
 
 
 def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: Target) -> Fraction:

@@ -25,7 +25,7 @@ from discreet.statistics.counts import Count
 from discreet.totals.exact_totals import ExactTotals
 from discreet.totals.structure import exact_sums
 
-__all__ = ["PublicSums", "sums_of_counts", "sums_of_frame"]
+__all__ = ["PublicSums", "sums_of_counts", "sums_of_frame", "sums_shown"]
 
 Sums = tuple[NDArray[np.int64] | None, NDArray[np.int64]]
 """For every cell the number of its sum, -1 for none, and the sums; without labels it is the sum of all cells."""
@@ -80,6 +80,38 @@ def sums_of_frame(plan: Plan, exact_totals: ExactTotals | None, groups: tuple[Gr
         whole = replace(plan, group_by=(*plan.group_by, *groups), statistics=(counted,))
         inner = sums_of_counts(whole, exact_totals)
     return PublicSums(_merge(inner.exact, exact), _merge(inner.most, most))
+
+
+def sums_shown(sums: PublicSums, shown: NDArray[np.bool_], hidden: NDArray[np.bool_]) -> PublicSums:
+    """The public sums of some of the cells (proof N1).
+
+    A sum in which a hidden cell takes part is the most that its other cells can add up to; a cell in which no row can be
+    takes no part in any. The number of rows thus never passes for the number of those that count.
+
+    Args:
+        sums: of all cells.
+        shown: which cells are printed.
+        hidden: which of the others can have rows.
+    """
+    exact: list[Sums] = []
+    most = [(None if labels is None else labels[shown], totals) for labels, totals in sums.most]
+    for labels, totals in sums.exact:
+        of = np.zeros(len(shown), dtype=np.int64) if labels is None else labels
+        touched = np.isin(np.arange(len(totals)), of[hidden])
+        if not touched.any():
+            exact.append((None if labels is None else labels[shown], totals))
+            continue
+        if not touched.all():
+            exact.append((_only(of, ~touched)[shown], totals[~touched]))
+        most.append((None if labels is None else _only(of, touched)[shown], totals[touched]))
+    return PublicSums(tuple(exact), tuple(most))
+
+
+def _only(labels: NDArray[np.int64], groups: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The labels of some of the groups, numbered anew; -1 for all other cells."""
+    number = np.append(np.where(groups, np.cumsum(groups) - 1, -1), [-1])  # the label -1 reads the last one
+    renumbered: NDArray[np.int64] = number[labels]
+    return renumbered
 
 
 def _repeat(sums: Sequence[Sums], width: int) -> tuple[Sums, ...]:

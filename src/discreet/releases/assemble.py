@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.groups import Group, Label, group_labels
+from discreet.plan.shown import hidden_labels
 from discreet.quotes.quote import Line, Quote
 from discreet.releases.labels import LabelColumn, label_columns
 from discreet.statistics.base import outputs
@@ -84,12 +85,12 @@ def _frame_name(name: str, taken: Sequence[str]) -> str:
 def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[LabelColumn]:
     """The label columns of a frame: the groups of the request, then its own, no two of one name."""
     facts = quote.plan.facts
-    named: dict[str, tuple[Label, ...]] = {}
+    named: dict[str, tuple[tuple[Label, ...], frozenset[int]]] = {}
     for column in group_columns(quote):
-        named[_free(column.name, named)] = column.labels
+        named[_free(column.name, named)] = column.labels, column.hidden
     for group in groups:
-        named[_free(group.column, named)] = group_labels(group, facts)
-    return label_columns(named.items())
+        named[_free(group.column, named)] = group_labels(group, facts), hidden_labels(quote.plan, group)
+    return label_columns((name, *labels) for name, labels in named.items())
 
 
 def _free(name: str, taken: Container[str]) -> str:
@@ -101,5 +102,6 @@ def _free(name: str, taken: Container[str]) -> str:
 
 def group_columns(quote: Quote) -> list[LabelColumn]:
     """The group columns of the release, in schema order: its rows are every cell of the public domain."""
-    names = (group.column for group in quote.plan.group_by)
-    return label_columns(zip(names, quote.plan.layout.labels, strict=True))
+    plan = quote.plan
+    groups = zip(plan.group_by, plan.layout.labels, strict=True)
+    return label_columns((group.column, labels, hidden_labels(plan, group)) for group, labels in groups)

@@ -11,34 +11,38 @@ from numpy.typing import NDArray
 
 from discreet.domain.groups import Label
 
-__all__ = ["LabelColumn", "all_rows", "label_columns"]
+__all__ = ["LabelColumn", "all_rows", "label_columns", "printed_rows"]
 
 
 @dataclass(frozen=True, slots=True)
 class LabelColumn:
-    """The labels of one group, in order: each fills `repeat` rows, and after the last one the first one comes again."""
+    """The labels of one group, in order: each fills `repeat` rows, and after the last one the first one comes again.
+
+    Rows with a label at one of the places `hidden` are not printed.
+    """
 
     name: str
     labels: tuple[Label, ...]
     repeat: int
+    hidden: frozenset[int] = frozenset()
 
     def places(self, rows: slice) -> NDArray[np.int64]:
         """Which of the labels each of some rows has."""
         return np.arange(rows.start, rows.stop, dtype=np.int64) // self.repeat % len(self.labels)
 
-    def values(self, rows: slice) -> list[Label]:
-        """The labels of some rows."""
+    def values(self, rows: slice, shown: NDArray[np.bool_] | slice) -> list[Label]:
+        """The labels of some rows, of those that are printed."""
         labels: NDArray[Any] = np.fromiter(self.labels, dtype=np.object_, count=len(self.labels))
-        found: list[Label] = labels[self.places(rows)].tolist()
+        found: list[Label] = labels[self.places(rows)[shown]].tolist()
         return found
 
 
-def label_columns(groups: Iterable[tuple[str, tuple[Label, ...]]]) -> list[LabelColumn]:
-    """One column for each group, given with its name and its labels."""
+def label_columns(groups: Iterable[tuple[str, tuple[Label, ...], frozenset[int]]]) -> list[LabelColumn]:
+    """One column for each group, given with its name, its labels and the places of those that are not printed."""
     columns: list[LabelColumn] = []
     repeat = 1
-    for name, labels in reversed(list(groups)):
-        columns.append(LabelColumn(name, labels, repeat))
+    for name, labels, hidden in reversed(list(groups)):
+        columns.append(LabelColumn(name, labels, repeat, hidden))
         repeat *= len(labels)
     return columns[::-1]
 
@@ -46,3 +50,14 @@ def label_columns(groups: Iterable[tuple[str, tuple[Label, ...]]]) -> list[Label
 def all_rows(columns: Sequence[LabelColumn]) -> slice:
     """Every row of the table that has these label columns: one where there are none."""
     return slice(0, columns[0].repeat * len(columns[0].labels) if columns else 1)
+
+
+def printed_rows(columns: Sequence[LabelColumn], rows: slice) -> NDArray[np.bool_] | slice:
+    """Which of some rows are printed, as an index of them (proof N1); all of them where no label is hidden."""
+    hiding = [column for column in columns if column.hidden]
+    if not hiding:
+        return slice(None)
+    found = np.ones(rows.stop - rows.start, dtype=bool)
+    for column in hiding:
+        found &= ~np.isin(column.places(rows), list(column.hidden))
+    return found

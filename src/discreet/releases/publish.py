@@ -8,7 +8,7 @@ their digests in place of the numbers; `session.folders` says where the files go
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube
+from discreet.domain.groups import Group
 from discreet.domain.steps import Impute, Resize
 from discreet.errors import InternalError
 from discreet.exact.canonical import canonical, digest
@@ -24,15 +25,16 @@ from discreet.exact.files import sync_folder
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits
 from discreet.plan.plan import Plan, plan_json, used_columns
+from discreet.plan.shown import empty_labels
 from discreet.privacy.coordinates import to_json
-from discreet.quotes.public_sums import sums_of_counts, sums_of_frame
+from discreet.quotes.public_sums import PublicSums, sums_of_counts, sums_of_frame, sums_shown
 from discreet.quotes.quote import LEVEL, Line, Quote
 from discreet.releases.assemble import Frame, estimate_statistics, frames, group_columns
 from discreet.releases.document import Guarantee, Release, column_json, guarantee_json, make_release
 from discreet.releases.evaluate import exact_answers, noisy_answers
-from discreet.releases.files import complete_draft, table_json, write_part
+from discreet.releases.files import TableFile, complete_draft, table_json, write_part
 from discreet.releases.frames import frame_of
-from discreet.releases.labels import LabelColumn, all_rows
+from discreet.releases.labels import LabelColumn, all_rows, printed_rows
 from discreet.statistics.base import groupings_of, statistic_json
 
 if TYPE_CHECKING:
@@ -125,25 +127,36 @@ def _in_document(quote: Quote, noisy: Noisy, table: _Chunk) -> dict[str, Any]:
         {
             "name": frame.name,
             "columns": _frame_columns(frame),
-            **sums_of_frame(quote.plan, quote.beside, groups).to_json(),
+            **_known(sums_of_frame(quote.plan, quote.beside, groups), frame.labels, quote.plan, groups),
         }
         for frame, groups in zip(frames(quote, noisy), groupings, strict=True)
     ]
     columns = _columns(table.labels, table.rows, table.numbers)
-    return {**sums_of_counts(quote.plan, quote.beside).to_json(), "columns": columns, "frames": exact_totals}
+    known = _known(sums_of_counts(quote.plan, quote.beside), table.labels, quote.plan)
+    return {**known, "columns": columns, "frames": exact_totals}
+
+
+def _known(sums: PublicSums, labels: Sequence[LabelColumn], plan: Plan, own: Sequence[Group] = ()) -> dict[str, Any]:
+    """The public sums of the rows that are printed, of the table or of a frame with groups of its own."""
+    shown = printed_rows(labels, all_rows(labels))
+    if isinstance(shown, slice):
+        return sums.to_json()
+    groups = [*plan.group_by, *own]
+    empty = [replace(one, hidden=empty_labels(plan, group)) for one, group in zip(labels, groups, strict=True)]
+    possible = printed_rows(empty, all_rows(empty))
+    return sums_shown(sums, shown, ~shown & possible if not isinstance(possible, slice) else ~shown).to_json()
 
 
 def _frame_columns(frame: Frame) -> list[dict[str, Any]]:
-    columns = _columns(frame.labels, all_rows(frame.labels), frame.counts.numbers())
-    if frame.consistent is not None:
-        columns.append(column_json(f"{frame.counts.name}_consistent", frame.consistent.tolist()))
-    return columns
+    agreed = [] if frame.consistent is None else [(f"{frame.counts.name}_consistent", frame.consistent)]
+    return _columns(frame.labels, all_rows(frame.labels), [*frame.counts.numbers(), *agreed])
 
 
 def _columns(labels: Sequence[LabelColumn], rows: slice, numbers: Numbers) -> list[dict[str, Any]]:
-    """Labels, then numbers, as the document holds them."""
-    named = [column_json(one.name, one.values(rows)) for one in labels]
-    return named + [column_json(name, values.tolist()) for name, values in numbers]
+    """Labels, then numbers, of the rows that are printed, as the document holds them."""
+    shown = printed_rows(labels, rows)
+    named = [column_json(one.name, one.values(rows, shown)) for one in labels]
+    return named + [column_json(name, values[shown].tolist()) for name, values in numbers]
 
 
 # In files -----------------------------------------------------------------------------------------------------------------
@@ -152,11 +165,13 @@ def _columns(labels: Sequence[LabelColumn], rows: slice, numbers: Numbers) -> li
 def _in_files(draft: Path, chunks: Iterable[_Chunk]) -> dict[str, Any]:
     """The files of the table, durably in the draft folder, and the kinds of its columns."""
     kinds: list[dict[str, str]] = []
-    parts = []
-    for number, chunk in enumerate(chunks):
+    parts: list[TableFile] = []
+    for chunk in chunks:
         kinds = [{"name": one.name, "kind": column_json(one.name, one.labels)["kind"]} for one in chunk.labels]
         kinds += [{"name": name, "kind": _kind(values)} for name, values in chunk.numbers]
-        parts.append(write_part(draft, number, chunk.rows.start, _frame(chunk)))
+        frame = _frame(chunk)
+        if frame.height:  # the rows of a chunk may all be hidden
+            parts.append(write_part(draft, len(parts), sum(part.rows for part in parts), frame))
     sync_folder(draft)
     return {"table": table_json(parts), "columns": kinds, "frames": []}
 
@@ -169,14 +184,15 @@ def _kind(values: NDArray[Any]) -> str:
 
 
 def _frame(chunk: _Chunk) -> pl.DataFrame:
-    """The rows of a file."""
+    """The rows of a file: those of the chunk that are printed."""
     import polars as pl
 
+    shown = printed_rows(chunk.labels, chunk.rows)
     labels = (
-        frame_of([column_json(one.name, one.labels)]).to_series().gather(one.places(chunk.rows).astype(np.uint32))
+        frame_of([column_json(one.name, one.labels)]).to_series().gather(one.places(chunk.rows)[shown].astype(np.uint32))
         for one in chunk.labels
     )
-    return pl.DataFrame([*labels, *(pl.Series(name, values) for name, values in chunk.numbers)])
+    return pl.DataFrame([*labels, *(pl.Series(name, values[shown]) for name, values in chunk.numbers)])
 
 
 # What is said of a quote --------------------------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
             whatever of these is first.
 
     Raises:
-        ArgumentError: no such numbers in the release, or totals for which the solver found no table.
+        ArgumentError: no such numbers in the release, shares of which null groups are not printed, or totals for which the
+            solver found no table.
     """
     if not isinstance(release, Release):
         raise ArgumentError(f"release={printed(release)}: must be a Release")
@@ -63,9 +64,13 @@ def consistent(release: Release, statistic: str | None = None) -> pl.DataFrame:
         raise ArgumentError(f"statistic={printed(statistic)}: the release has these counts and shares: {shown}")
     view = found[chosen]
     if view.line["statistic"] == "share":
+        if _dropped(document, [group["column"] for group in document["plan"]["group_by"]]):
+            raise ArgumentError(f"statistic={printed(chosen)}: null groups are not printed: shares do not add up to 1")
         values: NDArray[Any] = _shares(document, view, list(found.values()))
     elif view.tables > 1:
-        values = _reconcile([other for other in found.values() if other.line is view.line])[view.name]
+        tables = [other for other in found.values() if other.line is view.line]
+        groups = [group["column"] for table in view.line["tables"] for group in table]
+        values = _integer_counts(view) if _dropped(document, groups) else _reconcile(tables)[view.name]
     else:
         values = _integer_counts(view)
     return _frame_with(release, view, values)
@@ -178,6 +183,12 @@ def _shares(document: Mapping[str, Any], view: _View, views: Sequence[_View]) ->
         return np.asarray(parts / _PARTS)
     found = consistent_counts(_integers(view.numbers * every), _sums(document, "known_sums", cells)).values
     return np.asarray(found / every)
+
+
+def _dropped(document: Mapping[str, Any], columns: Sequence[str]) -> bool:
+    """True if null groups of some column are not printed: what is printed is then not about all rows."""
+    required = {column["name"] for column in document["plan"]["schema"] if column.get("required")}
+    return not required.union(document["plan"].get("nulls_dropped", ())).isdisjoint(columns)
 
 
 def _reconcile(views: Sequence[_View]) -> dict[str, NDArray[np.int64]]:

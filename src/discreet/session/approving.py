@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.approvals.demand import Demand
+from discreet.approvals.demand import Consent, Demand
 from discreet.approvals.files import approvals_of
-from discreet.approvals.signing import Approval, Consent
+from discreet.approvals.signing import Approval
 from discreet.approvals.statements import ReleaseStatement, TotalsStatement
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
@@ -27,13 +27,12 @@ from discreet.session.orders import Order
 from discreet.totals.description import Description
 
 if TYPE_CHECKING:
-    from discreet.ledger import Ledger
+    from discreet.ledger import Identity, Ledger
     from discreet.quotes.quote import Quote
     from discreet.session.totals import ExactRequest
     from discreet.totals.exact_totals import ExactTotals
-    from discreet.totals.published import PublishedTotals
 
-__all__ = ["Approvals", "Approving", "Declared", "approved_content"]
+__all__ = ["Approvals", "Approving", "Declared", "approved_content", "declare"]
 
 Approvals = Sequence[Approval] | str | Path
 """Approvals, or the folder that has their files."""
@@ -55,19 +54,19 @@ class Declared:
     invariants: Description | None
     reading: str = "{}"
 
-    def exact_totals(self, published: PublishedTotals | None) -> ExactTotals | None:
-        """The exact totals in the form that quotes use. Where none are published, bounds hold for all totals."""
+    def before_totals(self) -> ExactTotals | None:
+        """The exact totals while none are published: what is bounded with them holds for all totals."""
         if self.invariants is None or (rows := self.neighbours.rows) is None:
             return None
         from discreet.totals.exact_totals import exact_totals_of
 
-        return exact_totals_of(self.invariants, self.schema, published, rows)
+        return exact_totals_of(self.invariants, self.schema, None, rows)
 
     def quote(self, request: Plan, spend: Budget) -> Quote:
         """The quote that is signed."""
         from discreet.quotes import allocate
 
-        return allocate.quote(request, spend, self.exact_totals(None))
+        return allocate.quote(request, spend, self.before_totals())
 
     def release(self, genesis: str, name: str, quote: Quote, replaces: int) -> ReleaseStatement:
         """What is signed for a release of the ledger with this first digest."""
@@ -100,6 +99,11 @@ class Declared:
         )
 
 
+def declare(identity: Identity, schema: Schema, neighbours: Neighbours, invariants: Description | None) -> Declared:
+    """What the statements about this data set have in common."""
+    return Declared(identity.dataset, schema, neighbours, invariants)
+
+
 @dataclass(frozen=True, slots=True)
 class Approving:
     """What a session demands and was given: `demand` joins the ledger with the first reservation of the data set."""
@@ -115,6 +119,11 @@ class Approving:
         if not isinstance(given, str | Path) and not all(isinstance(one, Approval) for one in given):
             raise ArgumentError("approvals: must be a folder, or a list of what approve(…) gives")
 
+    def statement(self, ledger: Ledger, order: Order, spend: Budget) -> ReleaseStatement:
+        """What must be signed for an order, of a ledger that has a file from now on: a statement names it."""
+        ledger.board.create()
+        return self.release(ledger, order, spend)
+
     def release(self, ledger: Ledger, order: Order, spend: Budget) -> ReleaseStatement:
         """What must be signed for an order."""
         number = ledger.board.reserved(self.declared.dataset, order.name)
@@ -125,16 +134,14 @@ class Approving:
         """What must be signed for an order, and the approvals; None where nobody demands any."""
         if not self._asked(ledger):
             return None
-        return Consent(self.release(ledger, order, spend), approvals_of(self.approvals))
+        return Consent(self.release(ledger, order, spend), approvals_of(self.approvals), self.demand)
 
-    def exact_request(self, ledger: Ledger, invariants: Description) -> ExactRequest:
-        """What is asked of the source so that the totals can be published, and what must be signed before."""
-        from discreet.session.totals import ExactRequest
-
-        declared, consent = self.declared, None
-        if self._asked(ledger):
-            consent = Consent(declared.totals(ledger.board.genesis(), invariants), approvals_of(self.approvals))
-        return ExactRequest(invariants, declared.schema, declared.neighbours, consent, self.demand)
+    def exact_request(self, ledger: Ledger, request: ExactRequest) -> ExactRequest:
+        """What is asked of the source so that the totals can be published, with what must be signed before."""
+        if not self._asked(ledger):
+            return request
+        statement = self.declared.totals(ledger.board.genesis(), request.invariants)
+        return replace(request, consent=Consent(statement, approvals_of(self.approvals), self.demand))
 
     def _asked(self, ledger: Ledger) -> bool:
         return self.demand is not None or bool(ledger.board.demands())
@@ -146,7 +153,7 @@ class Approving:
             NotApproved: signatures are missing.
         """
         consents = [(order.name, self.consent(ledger, order, spend)) for order, spend in orders]
-        ledger.board.require(self.declared.dataset, self.demand, [(name, one) for name, one in consents if one is not None])
+        ledger.board.require(self.declared.dataset, [(name, one) for name, one in consents if one is not None])
 
 
 def approved_content(ledger: Ledger, sequence: int) -> dict[str, Any]:

@@ -28,9 +28,10 @@ from discreet.plan.table import Table
 from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, in_words, report_delta_of
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
 from discreet.releases.document import Release, RowEstimate
-from discreet.session.approving import Approvals, Approving, Declared, approved_content
+from discreet.session.approving import Approvals, Approving, approved_content, declare
 from discreet.session.folders import check_folders, drafts_for, give_back, put_in_place
 from discreet.session.in_use import InUse
+from discreet.session.inspecting import inspection_facts
 from discreet.session.loading import load_rooms
 from discreet.session.orders import (
     Errors,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.
     from discreet.ledger import Reservation
     from discreet.quotes.quote import Quote
+    from discreet.session.totals import ExactRequest
     from discreet.totals.published import PublishedTotals
 
 __all__ = ["Order", "Session"]
@@ -59,8 +61,9 @@ __all__ = ["Order", "Session"]
 class Session:
     """A data set, its schema, its budget and its ledger.
 
-    Opening reads the header of the source, its names and types, which are public. No row is read before a release is
-    reserved. Threads may share a session; a forked child that cannot read the source is refused before anything is charged.
+    Opening reads the header of the source, its names and types, which are public. Before a release is reserved no row is
+    read, except that under ReplaceOne the number of rows and published totals are compared. Threads may share a session; a
+    forked child that cannot read the source is refused before anything is charged.
 
     Args:
         source: files, folders, tables of databases, frames, relations, streams or Spark, as docs/data-formats.md lists.
@@ -110,9 +113,11 @@ class Session:
         self._report_delta = report_delta_of(report_delta)
         from discreet.ledger import Identity, Ledger
         from discreet.noise.bits import system_bits
+        from discreet.session.public_facts import PublicFacts
+        from discreet.session.totals import ExactRequest
 
-        declared = declaration_json(schema, neighbours, self._invariants, budget)
-        self._identity = Identity(check_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
+        text = declaration_json(schema, neighbours, self._invariants, budget)
+        self._identity = Identity(check_name(dataset, "dataset"), text, kind_name(budget), coordinates(budget))
         self._bits = system_bits
         self._engine = open_source(source, schema, limits, progress)
         try:
@@ -120,9 +125,10 @@ class Session:
         except BaseException:
             self._engine.close()
             raise
-        self._declared = Declared(self._identity.dataset, schema, neighbours, self._invariants)
-        self._approving = Approving(self._declared, demand, approvals)
+        self._approving = Approving(declare(self._identity, schema, neighbours, self._invariants), demand, approvals)
         self._in_use = InUse(self._engine, self._ledger)
+        exactly = None if self._invariants is None else ExactRequest(self._invariants, schema, neighbours)
+        self._public = PublicFacts(self._ledger, self._identity, neighbours.rows, exactly)
 
     def __enter__(self) -> Session:
         return self
@@ -169,14 +175,7 @@ class Session:
     @property
     def totals(self) -> PublishedTotals | None:
         """The published totals; None without invariants, and before the first release or `publish_totals`."""
-        if self._invariants is None:
-            return None
-        stored = self._ledger.published(self._identity)
-        if stored is None:
-            return None
-        from discreet.session.totals import totals_of_payload
-
-        return totals_of_payload(stored.payload, self._invariants, self._schema)
+        return self._public.totals
 
     def publish_totals(self) -> PublishedTotals:
         """The exact totals, published and unprotected: the first entry of the data set in the ledger, at no charge.
@@ -186,23 +185,12 @@ class Session:
         Raises:
             PlanError: the session declares no invariants.
             LedgerError: the ledger cannot be written.
-            ReleaseFailed: the source has another number of rows, a row in an impossible cell, or cannot be read.
+            RowsDiffer: the source has another number of rows; nothing is fixed.
+            ReleaseFailed: the source has a row in an impossible cell, changed, or cannot be read.
         """
-        if self._invariants is None:
+        if self._public.exactly is None:
             raise PlanError("publish_totals(): the session declares no invariants; give them when it is opened")
-        if self.totals is None:
-            from discreet.session.totals import publish_totals
-
-            try:
-                request = self._approving.exact_request(self._ledger, self._invariants)
-                publish_totals(self._engine, self._ledger, self._identity, request)
-            except LedgerError:
-                if self.totals is None:  # otherwise another session has published them meanwhile
-                    raise
-        known = self.totals
-        if known is None:
-            raise ReleaseFailed(ReleaseFailed.TOTALS)
-        return known
+        return self._public.publish(self._engine, self._approving.exact_request(self._ledger, self._public.exactly))
 
     def quote(self, request: Plan, *, spend: Spend = None, error: Errors = None) -> Quote:
         """The cost of the request and the expected errors of its statistics. Spends nothing and sees no rows.
@@ -223,18 +211,16 @@ class Session:
         check_request(request, self._schema, self._neighbours)
         from discreet.quotes import allocate, spend_for_errors
 
-        exact = self._declared.exact_totals(self.totals)
         if error is None:
-            return allocate.check_large(allocate.quote(request, self._spend(spend), exact))
+            return allocate.check_large(allocate.quote(request, self._spend(spend), self._public.exact_totals()))
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
-        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, exact))
+        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._public.exact_totals()))
 
     def statement(self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str) -> ReleaseStatement:
         """What `discreet.approve` signs for a release, where that is demanded; the ledger has a file then, if only that."""
-        self._ledger.board.create()
         order = check_order(Order(request, spend, name, error))
-        return self._approving.release(self._ledger, order, self._quote_order(order).spend)
+        return self._approving.statement(self._ledger, order, self._quote_order(order).spend)
 
     def release(
         self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, to: str | Path | None = None
@@ -253,6 +239,7 @@ class Session:
         Raises:
             PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
             BudgetExceeded: the spend does not fit; nothing was spent.
+            SourceError: other rows than declared (`RowsDiffer`) or other totals than published; nothing was spent.
             LedgerError: the name is taken, the ledger cannot be written, or the files of a known release are gone.
             ReleaseFailed: the release failed after the reservation; the charge stands.
         """
@@ -283,12 +270,26 @@ class Session:
             self._check_before_totals(fresh)
             self.publish_totals()
         quotes = [self._quote_order(order) for order in fresh]
+        # A source that changes from now on has no release, so that what was compared is not compared again.
+        exactly = None if self._public.compare(self._engine, snapshot) else self._public.exactly
         reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
         with drafts_for(fresh, self._ledger) as drafts:
             sequences = self._reserve(reservations)
         reserved = zip(fresh, quotes, sequences, drafts, strict=True)
-        answers = iter([self._answer(*one, snapshot=snapshot) for one in reserved])
+        answers = iter([self._answer(*one, snapshot=snapshot, exactly=exactly) for one in reserved])
         return [next(answers) if found is None else found for found in stored]
+
+    def check_source(self) -> None:
+        """The source can be read now and, under ReplaceOne, has the declared rows and the published totals.
+
+        A release checks the same before anything is charged. Nothing is spent, and under AddRemove nothing is looked at.
+
+        Raises:
+            RowsDiffer: it has another number of rows; the error has both numbers apart from its message.
+            SourceError: it has other totals, or cannot be read.
+        """
+        with self._in_use:
+            self._public.compare(self._engine, snapshot_before(self._engine))
 
     def estimate_rows(self, *, spend: Spend, name: str = "number of rows") -> RowEstimate:
         """A noisy number of rows, charged like any release: a way to choose n if nothing is public (seed 001, 4.6).
@@ -339,7 +340,7 @@ class Session:
 
     def _reserve(self, reservations: Sequence[Reservation]) -> tuple[int, ...]:
         try:
-            return self._ledger.reserve(self._identity, reservations, self._approving.demand)
+            return self._ledger.reserve(self._identity, reservations)
         except BudgetExceeded as refused:
             raise in_words(self._identity.dataset, self._budget, refused) from None
 
@@ -353,12 +354,12 @@ class Session:
         return Reservation(order.name, charge, plan.digest, snapshot, details_json(quoted), plan.used_digest, consent)
 
     def _answer(
-        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str
+        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str, exactly: ExactRequest | None
     ) -> Release | ReleaseFailed:
         """The committed release, or the constant failure. Whatever happens here, the charge stands."""
         release = None
         try:
-            computed = self._compute(order, quoted, sequence, draft)
+            computed = self._compute(order, quoted, sequence, draft, exactly)
             if self._engine.snapshot() == snapshot:  # a source that changed while it was read has no release
                 self._ledger.commit(sequence, computed.payload)
                 release = computed
@@ -375,15 +376,17 @@ class Session:
         # Outside the except block the failure has no traceback into frames that hold private numbers.
         return ReleaseFailed() if release is None else put_in_place(release, draft, order)
 
-    def _compute(self, order: Order, quoted: Quote, sequence: int, draft: Draft | None) -> Release:
+    def _compute(
+        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, exactly: ExactRequest | None
+    ) -> Release:
         from discreet.releases.evaluate import run_scans
         from discreet.releases.publish import publish
-        from discreet.session.totals import ExactRequest, require_totals, totals_scan
+        from discreet.session.totals import require_totals, totals_scan
 
-        exactly = [] if self._invariants is None else [ExactRequest(self._invariants, self._schema, self._neighbours)]
-        cubes = run_scans(self._engine, order.request.layout, *map(totals_scan, exactly))
-        for request in exactly:
-            require_totals(next(cubes), request, self.totals)
+        asked = () if exactly is None else (totals_scan(exactly),)
+        cubes = run_scans(self._engine, order.request.layout, *asked)
+        if exactly is not None:
+            require_totals(next(cubes), exactly, self.totals)
         head, left = self._ledger.left(self._identity)
         content = {
             "name": order.name,
@@ -391,6 +394,7 @@ class Session:
             "ledger": {"sequence": sequence, "head": head},
             "budget": {"whole": to_json(self._budget), "remaining": to_json(budget_down(self._budget, left))},
             **approved_content(self._ledger, sequence),
+            **inspection_facts(self._ledger, self._identity.dataset),
         }
         place = None if draft is None else draft.path
         return publish(quoted, cubes, self._bits(), report_delta=self._report_delta, content=content, draft=place)

@@ -7,21 +7,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from discreet._version import __version__
-from discreet.approvals.demand import Demand
-from discreet.approvals.signing import Consent
+from discreet.approvals.demand import Consent
 from discreet.cube.cube import Cube, row_count
 from discreet.cube.value_paths import KeyAxis, path_of
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.domain.steps import facts_of
-from discreet.engines.base import CubeRequest, Engine, snapshot_before
+from discreet.engines.base import CubeRequest, Engine
 from discreet.errors import InternalError, LedgerError
 from discreet.exact.canonical import canonical, digest
 from discreet.ledger import Identity, Ledger, Publication
 from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals, totals_from_json, totals_of_counts
 
-__all__ = ["ExactRequest", "publish_totals", "require_totals", "totals_of_payload", "totals_scan"]
+__all__ = ["ExactRequest", "has_totals", "publish_totals", "require_totals", "totals_of_payload", "totals_scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +31,18 @@ class ExactRequest:
     schema: Schema
     neighbours: Neighbours
     consent: Consent | None = None
-    demand: Demand | None = None
 
 
-def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: ExactRequest) -> None:
-    """The totals are in the ledger, or the attempt is marked as failed there; the cause of a failure is not shown.
+def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: ExactRequest, snapshot: str) -> bool:
+    """True if the totals are in the ledger; else the attempt is marked as failed there, and the cause is not shown.
 
     Raises:
         LedgerError: signatures are missing, or the attempt could not be recorded; nothing was read.
     """
-    snapshot = snapshot_before(engine)
     described = request.invariants.to_json()
     details = canonical({"invariants": described})
     attempt = Publication("exact totals", digest(described), snapshot, details, request.consent)
-    sequence = ledger.publish(identity, attempt, request.demand)
+    sequence = ledger.publish(identity, attempt)
     done = False
     try:
         payload = _payload(_totals_of(engine.aggregate(*totals_scan(request)), request), identity.dataset, request.schema)
@@ -60,15 +57,24 @@ def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: 
         if not done:
             with suppress(LedgerError):
                 ledger.fail(sequence)
+    return done
+
+
+def has_totals(cube: Cube, request: ExactRequest, published: PublishedTotals | None) -> bool:
+    """Whether the source, counted by `totals_scan`, has the published totals, and no row where none can be."""
+    try:
+        return _totals_of(cube, request) == published
+    except InternalError:
+        return False
 
 
 def require_totals(cube: Cube, request: ExactRequest, published: PublishedTotals | None) -> None:
     """Checks that the source, counted by `totals_scan`, still has the published totals (soundness 20).
 
     Raises:
-        InternalError: the totals differ; the message does not contain a number.
+        InternalError: it has others; the message has no number.
     """
-    if _totals_of(cube, request) != published:
+    if not has_totals(cube, request, published):
         raise InternalError("the totals of the source are not the published ones")
 
 

@@ -1,4 +1,4 @@
-"""What is asked of each group, and how a noisy answer becomes an estimate with its interval: one file for one statistic.
+"""The statistics of each group, and the estimates with intervals from noisy answers: one file for one statistic.
 
 * `base`: What every statistic is: a kind of question with its words, checks and queries, and the recipe of its estimate
 * `common`: What several kinds of statistics have in common: columns they read, one number for each group, checks, and

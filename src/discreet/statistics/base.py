@@ -1,4 +1,4 @@
-"""What every statistic is: a kind of question with its words, checks and queries, and the recipe of its estimate.
+"""The protocol of a statistic: a kind with its words, checks and queries, and the recipe of its estimate.
 
 A `Statistic` is one question of a request: a kind (`Count`, `Mean`, …) about a column, with a name and a weight. Its kind
 makes a `Recipe` of it, in which nothing is left open: which integer queries are asked, and how their noisy answers become
@@ -39,10 +39,10 @@ __all__ = [
 ]
 
 UNBIASED, CLIPPED = "unbiased", "clipped into the public bounds"
-"""What kind of number an estimate is, in release documents."""
+"""The kind of number that an estimate is, in release documents."""
 
 
-# What is asked --------------------------------------------------------------------------------------------------------
+# Requests -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +91,15 @@ class Written(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """How a plan file writes a statistic: `{ word = value, key = … }`, always with `weight` and `as` if it likes.
+    """The form of a statistic in a plan file: `{ word = value, key = … }`, always with `weight` and `as` if it likes.
 
     Args:
-        value: the positional arguments that stand behind the word; None where the word needs none.
+        value: the positional arguments after the word; None where the word needs none.
         needed: further keys that have to be there, each with how it is read: keyword arguments.
         allowed: further keys that may be there.
         alone: whether the word by itself is enough.
         interview: whether `discreet init` takes it as the word and a column.
-        lacks: what is missing behind a word by itself, in words.
+        lacks: the part that is missing after a word alone, in words.
     """
 
     value: Callable[[Written], Sequence[Any]] | None
@@ -112,7 +112,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a statistic, or one of its tables, needs of its columns: all codes, groups of them, sums, or which are null."""
+    """The demands of a statistic, or of one of its tables, on its columns: all codes, groups of codes, sums, or nulls."""
 
     how: Literal["codes", "groups", "sums", "nulls"]
     columns: tuple[str, ...]
@@ -121,7 +121,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Room:
-    """Why a statistic has too many integers for its request, and what would fit.
+    """The reason why a statistic has too many integers for its request, and what would fit.
 
     Args:
         places: how many integers it has for each group.
@@ -141,7 +141,7 @@ class Room:
 
 
 class Free(Protocol):
-    """What exact totals leave free of a request: bounds of Δ₁ and Δ₂² over the tables that have the same totals."""
+    """The effect of exact totals on a request: bounds of Δ₁ and Δ₂² over the tables that have the same totals."""
 
     @property
     def determined(self) -> bool:
@@ -161,9 +161,9 @@ class Kind(Protocol):
     """A kind of statistic. `one` is always the statistic whose kind it is. The registry is `STATISTICS`."""
 
     word: ClassVar[str]
-    """How plan files, documents and the command line call it."""
+    """Its name in plan files, documents and on the command line."""
     noun: ClassVar[str]
-    """How pages call it."""
+    """Its name on pages."""
     keys: ClassVar[Keys]
     view: ClassVar[str]
     """The kind of its numbers: unbiased or clipped."""
@@ -178,7 +178,7 @@ class Kind(Protocol):
 
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
-        """What a statistic of a document is, on a page; `part` says which of its numbers."""
+        """The title of a statistic of a document on a page; with a `part`, of one of its numbers."""
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         """The sensitivity of its answers with exact totals, in steps of its column's grid."""
@@ -188,49 +188,49 @@ class Kind(Protocol):
 
 
 class Reads(Protocol):
-    """Which columns a kind of statistic reads."""
+    """The columns that a kind of statistic reads."""
 
     def columns(self, one: Statistic) -> tuple[str, ...]:
-        """The columns, apart from the columns of its own groups."""
+        """The columns, except the columns of its own groups."""
 
     def check(self, one: Statistic, facts: TableFacts) -> None:
         """Its columns allow it. Raises PlanError."""
 
     def needs(self, one: Statistic) -> tuple[Need, ...]:
-        """What the cube has to bring of them."""
+        """The demands on the cube for these columns."""
 
     def to_json(self, one: Statistic) -> dict[str, object]:
-        """What canonical JSON says of nulls, and of columns that the kind names itself."""
+        """The canonical JSON values for nulls, and for columns that the kind names itself."""
 
 
 class Shape(Protocol):
-    """Which numbers a kind of statistic has for each group."""
+    """The numbers of a kind of statistic for each group."""
 
     @property
     def one_number(self) -> bool:
-        """Whether it is one, as a large release needs."""
+        """True if it is a single number, as a large release needs."""
 
     def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
-        """The groups of each table of its own, which are frames of a release.
+        """The groups of each of its own tables, which are frames of a release.
 
         Raises:
             InternalError: groups that no table has checked.
         """
 
-    def prepared(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
-        """The statistic with its own groups held against a table; `grouped` says whether the request groups by others."""
+    def prepare(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+        """The statistic, with its own groups checked against a table; `grouped` if the request groups by other columns."""
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:
         """The names of its columns in the table of a release, each with `_low` and `_high`."""
 
     def to_json(self, one: Statistic) -> dict[str, object]:
-        """What canonical JSON says of it."""
+        """Its canonical JSON values."""
 
     def places(self, one: Statistic, facts: TableFacts) -> int:
-        """How many integers get noise for it in each group, where that can be many; else 0."""
+        """The number of integers that get noise for it in each group, where that can be many; else 0."""
 
     def advice(self, one: Statistic, room: Room) -> str:
-        """What to do where these are too many."""
+        """The advice where these are too many."""
 
 
 def groupings_of(one: Statistic) -> tuple[tuple[Group, ...], ...]:
@@ -253,15 +253,15 @@ def statistic_json(one: Statistic) -> dict[str, object]:
     return {**head, **one.kind.shape.to_json(one), **one.kind.reads.to_json(one)}
 
 
-# What a recipe has to know --------------------------------------------------------------------------------------------
+# The inputs of a recipe -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """What a recipe has to know of the request that its statistic stands in: all of it public.
+    """The facts of a request that a recipe needs, all of them public.
 
     Args:
-        facts: what is known of the prepared table.
+        facts: the facts of the prepared table.
         statistics: all statistics of the request, in their order.
         every: the number of rows of all cells together, None where it is private or not every row counts.
         known: the numbers of rows of the cells, where they are public.
@@ -277,5 +277,5 @@ class Asked:
         return NonNullCount(column) if column is not None and self.facts[column].nullable else RowCount()
 
     def public(self, column: str | None) -> Counted | None:
-        """The counts, if they are public: all rows of a table whose n is public, or what the totals say (soundness 6)."""
+        """The counts, if they are public: all rows of a table whose n is public, or the totals (soundness 6)."""
         return self.known if isinstance(self.count_query(column), RowCount) else None

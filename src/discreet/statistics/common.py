@@ -1,4 +1,4 @@
-"""What several kinds of statistics have in common: columns they read, one number for each group, checks, and words."""
+"""Shared code of several kinds of statistics: columns they read, one number for each group, checks, and words."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = [
     "NoColumn",
     "NumberColumn",
     "OneNumber",
+    "check_column_name",
     "check_number",
     "checked_weight",
     "largest_of",
-    "named",
-    "nulls_skipped",
     "number_of",
     "one_column",
     "option_string",
+    "skips_nulls",
     "title",
 ]
 
@@ -43,7 +43,7 @@ class OneNumber:
     def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
         return ()
 
-    def prepared(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+    def prepare(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
         return one
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class NumberColumn:
         return {"nulls": "skip" if one.skip_nulls else "refuse"}
 
 
-def named(column: object) -> str:
+def check_column_name(column: object) -> str:
     """The column, which is a name. Raises PlanError."""
     if not isinstance(column, str):
         raise PlanError(f"column {printed(column)}: must be the name of a column of the schema")
@@ -112,7 +112,7 @@ def checked_weight(weight: Amount) -> Fraction:
     return amount
 
 
-def nulls_skipped(nulls: str | None) -> bool:
+def skips_nulls(nulls: str | None) -> bool:
     """True if nulls are left out. Raises ArgumentError for another word."""
     if nulls is not None and not (isinstance(nulls, str) and nulls == "skip"):
         raise ArgumentError(f"nulls={printed(nulls)}: must be 'skip' or left out")
@@ -152,7 +152,7 @@ def check_number(one: Statistic, column: str, facts: TableFacts) -> None:
 
 
 def number_of(facts: TableFacts, column: str | None) -> tuple[NumberFacts, Number]:
-    """What is known of a column of numbers, and its grid.
+    """The facts of a column of numbers, and its grid.
 
     Raises:
         InternalError: there is no such column, or it has no numbers: its statistic was not checked.

@@ -19,7 +19,7 @@ from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Reads, Shape, Statistic
-from discreet.statistics.common import OneNumber, checked_weight, largest_of, nulls_skipped
+from discreet.statistics.common import OneNumber, checked_weight, largest_of, skips_nulls
 from discreet.statistics.covariance import (
     Covariance,
     CovarianceRecipe,
@@ -46,7 +46,7 @@ from discreet.statistics.variances import Variance, variance_estimate
 __all__ = ["Correlation", "CorrelationRecipe", "correlation", "correlation_estimate"]
 
 _LEAST = 1e-100
-"""A variance below this counts as 0, so that no quotient overflows; that of whole numbers over n rows is at least 1/n²."""
+"""A variance below this counts as 0, so that no quotient overflows; one of whole numbers over n rows is at least 1/n²."""
 
 
 def correlation(x: str, y: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
@@ -62,7 +62,7 @@ def correlation(x: str, y: str, *, weight: Amount = 1, nulls: str | None = None)
         PlanError: not the names of two different columns.
     """
     pair = two_columns("correlation", x, y)
-    return Statistic(Correlation(pair), None, f"correlation_{x}_{y}", checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(Correlation(pair), None, f"correlation_{x}_{y}", checked_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Correlation:
         facts, (x, y) = asked.facts, self.pair
         covariance = Covariance(self.pair).recipe(one, asked)
         totals = covariance.totals
-        # Where the other column is always known, the squares are those of a variance too, and asked once.
+        # Where the other column is always known, a variance needs the same squares, and they are asked once.
         squares = (
             sum_of_powers(facts, totals, (2, 0), totals[0].shift) if facts[y].nullable else totals[0].squares[0],
             sum_of_powers(facts, totals, (0, 2), totals[1].shift) if facts[x].nullable else totals[1].squares[0],
@@ -116,7 +116,7 @@ class CorrelationRecipe:
         return (*self.covariance.queries, *((query, Fraction(1)) for query in self.squares))
 
     def form(self, noises: Noises, rows: int) -> ErrorForm:
-        """The error of the covariance, and half of those of the variances, where both columns vary like uniform ones.
+        """The error of the covariance, and half of the errors of the variances, where both columns vary like uniform ones.
 
         The variance of these is range²/12. A correlation, at most 1, is multiplied by half the relative error of a variance.
         """

@@ -62,7 +62,7 @@ class OwnTables:
             found.append(groups)
         return tuple(found)
 
-    def prepared(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+    def prepare(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
         if grouped:
             raise PlanError("tables(): names its own groups; ask for it with table.agg(…), without group_by")
         found = []
@@ -184,7 +184,7 @@ class TablesRecipe:
         return ()
 
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
-        agreed = self._agreed(answers) if self.agree else [None] * len(self.asked)
+        agreed = self._reconcile(answers) if self.agree else [None] * len(self.asked)
         found = []
         for query, consistent in zip(self.asked, agreed, strict=True):
             values = answers.values[query]
@@ -193,7 +193,7 @@ class TablesRecipe:
             found.append(CountTable(query.groups, counts, consistent))
         return tuple(found)
 
-    def _agreed(self, answers: Answers) -> list[Any]:
+    def _reconcile(self, answers: Answers) -> list[Any]:
         """The tables as the least-squares estimate makes them agree."""
         axes = list(dict.fromkeys(group for query in self.asked for group in query.groups))
         margins = []

@@ -16,7 +16,7 @@ from discreet.statistics.base import Asked
 from discreet.statistics.recipe import Answers, Counted, Noises, Noisy
 from discreet.totals.structure import Structure
 
-__all__ = ["NoisyCount", "PublicCells", "PublicCount", "counted"]
+__all__ = ["NoisyCount", "PublicCells", "PublicCount", "find_count"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class PublicCount:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicCells:
-    """Counts that need no noise, because the published totals say them."""
+    """Counts that need no noise, because the published totals determine them."""
 
     structure: Structure
     rows: None = None
@@ -90,7 +90,7 @@ class PublicCells:
         return {"view": "exact and unprotected", "totals": "are the published ones"}
 
 
-def counted(asked: Asked, column: str | None) -> Counted:
+def find_count(asked: Asked, column: str | None) -> Counted:
     """The numbers of rows, or of those whose column is not null: public ones where there are such."""
     public = asked.public(column)
     if public is not None:

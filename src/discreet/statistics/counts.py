@@ -16,8 +16,8 @@ from discreet.exact.figures import name as shown_name
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, Shape, Statistic, Written
-from discreet.statistics.common import OneNumber, checked_weight, named
-from discreet.statistics.counted import counted
+from discreet.statistics.common import OneNumber, check_column_name, checked_weight
+from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, outward
 from discreet.statistics.recipe import Answers, Counted, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
 
@@ -31,7 +31,7 @@ def count(column: str | None = None, *, weight: Amount = 1) -> Statistic:
 
     `weight` is the share of the spend relative to the other statistics of the request.
     """
-    name = "count" if column is None else f"count_{named(column)}"
+    name = "count" if column is None else f"count_{check_column_name(column)}"
     return Statistic(Count(), column, name, checked_weight(weight))
 
 
@@ -42,7 +42,7 @@ def _column_or_all(value: Written) -> Sequence[Any]:
 
 @dataclass(frozen=True, slots=True)
 class AnyColumn:
-    """A column of any type, of which matters what is null; or none."""
+    """A column of any type, of which only the nulls matter; or no column."""
 
     def columns(self, one: Statistic) -> tuple[str, ...]:
         return () if one.column is None else (one.column,)
@@ -87,12 +87,12 @@ class Count:
     def recipe(self, one: Statistic, asked: Asked) -> CountRecipe:
         known = None if one.column is None else asked.facts[one.column]
         told = "rows that are not null" if known is not None and known.nullable else "rows"
-        return CountRecipe(counted(asked, one.column), told)
+        return CountRecipe(find_count(asked, one.column), told)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountRecipe:
-    """The count itself. `rows` says in words which rows are counted."""
+    """The count itself. `rows` describes the counted rows in words."""
 
     whole: ClassVar = True
     count: Counted
@@ -132,7 +132,7 @@ def count_estimate(noisy: NDArray[Any], half: NDArray[Any]) -> Estimate:
     """An unbiased count, which may be negative, and the smallest interval of integers around it; `half` for each cell.
 
     Doubles where `half` is beyond 2**53, else int64: a function of the public `half` alone, because the type of `noisy`
-    would tell, once in 1e20 releases, that the noise itself was beyond 2**62.
+    would reveal, once in 1e20 releases, that the noise itself was beyond 2**62.
     """
     if int(half.max(initial=0)) >= 2**53:
         whole, half = noisy.astype(np.object_), half.astype(np.object_)

@@ -26,15 +26,15 @@ from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Need, Reads, Shape, Statistic, Written
 from discreet.statistics.common import (
     OneNumber,
+    check_column_name,
     check_number,
     checked_weight,
     largest_of,
-    named,
-    nulls_skipped,
     number_of,
     option_string,
+    skips_nulls,
 )
-from discreet.statistics.counted import NoisyCount, counted
+from discreet.statistics.counted import NoisyCount, find_count
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.recipe import (
     Answers,
@@ -82,15 +82,15 @@ def covariance(x: str, y: str, *, weight: Amount = 1, nulls: str | None = None) 
         PlanError: not the names of two different columns.
     """
     pair = two_columns("covariance", x, y)
-    return Statistic(Covariance(pair), None, f"covariance_{x}_{y}", checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(Covariance(pair), None, f"covariance_{x}_{y}", checked_weight(weight), skips_nulls(nulls))
 
 
-# What statistics of two columns share -----------------------------------------------------------------------------------
+# Shared by statistics of two columns ------------------------------------------------------------------------------------
 
 
 def two_columns(word: str, *columns: Any) -> tuple[str, str]:
     """The names of two different columns. Raises PlanError."""
-    if len(columns) != 2 or named(columns[0]) == named(columns[1]):
+    if len(columns) != 2 or check_column_name(columns[0]) == check_column_name(columns[1]):
         raise PlanError(f"{word}: must name two different columns, such as {word}('age', 'income')")
     return columns
 
@@ -100,7 +100,7 @@ def _names(value: Written) -> Sequence[Any]:
 
 
 def pair_keys(word: str) -> Keys:
-    """How a plan file writes a statistic of two columns."""
+    """The form of a statistic of two columns in a plan file."""
     return Keys(_names, {}, {"nulls": option_string}, lacks=f'needs two columns: write {{ {word} = ["x", "y"] }}')
 
 
@@ -194,10 +194,10 @@ class Covariance:
         facts, (x, y) = asked.facts, self.pair
         totals = total_of(facts, x, centred=True), total_of(facts, y, centred=True)
         nullable = facts[x].nullable, facts[y].nullable
-        count: Counted = counted(asked, x if nullable[0] else y)
+        count: Counted = find_count(asked, x if nullable[0] else y)
         if all(nullable):
             count = NoisyCount(sum_of_powers(facts, totals, (0, 0)))
-        # Where the other column is always known, the sum is that of a mean too, and asked once.
+        # Where the other column is always known, a mean needs the same sum, and it is asked once.
         sums = (
             sum_of_powers(facts, totals, (1, 0)) if nullable[1] else totals[0].queries[0],
             sum_of_powers(facts, totals, (0, 1)) if nullable[0] else totals[1].queries[0],
@@ -228,7 +228,7 @@ class CovarianceRecipe:
 
     @property
     def unit_of_products(self) -> Fraction:
-        """What one step of a product is worth."""
+        """The size of one step of a product."""
         return self.totals[0].unit * self.totals[1].unit
 
     @property
@@ -237,7 +237,7 @@ class CovarianceRecipe:
         return self.totals[0].reach, self.totals[1].reach
 
     def form(self, noises: Noises, rows: int) -> ErrorForm:
-        """The error of the mean product, and that of each mean times the other mean (at most half of its range)."""
+        """The error of the mean product, and the error of each mean times the other mean (at most half of its range)."""
         each = self.unit_of_products / rows
         x, y = (max(map(abs, reach)) for reach in self.reaches)
         return ErrorForm(terms(((self.products,), each), (self.sums[:1], y * each), (self.sums[1:], x * each)))
@@ -292,7 +292,7 @@ def covariance_estimate(
     (low_x, high_x), (low_y, high_y) = reaches
     most = float(Fraction((high_x - low_x) * (high_y - low_y), 4))
     (s, ds), (t, dt), (p, dp), (n, dn) = ([part.astype(np.float64) for part in pair] for pair in (*sums, products, counts))
-    value = np.clip(_mixed(p, s * t, np.maximum(n, 1.0)), -most, most)
+    value = np.clip(_mix(p, s * t, np.maximum(n, 1.0)), -most, most)
     fewest, largest = np.maximum(n - dn, 1.0), np.maximum(n + dn, 1.0)
     # A product of two ranges is least and greatest at a corner.
     corners = [(s + one * ds) * (t + other * dt) for one, other in product((-1, 1), repeat=2)]
@@ -309,11 +309,11 @@ def covariance_estimate(
     return Estimate(scale * value, ends[0] - 2.0**-50 * np.abs(ends[0]), ends[1] + 2.0**-50 * np.abs(ends[1]))
 
 
-def _mixed(products: Floats, both: Floats, size: Floats) -> Floats:
+def _mix(products: Floats, both: Floats, size: Floats) -> Floats:
     return np.asarray(products / size - both / size / size)
 
 
 def _greatest(products: Floats, both: Floats, fewest: Floats, largest: Floats) -> Floats:
     """The greatest products/N - both/N² for N in [fewest, largest]: at an end, or at N = 2·both/products."""
     turn = np.clip(2 * both / np.where(products == 0, 1.0, products), fewest, largest)
-    return np.asarray(np.maximum.reduce([_mixed(products, both, size) for size in (fewest, turn, largest)]))
+    return np.asarray(np.maximum.reduce([_mix(products, both, size) for size in (fewest, turn, largest)]))

@@ -13,7 +13,7 @@ from discreet.errors import InternalError, PlanError
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, Room, Shape, Statistic, Written, groupings_of
-from discreet.statistics.common import checked_weight, named, one_column, title
+from discreet.statistics.common import check_column_name, checked_weight, one_column, title
 from discreet.statistics.count_tables import TablesRecipe, group_facts, tables_apart, tables_recipe
 
 __all__ = ["Histogram", "histogram"]
@@ -24,7 +24,7 @@ def histogram(column: str, edges: Sequence[Amount | dt.date], *, weight: Amount 
 
     Bins are as in `bins`; a column that can be null has a null bin.
     """
-    kind = Histogram(bins(named(column), edges))
+    kind = Histogram(bins(check_column_name(column), edges))
     return Statistic(kind, column, f"histogram_{column}", checked_weight(weight), skip_nulls=True)
 
 
@@ -42,7 +42,7 @@ class OwnBins:
     def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
         return ((_bins_of(one),),)
 
-    def prepared(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+    def prepare(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
         found = check(_kind_of(one).bins)
         if not isinstance(found, BinGroup):
             raise PlanError(f"histogram('{one.column}'): the column is categorical; group by it and count")

@@ -78,7 +78,7 @@ def reconcile(margins: Sequence[Margin], *, n: int | None = None) -> list[NDArra
     means = {axes: effect / precisions[axes] for axes, effect in effects.items()}
     if n is not None:
         means[()] = np.float64(n) * np.ones(())
-    return [_composed(margin, means, sizes) for margin in margins]
+    return [_compose(margin, means, sizes) for margin in margins]
 
 
 def _sizes(margins: Sequence[Margin]) -> dict[int, int]:
@@ -130,7 +130,7 @@ def _effects(margin: Margin) -> dict[_Axes, NDArray[np.float64]]:
     return parts
 
 
-def _composed(margin: Margin, effects: dict[_Axes, NDArray[np.float64]], sizes: dict[int, int]) -> NDArray[np.float64]:
+def _compose(margin: Margin, effects: dict[_Axes, NDArray[np.float64]], sizes: dict[int, int]) -> NDArray[np.float64]:
     """The margin with these effects: each spread evenly over the axes that it lacks."""
     rising = sorted(margin.axes)
     table = np.zeros([sizes[axis] for axis in rising])

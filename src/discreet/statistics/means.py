@@ -18,14 +18,14 @@ from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, S
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
+    check_column_name,
     checked_weight,
-    named,
-    nulls_skipped,
     one_column,
     option_string,
+    skips_nulls,
     title,
 )
-from discreet.statistics.counted import counted
+from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, quotient_range
 from discreet.statistics.recipe import (
     Answers,
@@ -45,7 +45,7 @@ __all__ = ["Mean", "MeanRecipe", "mean", "mean_estimate"]
 
 def mean(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The mean of a numeric column in each group, within its bounds; `nulls="skip"` averages the non-null values."""
-    return Statistic(Mean(), column, f"mean_{named(column)}", checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(Mean(), column, f"mean_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Mean:
         return sums_apart(one, facts, free)
 
     def recipe(self, one: Statistic, asked: Asked) -> MeanRecipe:
-        return MeanRecipe(total_of(asked.facts, one.column, centred=True), counted(asked, one.column))
+        return MeanRecipe(total_of(asked.facts, one.column, centred=True), find_count(asked, one.column))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,13 +24,13 @@ from discreet.mechanisms import Sensitivity, law_of_cell
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Room, Shape, Statistic, Written
 from discreet.statistics.common import (
     NumberColumn,
+    check_column_name,
     checked_weight,
     largest_of,
-    named,
-    nulls_skipped,
     number_of,
     one_column,
     option_string,
+    skips_nulls,
     title,
 )
 from discreet.statistics.estimate import Estimate
@@ -43,7 +43,7 @@ _MAX_DENOMINATOR = 10**30
 _MAX_QUANTILES = 1000
 _MOST_CHOSEN = 63
 _MOST_CODES = 2**22
-"""Codes among which quantiles are chosen, for the sake of memory; of more a tree is asked."""
+"""The most codes among which quantiles are chosen, to save memory; more codes get a tree."""
 _INTERVAL = Fraction(1, 20)
 _LARGEST = 2**63
 
@@ -54,7 +54,7 @@ def median(column: str, *, interval: Amount | None = None, weight: Amount = 1, n
     `interval` is as in `quantiles`.
     """
     kind = Median(_interval(interval, 1))
-    return Statistic(kind, column, f"median_{named(column)}", checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(kind, column, f"median_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
 
 
 def quantiles(
@@ -92,7 +92,7 @@ def quantiles(
     if not levels or len(set(levels)) < len(levels) or len(levels) > _MAX_QUANTILES:
         raise ArgumentError(f"quantiles('{column}'): at must hold 1 to {_MAX_QUANTILES} different numbers")
     kind = Quantiles(tuple(sorted(levels)), _interval(interval, len(levels)))
-    return Statistic(kind, named(column), column, checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(kind, check_column_name(column), column, checked_weight(weight), skips_nulls(nulls))
 
 
 def _interval(interval: Amount | None, quantiles: int) -> Fraction:
@@ -116,14 +116,14 @@ def _list(value: Written) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """A number of its own for each of the quantiles, or the median alone."""
+    """One number for each of the quantiles, or the median alone."""
 
     one_number: bool = False
 
     def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
         return ()
 
-    def prepared(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
+    def prepare(self, one: Statistic, check: Callable[[str | Bins | Group], Group], *, grouped: bool) -> Statistic:
         return one
 
     def outputs(self, one: Statistic) -> tuple[str, ...]:
@@ -220,7 +220,7 @@ class Median:
 
 
 def _apart(at: Sequence[Fraction], one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
-    """Of the choices by rank, and of the deepest tree there can be: how deep it gets depends on the spend."""
+    """The integers of the choices by rank, and of the deepest possible tree: its depth depends on the spend."""
     known, _ = number_of(facts, one.column)
     chosen, depth = len(at).bit_length(), max(1, (known.high - known.low).bit_length())
     choices = free.of_moves((2 * chosen, 4 * chosen), (2 * chosen, 2 * chosen), (chosen, chosen))
@@ -232,7 +232,7 @@ def _recipe(at: tuple[Fraction, ...], interval: Fraction, one: Statistic, asked:
     size = known.high - known.low + 1
     # One level over the grid of the column; its shape depends on the noise that it will get.
     tree = LevelCounts(str(one.column), known.low, Tree(size, max(size, 2), 1))
-    chosen = _chosen(one, asked, known.low, size) if interval < 1 else ()
+    chosen = _choose_codes(one, asked, known.low, size) if interval < 1 else ()
     return QuantileRecipe(
         at=at,
         choices=chosen,
@@ -243,7 +243,7 @@ def _recipe(at: tuple[Fraction, ...], interval: Fraction, one: Statistic, asked:
     )
 
 
-def _chosen(one: Statistic, asked: Asked, low: int, size: int) -> tuple[QuantileCodes, ...]:
+def _choose_codes(one: Statistic, asked: Asked, low: int, size: int) -> tuple[QuantileCodes, ...]:
     """The choice of all quantiles of the column that are chosen by their rank; none for one code, or for too many."""
     if not 1 < size <= _MOST_CODES:
         return ()
@@ -284,7 +284,7 @@ class QuantileRecipe:
         trees: the tree, if something is spent on it.
         interval: the part of the weight that the tree gets.
         known: the numbers of rows, where they are public.
-        grid: what the codes stand for.
+        grid: the values of the codes.
     """
 
     whole: ClassVar = False
@@ -304,7 +304,7 @@ class QuantileRecipe:
         return None
 
     def error(self, noises: Noises, rows: int) -> float:
-        """The rank, in rows: of a chosen value, which is closer than its interval says; else of the interval."""
+        """The error of the rank, in rows: of a chosen value, which is closer than its interval; else of the interval."""
         for query in self.choices:
             error = noises.law(query).rank_error(LEVEL)
             if error is not None:
@@ -319,7 +319,7 @@ class QuantileRecipe:
         return max(rank_half_width(tree, law, q, level=noises.level) for q in self.at)
 
     def _tree(self, noises: Noises) -> Tree:
-        shaped = noises.shaped(self.trees[0])
+        shaped = noises.choose_shape(self.trees[0])
         if not isinstance(shaped, LevelCounts):
             raise InternalError("quantiles need a tree")
         return shaped.tree

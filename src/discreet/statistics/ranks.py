@@ -106,7 +106,7 @@ def _monotone_prefix(leaves: Floats, records: Floats) -> Floats:
 
 
 def _crossing(tree: Tree, prefix: Floats, wanted: Floats) -> Codes:
-    """The first code up to which there are `wanted` records, those of a leaf being spread evenly over its codes."""
+    """The first code up to which there are `wanted` records, if the records of a leaf are spread evenly over its codes."""
     wanted = wanted * (1 - 2.0**-40)  # so that rounding does not move the quantile where there is no noise
     leaf = np.minimum(np.count_nonzero(prefix < wanted[:, None], axis=1), tree.bins - 1)
     after = np.take_along_axis(prefix, leaf[:, None], axis=1)[:, 0]
@@ -148,7 +148,7 @@ def _half_widths(tree: Tree, law: Law, q: Fraction, level: Fraction) -> Floats:
 
 
 def _ends(tree: Tree, q: Fraction, half: Floats, tested: Floats, summed: Floats) -> tuple[Codes, Codes]:
-    """The first code that the tests do not show to lie before the quantile, and the last not shown to lie after it.
+    """The first code that the tests do not place before the quantile, and the last that they do not place after it.
 
     Without noise D(c) is at least `least` from the quantile on, and at most `most` before it.
     """

@@ -1,4 +1,4 @@
-"""How a statistic is answered: the noise behind its queries, their noisy answers, and the recipe that makes estimates.
+"""The way to an answer: the noise behind the queries of a statistic, their noisy answers, and the recipe of its estimates.
 
 A recipe sees no plan and no quote, only the noise behind its queries (`Noises`) and their answers (`Answers`).
 """
@@ -55,7 +55,7 @@ class Counted(Protocol):
         """The counts of all cells together, with the half-width of their noise."""
 
     def told(self, noises: Noises, error: float) -> Mapping[str, str]:
-        """What a document says of counts with this largest half-width that are published with exact totals."""
+        """The words of a document for counts with this largest half-width that are published with exact totals."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,7 @@ class Noises:
     Args:
         measured: for each query as it was asked, the query in the shape in which it was measured, and its noise.
         cells: how many cells the request has.
-        level: each noisy part lies within its half-width with at least this probability, so that all those of a statistic,
+        level: each noisy part lies within its half-width with at least this probability, so that all parts of a statistic,
             or of a whole release where its intervals hold together, do with probability at least 95 %.
     """
 
@@ -77,7 +77,7 @@ class Noises:
         """The noise of a query."""
         return self.measured[query][1]
 
-    def shaped(self, query: Query) -> Query:
+    def choose_shape(self, query: Query) -> Query:
         """The query as it was measured."""
         return self.measured[query][0]
 
@@ -96,7 +96,7 @@ class Noises:
     def drawn(self, query: Query) -> int:
         """The largest number of integers of an answer that have separate noise."""
         held = self.law(query).held
-        return self.cells * sum(self.shaped(query).widths()) if held is None else len(held)
+        return self.cells * sum(self.choose_shape(query).widths()) if held is None else len(held)
 
 
 Noisy = tuple[Integers, Integers]
@@ -141,7 +141,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class ErrorForm:
-    """How an expected error follows from the half-widths of single noises.
+    """The rule by which an expected error follows from the half-widths of single noises.
 
     Args:
         terms: queries, each with the factor of its half-width; public counts have none.
@@ -183,7 +183,7 @@ class CountTable:
     Args:
         groups: its own groups.
         counts: the counts with their intervals, the last group fastest.
-        consistent: the counts that agree with those of other tables, where there are such.
+        consistent: the counts that agree with the counts of other tables, where there are such tables.
     """
 
     groups: tuple[Group, ...]
@@ -192,7 +192,7 @@ class CountTable:
 
 
 class Recipe(Protocol):
-    """How one statistic of a request is answered: one frozen class for each kind, in which nothing may be missing."""
+    """The computation of one statistic of a request: one frozen class for each kind, with no optional field."""
 
     whole: ClassVar[bool]
     """True if its numbers are whole, 64-bit integers as long as intervals are."""
@@ -223,7 +223,7 @@ class Recipe(Protocol):
         """Its own tables."""
 
     def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        """What a document says of its numbers beside the view of its kind; `totals` are published with them or are not."""
+        """The words of a document for its numbers, in addition to the view; `totals` are published with them or are not."""
 
 
 def terms(*factors: tuple[Sequence[Query], Fraction]) -> tuple[tuple[Query, Fraction], ...]:
@@ -238,5 +238,5 @@ def noise_statements(noises: Noises, queries: Sequence[Query]) -> Statements:
 
 
 def in_a_group(rows: int) -> str:
-    """What an error that depends on the size of a group counts."""
+    """The unit of an error that depends on the size of a group."""
     return f"in a group of {rows:,} rows"

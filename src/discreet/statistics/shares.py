@@ -16,7 +16,7 @@ from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import NoColumn, OneNumber, checked_weight, title
-from discreet.statistics.counted import PublicCount, counted
+from discreet.statistics.counted import PublicCount, find_count
 from discreet.statistics.estimate import Estimate, quotient_range
 from discreet.statistics.recipe import (
     Answers,
@@ -64,7 +64,7 @@ class Share:
         return Sensitivity(0, 0) if free.determined else free.of_rows()
 
     def recipe(self, one: Statistic, asked: Asked) -> ShareRecipe:
-        count = counted(asked, None)
+        count = find_count(asked, None)
         # The denominator is a sum of noisy counts where the number of rows is private.
         every: Counted = count if asked.every is None else PublicCount(asked.every)
         return ShareRecipe(count, every)

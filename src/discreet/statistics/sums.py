@@ -20,14 +20,14 @@ from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Shape, 
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
+    check_column_name,
     checked_weight,
-    named,
-    nulls_skipped,
     one_column,
     option_string,
+    skips_nulls,
     title,
 )
-from discreet.statistics.counted import PublicCount, counted
+from discreet.statistics.counted import PublicCount, find_count
 from discreet.statistics.estimate import Estimate, outward
 from discreet.statistics.recipe import Answers, Counted, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
 from discreet.statistics.totals import Total, sums_apart, total_of
@@ -37,7 +37,7 @@ __all__ = ["Sum", "SumRecipe", "noises_add_up", "sum_estimate", "sum_of"]
 
 def sum_of(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The sum of a numeric column in each group; `nulls="skip"` lets nulls contribute 0 in a column that has them."""
-    return Statistic(Sum(), column, f"sum_{named(column)}", checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(Sum(), column, f"sum_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Sum:
     def recipe(self, one: Statistic, asked: Asked) -> SumRecipe:
         # Values are taken from the midpoint of their range where a count is at hand to move them back.
         centred = _is_counted_anyway(one, asked)
-        total, count = total_of(asked.facts, one.column, centred=centred), counted(asked, one.column)
+        total, count = total_of(asked.facts, one.column, centred=centred), find_count(asked, one.column)
         queries = (*(count.queries if centred else ()), *total.queries)
         uncounted: Counted = PublicCount(0)
         return SumRecipe(total, count if total.origin else uncounted, queries)

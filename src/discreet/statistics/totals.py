@@ -23,7 +23,7 @@ class Total:
     Args:
         queries: the query, none where it is always 0.
         unit: what one step of the sum is worth.
-        origin: what is added for every row.
+        origin: the value that is added for every row.
         bounds: the bounds of the values.
     """
 

@@ -3,7 +3,7 @@
 With f = (x - origin)/unit the variance is unit²·(Q/N + shift - (S/N)²), where Q is a noisy sum of f² - shift, S one of f,
 and N a noisy or public count. Half-widths hold together with the stated probability; the interval is the range of the
 expression over that box, cut by what is possible. Where the number of rows is public and nobody asks for the sum, the
-squared distances of all pairs of rows are one number with noise of its own.
+squared distances of all pairs of rows are one number with its own noise.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Need, Reads, Sh
 from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
+    check_column_name,
     checked_weight,
     largest_of,
-    named,
-    nulls_skipped,
     number_of,
     one_column,
     option_string,
+    skips_nulls,
     title,
 )
-from discreet.statistics.counted import counted
+from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.recipe import (
     Answers,
@@ -69,12 +69,12 @@ Floats = NDArray[np.float64]
 
 def variance(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The variance of a numeric column in each group (divided by the number of rows, not by one less)."""
-    return Statistic(Variance(), column, f"variance_{named(column)}", checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(Variance(), column, f"variance_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
 
 
 def std(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The standard deviation of a numeric column in each group: the square root of `variance`."""
-    return Statistic(Std(), column, f"std_{named(column)}", checked_weight(weight), nulls_skipped(nulls))
+    return Statistic(Std(), column, f"std_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Variance:
         if dispersion is not None:
             _, grid = number_of(asked.facts, one.column)
             return DispersionRecipe(dispersion, grid.step)
-        return VarianceRecipe(total_of(asked.facts, one.column, centred=True), counted(asked, one.column))
+        return VarianceRecipe(total_of(asked.facts, one.column, centred=True), find_count(asked, one.column))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Std:
 
 
 def _dispersion(one: Statistic, asked: Asked) -> Dispersion | None:
-    """The variance as one number, where n is public; None elsewhere, and where the sum of the column is asked anyway."""
+    """The variance as one number, where n is public; None elsewhere, and where the sum of the column is needed anyway."""
     public = asked.public(one.column)
     known, _ = number_of(asked.facts, one.column)
     sums = Need("sums", (str(one.column),))
@@ -287,9 +287,9 @@ def variance_estimate(
 
     Args:
         sums: the noisy sums of f, and the half-widths of their noise.
-        squares: those of f² - shift.
+        squares: the sums of f² - shift.
         counts: the counts, noisy or public, and the half-widths of their noise.
-        shift: what was taken from every square.
+        shift: the value that was subtracted from every square.
         unit: what a step of f is worth.
         reach: the least and the greatest f.
     """

@@ -51,7 +51,7 @@ def asked(law):
 def runs_of(law, window, count, answer=None):
     draw = drawer(KERNEL, asked(law), [window], count)
     values = np.arange(7) * 100 if answer is None else answer
-    return np.concatenate(list(draw.repeated([values], count, system_bits()))), draw
+    return np.concatenate(list(draw.run_repeatedly([values], count, system_bits()))), draw
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -86,7 +86,7 @@ def test_a_window_of_some_blocks_draws_these_blocks():
     many = Blocks(40, np.arange(40)[::-1].copy(), np.array([10, 3, 7, 20]), None)
     window = windowed(SumZeroLaplace(many, Fraction(3)), [28], 40)
     draw = drawer(KERNEL, asked(SumZeroLaplace(many, Fraction(3))), [window], 500)
-    runs = np.concatenate(list(draw.repeated([np.zeros(40, dtype=np.int64)], 500, system_bits())))
+    runs = np.concatenate(list(draw.run_repeatedly([np.zeros(40, dtype=np.int64)], 500, system_bits())))
     for members in (range(27, 30), range(20, 27)):  # the second and the third block, counted from behind
         places = [int(np.flatnonzero(window == cell)[0]) for cell in members if cell in window]
         if places:
@@ -117,7 +117,7 @@ def test_laws_without_copies_run_one_by_one():
     law = LatticeGaussian(equations, Fraction(4))
     draw = drawer(KERNEL, asked(law), [np.array([0, 3])], 50)
     assert draw.copies == 0
-    assert np.concatenate(list(draw.repeated([np.zeros(4, dtype=np.int64)], 50, system_bits()))).shape == (50, 2)
+    assert np.concatenate(list(draw.run_repeatedly([np.zeros(4, dtype=np.int64)], 50, system_bits()))).shape == (50, 2)
     stands = exact_totals_of(dp.Margins("g", "f"), SCHEMA, None, 20)
     hulls = quote(TABLE.group_by("g", "f").agg(dp.count()), dp.PureDP(2), stands)
     assert isinstance(hulls.measured[0].law, KNormLaplace)
@@ -132,7 +132,7 @@ def test_the_kernel_is_called_and_nothing_else():
         return [values * 2 for values in exact]
 
     draw = drawer(Kernel(noisy=noisy), asked(LaplaceNoise(Fraction(1))), [np.arange(7)], 3)
-    assert (np.concatenate(list(draw.repeated([np.arange(7)], 3, system_bits()))) == 2 * np.arange(7)).all()
+    assert (np.concatenate(list(draw.run_repeatedly([np.arange(7)], 3, system_bits()))) == 2 * np.arange(7)).all()
     assert calls["noisy"] == 1
     assert KERNEL.noisy is noisy_answers
 

@@ -12,7 +12,7 @@ import pytest
 import discreet as dp
 from discreet.audit import Check
 from discreet.audit.canaries import count_law
-from discreet.audit.checks import Counted, bounded
+from discreet.audit.checks import Counted, bound_events
 from discreet.audit.choice_law import law_of_choices
 from discreet.audit.choices import choice_pairs
 from discreet.audit.draws import KERNEL
@@ -100,7 +100,7 @@ def test_the_law_of_choices_is_that_of_the_draws(at):
 
 
 def test_a_probability_outside_of_its_bounds_is_refuted():
-    near, far = bounded([Counted("near", 500, 1000, (0.52, 0.52)), Counted("far", 500, 1000, (0.65, 0.66))], 1e-9)
+    near, far = bound_events([Counted("near", 500, 1000, (0.52, 0.52)), Counted("far", 500, 1000, (0.65, 0.66))], 1e-9)
     assert not near.refuted
     assert far.refuted
     assert far.declared == 0.65  # the end of the declared probability that is nearer to what was seen

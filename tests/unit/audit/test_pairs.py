@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet.audit.draws import KERNEL, NOTHING
-from discreet.audit.fitting import fitted
+from discreet.audit.fitting import fit_table
 from discreet.audit.pairs import neighbouring_tables
 from discreet.audit.tables import cubes_of
 from discreet.cube.cube import row_count
@@ -184,9 +184,9 @@ def test_a_table_for_totals_that_nobody_can_have_is_not_made_up():
     stands = exact_totals_of(dp.Totals("a", "b"), schema, read_totals(dp.Totals("a", "b"), schema, three, 1), 1)
     cells = domain_size(("a", "b"), schema)
     least = np.zeros(cells, dtype=np.int64)
-    assert fitted(stands, schema, least).sum() == 1
+    assert fit_table(stands, schema, least).sum() == 1
     least[3] = 1  # ("y", "p") has no row
-    assert fitted(stands, schema, least) is None
+    assert fit_table(stands, schema, least) is None
 
 
 def test_pairs_are_not_repeated():

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from typer.testing import CliRunner, Result
+from tests.builders import run
 
-from discreet.cli import app
 from discreet.ledger import Ledger
 
 SECOND = """
@@ -18,10 +17,6 @@ spend = "0.05"
 
 
 FILES = ["release.json", "report.html", "table.csv", "table.parquet"]
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments))
 
 
 def done(*arguments: str) -> str:

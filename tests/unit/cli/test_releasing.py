@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,14 @@ import polars as pl
 import pytest
 
 import discreet as dp
+from discreet.cli.exits import on_terminal
 from discreet.cli.numbers import number_grid
 from discreet.cli.output import Grid
-from discreet.cli.releasing import folders_for, renamed
+from discreet.cli.releasing import folders_for, rename_orders
 from discreet.errors import ReleaseFailed
 from discreet.planfile.read import load_plan
 from discreet.privacy.amounts import number_text
+from discreet.session.public_facts import PublicFacts
 from discreet.session.session import Session
 
 from .commands import FILES, SECOND, done, edit, entries, refused, run
@@ -148,11 +151,11 @@ def test_as_names_a_repeated_run(folder: Path) -> None:
 def test_names_become_folders_that_every_file_system_takes(folder: Path) -> None:
     order = load_plan("plan.toml").orders[0]
     names = ["A b", "a-b", "a b 2", "../x", "é / ü", "日本", "CON.", "x" * 100, "a.b"]
-    orders = [renamed([order], name)[0] for name in names]
+    orders = [rename_orders([order], name)[0] for name in names]
     folders = [path.name for path in folders_for(orders, Path("out"))]
     assert folders == ["a-b", "a-b-2", "a-b-2-2", "x", "e-u", "release", "con", "x" * 60, "a-b-3"]
     assert folders_for(orders[:1], Path("out")) == [Path("out")]
-    assert [order.name for order in renamed(orders[:2], "May")] == ["May: A b", "May: a-b"]
+    assert [order.name for order in rename_orders(orders[:2], "May")] == ["May: A b", "May: a-b"]
 
 
 def test_another_release_is_not_overwritten(folder: Path) -> None:
@@ -170,14 +173,40 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_charge(folder: Pa
     assert entries(folder) == []
 
 
-def test_a_source_with_other_rows_fails_after_the_charge_and_shows_nothing(folder: Path) -> None:
-    """Soundness 4: the constant text, the charge stands, and no number of the data is printed."""
+def test_a_source_with_other_rows_is_refused_before_the_charge(folder: Path) -> None:
+    """Soundness 4: nothing is charged or fixed, and outside a terminal the number that was found is not shown."""
     edit(folder, "rows = 2000", "rows = 1999")
+    for command in (["check", "plan.toml"], ["release", "plan.toml", "--out", "out"]):
+        for form in ([], ["--json"]):
+            message = refused(2, *command, *form)
+            assert "source: does not have the declared number of rows (rows=1999); nothing was spent" in message
+            assert "2000" not in message
+    assert not (folder / "budget.db").exists()
+    assert not Path("out").exists()
+    done("quote", "plan.toml")  # which reads no rows
+    edit(folder, "rows = 1999", "rows = 2000")
+    done("check", "plan.toml")
+    done("release", "plan.toml", "--out", "out")
+
+
+def test_rows_that_come_while_the_source_is_read_fail_after_the_charge(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(folder, "rows = 2000", "rows = 1999")
+    monkeypatch.setattr(PublicFacts, "compare", lambda *_: False)
     message = refused(4, "release", "plan.toml", "--out", "out")
     assert message == f"discreet: 'Hours by gender': {ReleaseFailed.TEXT}\n"
     assert entries(folder) == [("dataset", ""), ("reserve", "Hours by gender"), ("fail", "Hours by gender")]
     assert not Path("out").exists()
     assert "failed" in done("ledger", "show", "budget.db")
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_both_numbers_are_for_a_terminal(is_terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
+    error = dp.RowsDiffer("source: other rows", 1999, 2000)
+    assert on_terminal(error) == "source: other rows" + ".\nIt has 2,000 rows, and 1,999 are declared." * is_terminal
+    assert on_terminal(dp.SourceError("source: gone")) == "source: gone"
 
 
 def test_one_failed_release_does_not_take_the_others_with_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

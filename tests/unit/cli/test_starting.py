@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import discreet as dp
 from discreet.cli import app
-from discreet.cli.drafting import Entry, Section, to_fill_in, written
+from discreet.cli.drafting import Entry, Section, render_sections, to_fill_in
 from discreet.cli.starting import nobody, started_plan
 from discreet.engines.duckdb.csv_files import _CsvEngine
 from discreet.engines.duckdb.parquet import _ParquetEngine
@@ -310,7 +310,7 @@ def test_what_is_written_is_toml():
 
     for value in ('"', "\\", "\x7f", "\t", "\n", "é", "😀", "# no comment", "'''"):
         section = Section(f"[{toml_key(value)}]", (Entry(toml_key(value), toml_visible(value)), Entry("open", None, "why")))
-        assert tomllib.loads(written([section])) == {value: {value: value}}
+        assert tomllib.loads(render_sections([section])) == {value: {value: value}}
         assert len(to_fill_in([section])) == 1
 
 

@@ -38,7 +38,7 @@ def test_copies_are_sampled_at_that_rate(proportion: str, monkeypatch: pytest.Mo
     step = Resize(10, Fraction(proportion))
     nothing = np.zeros((1, 0), dtype=np.int64)
     cube = Cube(np.zeros((1, 1), dtype=np.int64), np.array([3], dtype=np.int64), nothing, nothing)
-    resample._sampled(cube, step, None, system_bits())
+    resample._sample(cube, step, None, system_bits())
     charged = dp.privacy.amplify.Resampling(10, proportion, dp.AddRemove()).rate
     assert len(seen) == 1
     assert charged - Fraction(1, 2**64) < seen[0] < charged

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.builders import session_over
+from tests.builders import cube_of, session_over
 
 import discreet as dp
 from discreet.audit.engines.conformance import ConformanceError, check_engine, check_table
@@ -37,12 +37,8 @@ TOTAL = Table(SCHEMA, AddRemove()).agg(sum_of("x", nulls="skip"))
 
 
 def cube(source: object, plan: Plan = TOTAL) -> Cube:
-    engine = open_source(source, plan.schema)
     (wanted,) = plan.layout.scans
-    try:
-        return engine.aggregate(wanted.axes, wanted.moments)
-    finally:
-        engine.close()
+    return cube_of(source, plan.schema, wanted)
 
 
 def sqlite_table(path: Path, header: Sequence[str], rows: Rows, **pragmas: str) -> str:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import order_of
-from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, imputed
+from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, mark_imputed
 from discreet.domain.codes import NULL
 from discreet.domain.schema import Category, Number
 from discreet.engines.dialect import Dialect
@@ -33,13 +33,13 @@ from discreet.plan.table import Table
 
 def number(low: int, width: int) -> KeyAxis:
     low = max(low, 0)
-    target = imputed(0) if low % 2 else NULL
+    target = mark_imputed(0) if low % 2 else NULL
     return KeyAxis(NumberPath("x", Number(0, 2**41), low, low + width, target, ()))
 
 
 def category(size: int) -> KeyAxis:
-    targets = tuple(code if code % 3 else imputed(code % 2) for code in range(size))
-    return KeyAxis(CategoryPath("x", Category(range(size)), targets, imputed(1), ()))
+    targets = tuple(code if code % 3 else mark_imputed(code % 2) for code in range(size))
+    return KeyAxis(CategoryPath("x", Category(range(size)), targets, mark_imputed(1), ()))
 
 
 def cut(cuts: int) -> KeyAxis:
@@ -163,4 +163,4 @@ def test_a_fine_grid_with_marks_is_that_of_the_reference() -> None:
     known = ReferenceEngine(engine.header, rows)
     found = engine.aggregate(part.axes, part.moments)
     assert first_difference(known.aggregate(part.axes, part.moments), found) is None
-    assert found.keys.min() == imputed(0)
+    assert found.keys.min() == mark_imputed(0)

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from discreet.audit.engines.conformance import first_difference
-from discreet.cube.cube import ROW_LIMIT, Cube, compact, empty_cube, fits_int64, joined, row_count, sum_dtype
+from discreet.cube.cube import ROW_LIMIT, Cube, compact, empty_cube, fits_int64, join, row_count, sum_dtype
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Number, Schema
 from discreet.engines import open_source
@@ -113,9 +113,9 @@ def test_object_sums_add_up_without_a_limit() -> None:
     cube = _cube([[1], [0], [1]], [2**200, 7, 2**200], object)
     added = compact(cube)
     assert added.sums.tolist() == [[7], [2**201]]
-    assert joined([added, added]).sums.tolist() == [[14], [2**202]]
-    assert joined([empty_cube(1, [2**52 - 2]), added]).sums.dtype == object
-    assert [type(value) for value in joined([added, added]).sums[:, 0]] == [int, int]
+    assert join([added, added]).sums.tolist() == [[14], [2**202]]
+    assert join([empty_cube(1, [2**52 - 2]), added]).sums.dtype == object
+    assert [type(value) for value in join([added, added]).sums[:, 0]] == [int, int]
 
 
 def test_object_and_int64_sums_are_the_same_numbers() -> None:
@@ -131,11 +131,11 @@ def test_more_rows_than_any_table_has_are_refused() -> None:
         np.zeros((1, 1), np.int64), np.array([ROW_LIMIT - 1]), np.zeros((1, 0), np.int64), np.zeros((1, 0), np.int64)
     )
     one = Cube(np.ones((1, 1), np.int64), np.array([1]), np.zeros((1, 0), np.int64), np.zeros((1, 0), np.int64))
-    assert row_count(joined([full])) == ROW_LIMIT - 1
+    assert row_count(join([full])) == ROW_LIMIT - 1
     with pytest.raises(InternalError, match="more rows"):
-        joined([full, one])
+        join([full, one])
     with pytest.raises(InternalError, match="no cube"):
-        joined([])
+        join([])
 
 
 def test_a_cube_without_axes_or_rows_compacts() -> None:

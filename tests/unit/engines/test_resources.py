@@ -102,8 +102,8 @@ def told(frame: pl.DataFrame, neighbours: Any) -> list[str]:
         session.release(
             session.table.agg(dp.count() if neighbours == dp.AddRemove() else dp.mean("x", nulls="skip")), name="r"
         )
-    except dp.ReleaseFailed:
-        stages.append("failed")
+    except dp.RowsDiffer:
+        stages.append("refused")
     return stages
 
 
@@ -112,7 +112,8 @@ def test_stages_are_the_same_whatever_the_rows_are() -> None:
     for values in ([], [1], [None] * 50, [99.5, float("nan")]):
         frame = pl.DataFrame({"x": pl.Series(values, dtype=pl.Float64)})
         assert told(frame, dp.AddRemove()) == whole
-        assert told(frame, dp.ReplaceOne(rows=7)) == [*whole[:-1], "failed"]
+        assert told(frame, dp.ReplaceOne(rows=7)) == ["snapshot", "count", "refused"]
+        assert told(pl.DataFrame({"x": [1.0] * 7}), dp.ReplaceOne(rows=7)) == ["snapshot", "count", *whole[1:]]
 
 
 def test_nobody_who_is_told_can_end_a_release() -> None:

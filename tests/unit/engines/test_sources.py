@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.builders import cube_of
 
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import Cube
@@ -44,10 +45,8 @@ def asked(column: Column) -> Scan:
     return table.group_by(bins("x", days)).agg(count()).layout.scans[0]
 
 
-def cube_of(source: Any, column: Column) -> Cube:
-    engine = open_source(source, Schema(x=column))
-    wanted = asked(column)
-    return engine.aggregate(wanted.axes, wanted.moments)
+def cube(source: Any, column: Column) -> Cube:
+    return cube_of(source, Schema(x=column), asked(column))
 
 
 def expected(values: Sequence[object], column: Column, kind: str = "text") -> Cube:
@@ -98,7 +97,7 @@ OBJECTS: list[tuple[object, str | None]] = [
 def test_objects_stand_for_their_text(column: Column) -> None:
     values, texts = zip(*OBJECTS, strict=True)
     frame = pd.DataFrame({"x": pd.Series(values, dtype=object)})
-    assert first_difference(expected(texts, column), cube_of(frame, column)) is None
+    assert first_difference(expected(texts, column), cube(frame, column)) is None
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
@@ -106,7 +105,7 @@ def test_objects_stand_for_their_text(column: Column) -> None:
 def test_a_column_of_nulls_alone_is_accepted(make: Any, values: list[object]) -> None:
     """A frame that infers its types has none for such a column; refusing it would tell that all values are null."""
     for column in (TEN, Category(["a"]), YEAR):
-        assert first_difference(expected(values, column), cube_of(make({"x": values}), column)) is None
+        assert first_difference(expected(values, column), cube(make({"x": values}), column)) is None
 
 
 def test_object_columns_have_one_type_whatever_they_hold() -> None:
@@ -126,7 +125,7 @@ def test_object_columns_have_one_type_whatever_they_hold() -> None:
     ],
 )
 def test_pandas_texts(values: Any, texts: list[str | None]) -> None:
-    assert first_difference(expected(texts, TEN), cube_of(pd.DataFrame({"x": values}), TEN)) is None
+    assert first_difference(expected(texts, TEN), cube(pd.DataFrame({"x": values}), TEN)) is None
 
 
 @pytest.mark.parametrize(
@@ -139,7 +138,7 @@ def test_pandas_texts(values: Any, texts: list[str | None]) -> None:
     ],
 )
 def test_pandas_numbers(values: Any, same: list[object], kind: str) -> None:
-    assert first_difference(expected(same, TEN, kind), cube_of(pd.DataFrame({"x": values}), TEN)) is None
+    assert first_difference(expected(same, TEN, kind), cube(pd.DataFrame({"x": values}), TEN)) is None
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
@@ -150,9 +149,9 @@ def test_timestamps_belong_to_the_day_they_are_on(unit: str) -> None:
     days = [None if n is None else min(max(n // day, -9), 9) for n in raw]
     whole = expected([None if d is None else dt.date(1970, 1, 1) + dt.timedelta(d) for d in days], column, "date")
     stamps = pa.table({"x": pa.array(raw, pa.int64()).cast(pa.timestamp(unit))})
-    assert first_difference(whole, cube_of(stamps, column)) is None
+    assert first_difference(whole, cube(stamps, column)) is None
     for first, last in (("0001-01-01", "9999-12-31"), ("2300-01-01", "2300-01-02"), ("1600-01-01", "1600-01-02")):
-        assert cube_of(stamps, Date(first, last)).rows.sum() == len(raw)  # bounds beyond what the unit reaches
+        assert cube(stamps, Date(first, last)).rows.sum() == len(raw)  # bounds beyond what the unit reaches
 
 
 def test_infinite_dates_and_years_beyond_python() -> None:
@@ -164,7 +163,7 @@ def test_infinite_dates_and_years_beyond_python() -> None:
         rows = ", ".join(f"(CAST('{value}' AS {type_}))" for value in values)
         relation = connection.sql(f"SELECT * FROM (VALUES {rows}) t(x)")
         whole = expected(same if type_ == "DATE" else same[:4] + same[5:], column, "date")
-        assert first_difference(whole, cube_of(relation, column)) is None
+        assert first_difference(whole, cube(relation, column)) is None
 
 
 @pytest.mark.parametrize(
@@ -174,7 +173,7 @@ def test_text_that_is_not_utf8_is_null(column: Column) -> None:
     broken = pa.Array.from_buffers(
         pa.string(), 2, [None, pa.array(["abc", "d"]).buffers()[1], pa.py_buffer(b"\xff\xfe\xc3d")]
     )
-    assert first_difference(expected([None, "d"], column), cube_of(pa.table({"x": broken}), column)) is None
+    assert first_difference(expected([None, "d"], column), cube(pa.table({"x": broken}), column)) is None
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +191,7 @@ def test_decimals_of_every_type_are_exact(connection: duckdb.DuckDBPyConnection,
         values = [last, last.copy_negate(), Decimal(0), None]
         literals = ", ".join(f"(CAST('{value:f}' AS DECIMAL({width},{scale})))" for value in values[:3])
         relation = connection.sql(f"SELECT * FROM (VALUES {literals}, (NULL)) t(x)")
-        assert first_difference(expected(values, column, "decimal"), cube_of(relation, column)) is None
+        assert first_difference(expected(values, column, "decimal"), cube(relation, column)) is None
 
 
 @pytest.mark.parametrize(
@@ -247,8 +246,8 @@ def test_undeclared_columns_are_never_read() -> None:
     frame = pl.DataFrame(
         {"x": [7], "wide": pl.Series([2**100], dtype=pl.Int128), "o": pl.Series([object()], dtype=pl.Object)}
     )
-    assert cube_of(frame, TEN).sums.tolist() == [[7]]
-    assert cube_of(pd.DataFrame({"x": [7], "y": [1j]}), TEN).sums.tolist() == [[7]]
+    assert cube(frame, TEN).sums.tolist() == [[7]]
+    assert cube(pd.DataFrame({"x": [7], "y": [1j]}), TEN).sums.tolist() == [[7]]
 
 
 def _parquet(path: Path, **columns: list[object]) -> str:
@@ -260,7 +259,7 @@ def _parquet(path: Path, **columns: list[object]) -> str:
 def test_parquet_columns_are_found_by_name_in_every_file(tmp_path: Path) -> None:
     _parquet(tmp_path / "1.parquet", x=[1], y=[5])
     _parquet(tmp_path / "2.parquet", y=[5], x=[2])
-    assert cube_of(str(tmp_path / "*.parquet"), TEN).sums.tolist() == [[3]]
+    assert cube(str(tmp_path / "*.parquet"), TEN).sums.tolist() == [[3]]
     _parquet(tmp_path / "3.parquet", x=[1], y=["a"])
     with pytest.raises(SourceError, match="columns and types differ"):
         open_source(str(tmp_path / "*.parquet"), Schema(x=TEN))
@@ -272,15 +271,15 @@ def test_parquet_names_that_differ_in_case_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_name_never_becomes_a_column(tmp_path: Path) -> None:
-    assert cube_of(_parquet(tmp_path / "x=9" / "a.parquet", x=[1]), TEN).sums.tolist() == [[1]]
+    assert cube(_parquet(tmp_path / "x=9" / "a.parquet", x=[1]), TEN).sums.tolist() == [[1]]
     with pytest.raises(SourceError, match="not in source"):
         open_source(_parquet(tmp_path / "x=9" / "b.parquet", y=[1]), Schema(x=TEN))
 
 
 def test_real_parquet_names_are_kept_apart_from_globs(tmp_path: Path) -> None:
-    assert cube_of(_parquet(tmp_path / "a[1]'*.parquet", x=[1]), TEN).sums.tolist() == [[1]]
+    assert cube(_parquet(tmp_path / "a[1]'*.parquet", x=[1]), TEN).sums.tolist() == [[1]]
     _parquet(tmp_path / "a1'.parquet", x=[5])
-    assert cube_of(str(tmp_path / "a[1]'*.parquet"), TEN).sums.tolist() == [[1]]
+    assert cube(str(tmp_path / "a[1]'*.parquet"), TEN).sums.tolist() == [[1]]
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + b"\0" * 64 + b"PAR1", b"x,y\n1,2\n", b"\x1f\x8b"])
@@ -320,7 +319,7 @@ def test_the_settings_of_a_connection_do_not_matter() -> None:
     connection.execute("SET default_collation = 'nocase.noaccent'")
     relation = connection.from_arrow(pa.table({"x": values}))
     column = Category(["F", "f", "e", "é"])
-    assert first_difference(expected(values, column), cube_of(relation, column)) is None
+    assert first_difference(expected(values, column), cube(relation, column)) is None
 
 
 def test_two_engines_on_one_connection_keep_apart() -> None:
@@ -350,7 +349,7 @@ def test_what_is_done_to_a_pandas_frame_afterwards_is_not_seen() -> None:
     frame.loc[:, "word"] = "M"
     wanted = asked(TEN)
     assert engine.aggregate(wanted.axes, wanted.moments).sums.tolist() == [[6]]
-    assert engine.snapshot() == ""
+    assert engine.snapshot() == "in memory"
 
 
 @pytest.mark.parametrize("value", ["NaN", "sNaN", "-NaN", "Infinity", "-Infinity", "1E+999999", "-1E+400", "7.5", "1e-400"])

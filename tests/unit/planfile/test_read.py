@@ -228,3 +228,38 @@ def test_missing_codes_are_read_by_the_type_of_their_column(tmp_path: Path) -> N
 def test_missing_codes_of_another_type_are_refused_at_their_place(tmp_path: Path, old: str, new: str, shown: str) -> None:
     assert old in FULL
     assert shown in str(refused(tmp_path, FULL.replace(old, new)))
+
+
+def test_null_groups_are_dropped_by_group_by_request_and_by_column(tmp_path: Path) -> None:
+    groups = 'group_by = ["state", { bins = "age", edges = [18, 30, 50, 66] }]'
+    one = 'group_by = [{ column = "state", nulls = "drop" }, { bins = "age", edges = [18, 30, 50, 66], nulls = "show" }]'
+    first = load(tmp_path, changed(FULL, groups, one)).orders[0].request
+    assert first.dropped == ("state",)
+    every = load(tmp_path, changed(FULL, groups, f'{groups}\nnulls = "drop"')).orders[0].request
+    assert set(every.dropped) >= {"age", "state"}
+    assert load(tmp_path, FULL).orders[0].request.dropped == ()
+    required = load(
+        tmp_path, changed(FULL, 'clamp = ["Alabama", "Alaska"]', 'clamp = ["Alabama", "Alaska"]\nrequired = true')
+    )
+    assert required.schema["state"].required
+    assert required.orders[0].request.digest != load(tmp_path, FULL).orders[0].request.digest
+
+
+@pytest.mark.parametrize(
+    ("new", "shown"),
+    [
+        ('group_by = [{ column = "state", nulls = "hide" }]', "release[0].group_by[0].nulls: 'hide' is unknown"),
+        ('group_by = [{ column = "state", nulls = true }]', "must be a text in quotes"),
+        ('group_by = [{ column = "state", null = "drop" }]', "no such key"),
+        ('group_by = ["state"]\nnulls = ["state"]', "must be a text in quotes"),
+        ('group_by = [{ column = "state", nulls = "drop" }]\nnulls = "drop"', "say it once"),
+    ],
+)
+def test_other_words_on_nulls_are_refused_at_their_place(tmp_path: Path, new: str, shown: str) -> None:
+    groups = 'group_by = ["state", { bins = "age", edges = [18, 30, 50, 66] }]'
+    assert shown in str(refused(tmp_path, changed(FULL, groups, new)))
+
+
+def test_required_is_true_or_false(tmp_path: Path) -> None:
+    text = changed(FULL, 'clamp = ["Alabama", "Alaska"]', 'clamp = ["Alabama", "Alaska"]\nrequired = "yes"')
+    assert "required='yes': must be True or False" in str(refused(tmp_path, text))

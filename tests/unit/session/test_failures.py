@@ -11,8 +11,9 @@ import discreet as dp
 from .sessions import FRAME, means, session
 
 
-def test_a_wrong_number_of_rows_fails_with_one_text_and_the_charge_stands(tmp_path):
+def test_rows_that_came_after_the_look_fail_with_one_text_and_the_charge_stands(monkeypatch):
     with session(neighbours=dp.ReplaceOne(rows=99)) as one:
+        monkeypatch.setattr(one._engine, "count_rows", lambda: 99)
         with pytest.raises(dp.ReleaseFailed) as failed:
             one.release(means(one), spend="0.1", name="r")
         assert str(failed.value) == dp.ReleaseFailed.TEXT

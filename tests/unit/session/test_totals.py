@@ -126,11 +126,12 @@ def test_totals_that_another_session_has_just_published_are_given_back(tmp_path,
 @pytest.mark.parametrize(
     ("invariants", "rows"),
     [(dp.Totals("state"), 23), (dp.Totals("state") + dp.Impossible("state", "sex", cells=[("A", None)]), 24)],
-    ids=["rows", "impossible"],
+    ids=["rows that came after the look", "impossible"],
 )
-def test_totals_that_cannot_be_published_cost_nothing_and_have_one_text(invariants, rows, tmp_path):
+def test_totals_that_cannot_be_published_cost_nothing_and_have_one_text(invariants, rows, tmp_path, monkeypatch):
     path = tmp_path / "l.db"
     with session(invariants, rows=rows, ledger=path) as one:
+        monkeypatch.setattr(one._engine, "count_rows", lambda: rows)
         for attempt in (one.publish_totals, lambda: one.release(counted(one), spend="0.1", name="r")):
             with pytest.raises(dp.ReleaseFailed) as failed:
                 attempt()
@@ -145,7 +146,7 @@ def test_totals_that_cannot_be_published_cost_nothing_and_have_one_text(invarian
 def test_a_source_that_is_put_right_can_be_published(tmp_path):
     path, source = tmp_path / "l.db", tmp_path / "d.parquet"
     FRAME.head(20).write_parquet(source)
-    with session(dp.Totals("state"), ledger=path, source=source) as one, pytest.raises(dp.ReleaseFailed):
+    with session(dp.Totals("state"), ledger=path, source=source) as one, pytest.raises(dp.RowsDiffer):
         one.publish_totals()
     FRAME.write_parquet(source)
     with session(dp.Totals("state"), ledger=path, source=source) as one:
@@ -184,16 +185,14 @@ def test_a_later_snapshot_needs_the_same_totals(tmp_path):
         one.publish_totals()
     moved = FRAME.with_columns(state=pl.col("state").replace("C", "B"))
     with session(dp.Totals("state"), ledger=path, source=moved) as one:
-        with pytest.raises(dp.ReleaseFailed) as failed:
+        with pytest.raises(dp.SourceError, match="its totals are not the exact totals that were published"):
             one.release(counted(one), spend="0.1", name="r")
-        assert str(failed.value) == dp.ReleaseFailed.TEXT
-        assert failed.value.__context__ is None
-        assert one.spent == dp.ZCDP("0.1")
+        assert one.spent == dp.ZCDP(0)
     shuffled = FRAME.with_columns(age=pl.col("age").reverse(), sex=pl.col("sex").reverse())
     with session(dp.Totals("state"), ledger=path, source=shuffled) as one:
         assert sums(one.release(counted(one), spend="0.1", name="s"), "state") == STATES
-        assert one.spent == dp.ZCDP("0.2")
-    assert kinds(path)[3:] == ["reserve", "fail", "reserve", "commit"]
+        assert one.spent == dp.ZCDP("0.1")
+    assert kinds(path)[3:] == ["reserve", "commit"]
 
 
 def test_whatever_can_be_refused_is_refused_before_totals_are_published(tmp_path):

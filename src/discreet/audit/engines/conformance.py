@@ -21,7 +21,8 @@ from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import Uniform, Weights
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Date, Number, Schema
-from discreet.engines.base import ColumnType, Engine, Header, cubes_of
+from discreet.engines.base import ColumnType, Engine, Header, Inspectable, cubes_of
+from discreet.engines.inspection import inspected
 from discreet.engines.reference import ReferenceEngine, date_code, number_code
 from discreet.errors import ArgumentError, did_you_mean
 from discreet.plan.plan import Plan
@@ -79,14 +80,15 @@ def check_table(open_engine: OpenEngine, table: HostileTable) -> int:
     compared = 0
     for variant, (rows, times) in variants.items():
         where = f"table '{table.name}' {variant}"
-        engine = _opened(where, open_engine, table.header, rows)
+        engine = _open(where, open_engine, table.header, rows)
         try:
             for name in list(layouts)[:: 1 if times == 1 else _SOME]:
-                _compare(f"{where}, {name}", engine, layouts[name], _repeated(once[name], times))
+                _compare(f"{where}, {name}", engine, layouts[name], _repeat(once[name], times))
                 compared += 1
             some = list(layouts)[:_SOME]
-            expected = [_repeated(once[name], times) for name in some]
+            expected = [_repeat(once[name], times) for name in some]
             _compare_together(where, engine, [layouts[name] for name in some], expected)
+            _compare_cells(where, engine, table, rows)
             _check_stable(where, engine)
         finally:
             engine.close()
@@ -112,7 +114,7 @@ def check_junk(open_engine: OpenEngine, rows: int = 10**6) -> int:
         start.group_by(bins("number", [0, 5, 50, 100])).agg(count()),
     ]
     known = ReferenceEngine(header, [*([(None, None)] * rows), table[-1]])
-    engine = _opened("junk", open_engine, header, table)
+    engine = _open("junk", open_engine, header, table)
     try:
         for plan in plans:
             (asked,) = plan.layout.scans
@@ -122,7 +124,7 @@ def check_junk(open_engine: OpenEngine, rows: int = 10**6) -> int:
     return len(plans)
 
 
-def _opened(where: str, open_engine: OpenEngine, header: Header, rows: Rows) -> Engine:
+def _open(where: str, open_engine: OpenEngine, header: Header, rows: Rows) -> Engine:
     with _failures(where):
         return open_engine(header, rows)
 
@@ -134,7 +136,7 @@ def _check_stable(where: str, engine: Engine) -> None:
         raise ConformanceError(f"{where}: the snapshot changes although nothing has changed")
 
 
-def _repeated(cube: Cube, times: int) -> Cube:
+def _repeat(cube: Cube, times: int) -> Cube:
     """The cube of `times` copies of the table."""
     return compact(Cube(cube.keys, cube.rows * times, cube.nonnull * times, cube.sums * times))
 
@@ -230,6 +232,19 @@ def _compare(where: str, engine: Engine, asked: Scan, expected: Cube) -> None:
         raise ConformanceError(f"{where}: {difference}")
 
 
+def _compare_cells(where: str, engine: Engine, table: HostileTable, rows: Rows) -> None:
+    """What the curator is shown is what a release reads; an engine need not show anything."""
+    if not isinstance(engine, Inspectable):
+        return
+    expected = inspected(ReferenceEngine(table.header, rows), table.schema)
+    with _failures(f"{where}, cells"):
+        found = inspected(engine, table.schema)
+    for name, tallies in expected.items():
+        wanted, got = ({word: one.rows for word, one in some.items()} for some in (tallies, found[name]))
+        if wanted != got:
+            raise ConformanceError(f"{where}, cells of '{name}': {got}, the reference says {wanted}")
+
+
 @contextmanager
 def _failures(where: str) -> Iterator[None]:
     try:
@@ -249,7 +264,7 @@ def first_difference(expected: Cube, found: Cube) -> str | None:
         wanted_cell, got_cell = there[0].get(cell), there[1].get(cell)
         if wanted_cell != got_cell:
             shown = "no such cell" if got_cell is None else str(got_cell)
-            return f"cell {cell} is {shown}, the reference says {wanted_cell or 'no such cell'} (rows, non-null rows, sums)"
+            return f"cell {cell} is {shown}, the reference has {wanted_cell or 'no such cell'} (rows, non-null rows, sums)"
     return None if np.array_equal(expected.keys, found.keys) else "the cells are not in the order of their keys"
 
 

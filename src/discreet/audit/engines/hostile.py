@@ -25,7 +25,7 @@ class HostileTable:
     """A made-up table.
 
     Args:
-        name: what is hostile about it.
+        name: the reason why it is hostile.
         schema: the declared columns; every one of them reads the same values, on another grid or with other categories.
         header: the type of the source's columns.
         rows: Python values, in the order of the header.
@@ -127,7 +127,7 @@ _EXTREME_INTEGERS = [0, 1, -1, 7] + [
 
 
 def hostile_tables() -> tuple[HostileTable, ...]:
-    """The whole catalogue. Names are stable, so that an engine can say which tables its types cannot hold."""
+    """The whole catalogue. Names are stable, so that an engine can list the tables that its types cannot hold."""
     return (*_texts(), *_numbers(), *_dates(), *_names(), *_missing())
 
 

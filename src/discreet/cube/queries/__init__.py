@@ -1,7 +1,7 @@
 """Primitive integer queries: what noise is added to.
 
-Each is linear in the cube (but for `Dispersion` and `QuantileCodes`, which have rules of their own), one integer or several
-for every cell of the release. A query is one class with all that the library asks of it; `base` says what that is. From what
+Each is linear in the cube (but for `Dispersion` and `QuantileCodes`, which have their own rules), one integer or several
+for every cell of the release. A query is one class; `base` has the protocol that it follows. From what
 a row adds the sensitivity follows without looking at any row.
 
 * `base`: What every query is: how far a row can change it, what it reads, how the cube answers it, what it is called

@@ -52,9 +52,9 @@ class Query(Protocol):
         """True if a row that is in a cell may add nothing to it: its value is null, or in none of the further groups."""
 
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
-        """What one row can do to the answer, in terms of the rule that fits: it adds, replaces or chooses."""
+        """The effect of one row on the answer, by the rule that fits: it adds, replaces or chooses."""
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> Query:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> Query:
         """The query as it is measured under noise that has the variance `variance(d)` where a row counts d times.
 
         Most have one shape and do not ask for the noise. `rows` is the number of rows where it is public.
@@ -70,7 +70,7 @@ class Query(Protocol):
             cube: the prepared table, without marks.
             brought: the part of the layout that the cube was brought for.
             cells: for every cell of the cube, the cell of the release it belongs to, or -1, as `cells_of` gives it.
-            facts: what is known of the prepared table.
+            facts: the facts of the prepared table.
         """
 
 
@@ -82,7 +82,7 @@ class Summed(Query, Protocol):
 
 
 def change_of_sum(query: Summed, row: Row[Changed], facts: TableFacts) -> Changed:
-    """What one row can do to a sum over rows: it adds an integer within the reach, once in each level."""
+    """The effect of one row on a sum over rows: it adds an integer within the reach, once in each level."""
     least, most = query.reach()
     sizes = query.widths()
     return row.adds(least, most, at_once=len(sizes), parts=sum(sizes), nullable=query.nullable(facts))
@@ -106,7 +106,7 @@ def added_up(contributions: Callable[[Cube], Integers], cube: Cube, brought: Sca
 def scan_of(query: Query, scans: Sequence[Scan]) -> int:
     """The position of the first part from which the query can be answered.
 
-    An imputed column is in one part only, and what is read of any other column is the same in every part (Q2).
+    An imputed column is in one part only, and every part has the same values of any other column (Q2).
 
     Raises:
         InternalError: there is none.

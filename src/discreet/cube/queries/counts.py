@@ -47,7 +47,7 @@ class RowCount:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return change_of_sum(self, row, facts)
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> RowCount:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> RowCount:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:
@@ -84,7 +84,7 @@ class NonNullCount:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return change_of_sum(self, row, facts)
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> NonNullCount:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> NonNullCount:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:
@@ -134,7 +134,7 @@ class TableCounts:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return change_of_sum(self, row, facts)
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> TableCounts:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> TableCounts:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:

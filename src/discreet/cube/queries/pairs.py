@@ -45,7 +45,7 @@ class Factor:
         return nearest**self.power, max(abs(low), abs(high)) ** self.power
 
     def words(self) -> str:
-        """What is added up of the column."""
+        """The numbers of the column that are added up."""
         return {1: self.column, 2: f"squares of {self.column}"}.get(self.power, f"{self.column} to the {self.power}")
 
     def integers(self, codes: Codes, kind: type[np.int64] | type[np.object_]) -> Integers:
@@ -90,7 +90,7 @@ class PairSum:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return change_of_sum(self, row, facts)
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> PairSum:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> PairSum:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:
@@ -109,7 +109,7 @@ class PairSum:
 
     @property
     def _largest(self) -> int:
-        """No intermediate integer of a row is larger: a factor, a power, a product, or what is left less the shift."""
+        """No intermediate integer of a row is larger: a factor, a power, a product, or the remainder less the shift."""
         # The parts of an integer, |first| and |slope|·width, are at most this before they cancel.
         sizes = [max(1, abs(one.first) + abs(one.slope) * one.width) for one in (self.x, self.y)]
         found: int = sizes[0] ** max(1, self.x.power) * sizes[1] ** max(1, self.y.power) + abs(self.shift)

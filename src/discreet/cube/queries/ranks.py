@@ -1,4 +1,4 @@
-"""What quantiles are made of: a tree of counts over the grid of a column, and codes that are chosen by their rank."""
+"""The queries of quantiles: a tree of counts over the grid of a column, and codes that are chosen by their rank."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class LevelCounts:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return change_of_sum(self, row, facts)
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> LevelCounts:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> LevelCounts:
         """The tree with the least expected error; both norms of a tree grow with the number of its levels."""
         size = self.tree.size
         tree = choose_tree(size, variance, rows=rows)
         if tree.bins < 2 <= size:
-            tree = Tree(size, 2, 1, -(-size // 2))  # a single node tells nothing, however little may be spent
+            tree = Tree(size, 2, 1, -(-size // 2))  # a single node has no information, however little may be spent
         return replace(self, tree=tree)
 
     def is_answered_by(self, part: Scan) -> bool:
@@ -94,14 +94,14 @@ class QuantileCodes:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return row.chooses(self.size, self.at, nullable=self.nullable(facts))
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> QuantileCodes:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> QuantileCodes:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:
         return part.has_codes(self.column)
 
     def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
-        """What is chosen from: the cells of the release, the codes in them less the lowest, and their counts.
+        """The records to choose from: the cells of the release, the codes in them less the lowest, and their counts.
 
         int64, shape (n, 3), sorted.
         """

@@ -52,7 +52,7 @@ class WeightedSum:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return change_of_sum(self, row, facts)
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> WeightedSum:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> WeightedSum:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:
@@ -106,7 +106,7 @@ class Squares:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return change_of_sum(self, row, facts)
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> Squares:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> Squares:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:
@@ -163,7 +163,7 @@ class Dispersion:
     def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
         return row.replaces(self.most)
 
-    def shaped(self, variance: Callable[[int], float], rows: int | None) -> Dispersion:
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> Dispersion:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:

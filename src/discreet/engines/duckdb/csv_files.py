@@ -8,11 +8,11 @@ from typing import Any
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import Engine, Header
-from discreet.engines.duckdb.csv_lines import csv_header, row_blocks
+from discreet.engines.base import CountedCells, Engine, Header
+from discreet.engines.duckdb.csv_lines import count_rows, csv_header, row_blocks
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB
-from discreet.engines.duckdb.driver import STAGED, TEXT, counted
+from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, counted
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
@@ -58,9 +58,17 @@ class _CsvEngine:
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
         statement = aggregate_sql(DUCKDB, STAGED, self.header, axes, moments)
-        files = zip(self._paths, self._names, strict=True)
-        frames = (frame for path, names in files for frame in _frames(path, names, wanted))
-        return counted(self._database, statement, frames, axes, moments)
+        return counted(self._database, statement, self._frames(wanted), axes, moments)
+
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        return cells_of_frames(self._database, self.header, self._frames(names), names)
+
+    def _frames(self, wanted: Sequence[str]) -> Iterator[Any]:
+        for path, names in zip(self._paths, self._names, strict=True):
+            yield from _frames(path, names, wanted)
+
+    def count_rows(self) -> int:
+        return sum(count_rows(path, len(names)) for path, names in zip(self._paths, self._names, strict=True))
 
     def close(self) -> None:
         self._database.close()

@@ -13,10 +13,10 @@ from uuid import uuid4
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, Engine, Header
+from discreet.engines.base import ColumnType, CountedCells, Engine, Header
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quoted
-from discreet.engines.duckdb.driver import cube_of, described
+from discreet.engines.duckdb.driver import cells_of, cube_of, described
 from discreet.engines.files import database_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
@@ -68,9 +68,15 @@ class _DuckdbFileEngine:
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         with _attach(self._database, self._path) as (cursor, file):
-            table = f"{file}.{quoted(self._place[0])}.{quoted(self._place[1])}"
-            statement = aggregate_sql(DUCKDB, table, self._header, axes, moments)
+            statement = aggregate_sql(DUCKDB, self._table(file), self._header, axes, moments)
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
+
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        with _attach(self._database, self._path) as (cursor, file):
+            yield from cells_of(cursor, self._table(file), self._header, names)
+
+    def _table(self, file: str) -> str:
+        return f"{file}.{quoted(self._place[0])}.{quoted(self._place[1])}"
 
     def close(self) -> None:
         self._database.close()

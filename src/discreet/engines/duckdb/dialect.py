@@ -11,7 +11,7 @@ from discreet.cube.value_paths import CategoryPath, NumberPath
 from discreet.domain.schema import Date, Value
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect
-from discreet.engines.spellings import every_spelling
+from discreet.engines.spellings import spelled_targets
 from discreet.errors import InternalError
 
 __all__ = ["DUCKDB", "LIMB", "PARQUET", "quoted"]
@@ -74,19 +74,12 @@ def _whole(name: str, kind: ColumnType) -> str:
 def _text(path: CategoryPath) -> str:
     """The text itself where the lookup has every spelling of the categories, which saves a pass over all texts."""
     column = quoted(path.name)
-    return f"nfc_normalize({column})" if _spelt(path) is None else f"CAST({column} AS VARCHAR)"
-
-
-def _spelt(path: CategoryPath) -> list[tuple[Value, int]] | None:
-    """All texts that are categories, with their targets; None where a text has to be normalised first."""
-    words = [value for value in path.column.values if isinstance(value, str)]
-    every = every_spelling(words) if words else None
-    return None if every is None else [(word, path.targets[place]) for word, place in every]
+    return f"nfc_normalize({column})" if spelled_targets(path) is None else f"CAST({column} AS VARCHAR)"
 
 
 def _listed(path: CategoryPath, i: int, keys: int) -> tuple[str, str] | None:
     """The place of the only key in a list of few words, in which the driver searches once for each word of a dictionary."""
-    pairs = _spelt(path)
+    pairs = spelled_targets(path)
     if pairs is None or len(pairs) > _FEW_WORDS or keys > 1:
         return None
     words = _text_literal("\n".join(str(word) for word, _ in pairs))
@@ -101,7 +94,7 @@ def _enumerated(path: CategoryPath, i: int, keys: int) -> tuple[str, str] | None
     The driver finds the words of a dictionary once and groups by numbers of one byte, where a join writes two columns for
     every row. A text is one member at most, so groups do not grow with texts that are no categories.
     """
-    pairs = _spelt(path)
+    pairs = spelled_targets(path)
     if pairs is None or len(pairs) > _MOST_MEMBERS:
         return _listed(path, i, keys)
     members = ", ".join(_text_literal(str(word)) for word, _ in pairs)
@@ -119,7 +112,7 @@ def _lookup(path: CategoryPath, i: int) -> str:
     expressions take half a minute to parse; no category contains a line break.
     """
     type_ = {str: "VARCHAR", int: "BIGINT", bool: "BOOLEAN"}[type(path.column.values[0])]
-    pairs = _spelt(path) or list(zip(path.column.values, path.targets, strict=True))
+    pairs: Sequence[tuple[Value, int]] = spelled_targets(path) or list(zip(path.column.values, path.targets, strict=True))
     words = _text_literal("\n".join(str(word) for word, _ in pairs))
     targets = _text_literal("\n".join(str(target) for _, target in pairs))
     columns = f"unnest(CAST(string_split({words}, '\n') AS {type_}[])) AS w{i}, "

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.cube.cube import Cube, compact, empty_cube, joined, order_of, sum_dtype
+from discreet.cube.cube import Cube, compact, empty_cube, join, order_of, row_count, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, CubeRequest, Engine, Header, unreadable
+from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB, LIMB
+from discreet.engines.duckdb.dialect import DUCKDB, LIMB, quoted
 from discreet.engines.duckdb.frames import ArrowOnly, declared
 from discreet.engines.keys import unpacked, words_of
 from discreet.engines.resources import Limits
@@ -31,6 +31,8 @@ __all__ = [
     "TEXT",
     "UNREAD",
     "Answer",
+    "cells_of",
+    "cells_of_frames",
     "counted",
     "cube_of",
     "described",
@@ -65,8 +67,33 @@ def counted(
             cursor.register(STAGED, ArrowOnly(frame))
             answer = cursor.execute(statement).fetchnumpy()
             cursor.unregister(STAGED)
-            total = joined([total, cube_of(answer, axes, moments)])
+            total = join([total, cube_of(answer, axes, moments)])
     return total
+
+
+_FETCHED = 50_000
+
+
+def cells_of(cursor: Any, table: str, header: Header, names: Iterable[str]) -> Iterator[CountedCells]:
+    """The cells of these columns of a table expression; a date or the day of a timestamp as text, whatever its year."""
+    for name in names:
+        cell = quoted(name)
+        if header[name].kind in {"date", "timestamp"}:
+            cell = f"CAST(CAST({cell} AS DATE) AS VARCHAR)"
+        answer = cursor.execute(f"SELECT {cell}, count(*) FROM {table} GROUP BY 1")
+        while some := answer.fetchmany(_FETCHED):
+            yield name, some
+
+
+def cells_of_frames(
+    database: Database, header: Header, frames: Iterable[Any], names: Sequence[str]
+) -> Iterator[CountedCells]:
+    """`cells_of` one frame after the other."""
+    with database.cursor() as cursor:
+        for frame in frames:
+            cursor.register(STAGED, ArrowOnly(frame))
+            yield from cells_of(cursor, STAGED, header, names)
+            cursor.unregister(STAGED)
 
 
 class _FrameEngine:
@@ -79,6 +106,7 @@ class _FrameEngine:
         check_polars()
         self._is_kept = type(frame).__module__.split(".")[0] in {"pandas", "polars", "pyarrow"}
         self._frame, others = declared(frame, columns)
+        self._rows = len(frame) if self._is_kept else None
         self._database = Database(limits)
         try:
             with self._database.cursor() as cursor:
@@ -93,10 +121,14 @@ class _FrameEngine:
         return self._header
 
     def snapshot(self) -> str:
-        return ""
+        # Rows that nobody alters are the same whenever they are read.
+        return "" if self._rows is None else "in memory"
 
     def check_ready(self) -> None:
         check_polars()
+
+    def count_rows(self) -> int:
+        return row_count(self.aggregate((), ())) if self._rows is None else self._rows
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         return self._counted(self._frame, axes, moments)
@@ -105,6 +137,9 @@ class _FrameEngine:
         """A source that may give other rows each time it is read is read once, into memory."""
         rows = self._frame if self._is_kept else _kept(self._frame)
         yield from (self._counted(rows, axes, moments) for axes, moments in scans)
+
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        return cells_of_frames(self._database, self._header, [self._frame], names)
 
     def _counted(self, rows: ArrowOnly, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)

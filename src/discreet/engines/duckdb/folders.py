@@ -30,6 +30,11 @@ class Partitions:
     names: tuple[str, ...]
     values: tuple[tuple[str | None, ...], ...]
 
+    def cells(self, name: str, files: Sequence[tuple[object, int]]) -> list[tuple[object, int]]:
+        """The cells of a column that folders name, from the number of rows of each file, given by its place."""
+        place = self.names.index(name)
+        return [(self.values[file][place], rows) for file, rows in files if isinstance(file, int)]
+
 
 NO_PARTITIONS = Partitions((), ())
 

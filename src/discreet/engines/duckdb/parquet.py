@@ -6,16 +6,16 @@ which the driver cannot all hold, come from `parquet_days`. That its pages can b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, Engine, Header, check_same
+from discreet.engines.base import ColumnType, CountedCells, Engine, Header, check_same
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import PARQUET, quoted
-from discreet.engines.duckdb.driver import TEXT, cube_of, described, file_literal
+from discreet.engines.duckdb.driver import TEXT, cells_of, cube_of, described, file_literal
 from discreet.engines.duckdb.folders import Partitions, parquet_files, partitions_of
 from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
 from discreet.engines.duckdb.partitions import file_axis, with_partitions
@@ -100,6 +100,17 @@ class _ParquetEngine:
             if apart:
                 cursor.register(_DAYS, days_of(self._paths, apart))
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
+
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        header, folders = {_FILE: _PLACE, **self._header}, self._partitions
+        for name in names:
+            apart = [name] if self._header[name] is _MILLISECONDS else []
+            asked = _FILE if name in folders.names else name
+            with self._database.cursor() as cursor:
+                if apart:
+                    cursor.register(_DAYS, days_of(self._paths, apart))
+                for _, some in cells_of(cursor, self._table([asked], apart), header, [asked]):
+                    yield name, some if asked == name else folders.cells(name, some)
 
     def _table(self, wanted: Sequence[str], apart: Sequence[str]) -> str:
         if not apart:

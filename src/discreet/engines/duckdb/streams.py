@@ -13,12 +13,12 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from discreet.cube.cube import Cube, empty_cube, joined
+from discreet.cube.cube import Cube, empty_cube, join, row_count
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import CubeRequest, Engine, Header, columns_of, unreadable
+from discreet.engines.base import CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quoted
-from discreet.engines.duckdb.driver import STAGED, UNREAD, cube_of, described
+from discreet.engines.duckdb.driver import STAGED, UNREAD, cells_of, cube_of, described
 from discreet.engines.duckdb.frames import ArrowOnly, declared
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
@@ -64,6 +64,7 @@ def open_streamed(source: DatabaseTable | Callable[[], Any], columns: Sequence[s
     """
     named = "the table" if isinstance(source, DatabaseTable) else "the stream"
     opening = partial(_of_table, source) if isinstance(source, DatabaseTable) else partial(_of_function, source)
+    count = partial(_count_of_table, source) if isinstance(source, DatabaseTable) else None
     try:
         with opening(()) as reader:
             schema = reader.schema
@@ -74,13 +75,16 @@ def open_streamed(source: DatabaseTable | Callable[[], Any], columns: Sequence[s
     except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a driver raises; its text may show a password)
         shown = type(error).__name__
         raise SourceError(f"source: {named} cannot be opened ({shown}); open it without discreet to see why") from None
-    return _StreamEngine(opening, schema, columns, limits)
+    return _StreamEngine(opening, schema, columns, limits, count)
 
 
 class _StreamEngine:
     """One table expression, read from a new stream for each statement."""
 
-    def __init__(self, opening: Opening, schema: Any, columns: Sequence[str], limits: Limits) -> None:
+    def __init__(
+        self, opening: Opening, schema: Any, columns: Sequence[str], limits: Limits, count: Callable[[], int] | None
+    ) -> None:
+        self._count = count
         frame, others = declared(schema.empty_table(), columns)
         self._columns = [name for name in columns if name in schema.names]
         self._opening, self._fields = opening, {name: schema.field(name).type for name in self._columns}
@@ -100,8 +104,16 @@ class _StreamEngine:
     def snapshot(self) -> str:
         return ""
 
+    def count_rows(self) -> int:
+        if self._count is None:
+            return row_count(self.aggregate((), ()))
+        try:
+            return self._count()
+        except (Exception, SystemExit):  # noqa: BLE001 (as in `_read`)
+            raise unreadable() from None
+
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        with self._read([(axes, moments)]) as (cursor, rows):
+        with self._read(columns_of([(axes, moments)])) as (cursor, rows):
             cursor.register(STAGED, rows)
             return cube_of(cursor.execute(self._statement(axes, moments)).fetchnumpy(), axes, moments)
 
@@ -111,14 +123,21 @@ class _StreamEngine:
             empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments]) for axes, moments in scans
         ]
         statements = [self._statement(axes, moments) for axes, moments in scans]
-        with self._read(scans) as (cursor, rows):
+        with self._read(columns_of(scans)) as (cursor, rows):
             for table in rows.tables():
                 cursor.register(STAGED, table)
                 for place, (statement, scan) in enumerate(zip(statements, scans, strict=True)):
                     counted = cube_of(cursor.execute(statement).fetchnumpy(), *scan)
-                    cubes[place] = joined([cubes[place], counted])
+                    cubes[place] = join([cubes[place], counted])
                 cursor.unregister(STAGED)
         yield from cubes
+
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        with self._read(names) as (cursor, rows):
+            for table in rows.tables():
+                cursor.register(STAGED, table)
+                yield from cells_of(cursor, STAGED, self._header, names)
+                cursor.unregister(STAGED)
 
     def close(self) -> None:
         self._database.close()
@@ -127,9 +146,9 @@ class _StreamEngine:
         return aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
 
     @contextmanager
-    def _read(self, scans: Sequence[CubeRequest]) -> Iterator[tuple[Any, _Once]]:
-        """A cursor, and the columns of the scans in a stream that was opened for them."""
-        names = columns_of(scans) or self._columns[:1]
+    def _read(self, columns: Sequence[str]) -> Iterator[tuple[Any, _Once]]:
+        """A cursor, and these columns, or any one, in a stream that was opened for them."""
+        names = [*columns] or self._columns[:1]
         try:
             with self._opening(names) as reader, self._database.cursor() as cursor:
                 yield cursor, _Once(reader, {name: self._fields[name] for name in names})
@@ -190,6 +209,20 @@ def _of_function(source: Callable[[], Any], names: Sequence[str]) -> Iterator[An
 def _of_table(source: DatabaseTable, names: Sequence[str]) -> Iterator[Any]:
     """The header alone when no names are given."""
     import_module("pyarrow")  # what the readers of ADBC are made of
+    columns = ", ".join(quoted(name) for name in names) or "*"
+    with _selected(source, columns, "" if names else " WHERE 1 = 0") as cursor:
+        yield cursor.fetch_record_batch()
+
+
+def _count_of_table(source: DatabaseTable) -> int:
+    """The number of rows, as the database counts them."""
+    with _selected(source, "COUNT(*)") as cursor:
+        return int(cursor.fetchone()[0])
+
+
+@contextmanager
+def _selected(source: DatabaseTable, columns: str, condition: str = "") -> Iterator[Any]:
+    """A cursor with the answer to a SELECT of the table, on a connection that is closed afterwards."""
     connection = source.connect()
     opened = [connection]
     try:
@@ -197,9 +230,8 @@ def _of_table(source: DatabaseTable, names: Sequence[str]) -> Iterator[Any]:
         cursor = connection.cursor()
         opened.insert(0, cursor)
         place = ".".join(quoted(part) for part in source.table.split("."))
-        columns = ", ".join(quoted(name) for name in names)
-        cursor.execute(f"SELECT {columns} FROM {place}" if names else f"SELECT * FROM {place} WHERE 1 = 0")
-        yield cursor.fetch_record_batch()
+        cursor.execute(f"SELECT {columns} FROM {place}{condition}")
+        yield cursor
     finally:
         for one in opened:
             with suppress(Exception):  # a connection that was lost cannot be closed

@@ -17,7 +17,7 @@ from discreet.cube.value_paths import CategoryPath, NumberPath
 from discreet.domain.schema import Category, Date, Schema
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect
-from discreet.engines.spellings import spellings
+from discreet.engines.spellings import spelled_targets, spellings
 from discreet.errors import InternalError, SourceError
 
 __all__ = ["LIMB_BITS", "SPARK", "TIMESTAMP_NTZ", "check_spellings", "limbs", "quoted"]
@@ -26,6 +26,8 @@ LIMB_BITS = 22
 """The bits of one limb of a code; sums of 2**40 such limbs stay below 2**62."""
 
 TIMESTAMP_NTZ = "timestamp_ntz"
+_MOST_LISTED = 255
+"""The driver finds a text in a list by its hash; more categories are looked up by a join, whose statement stays short."""
 _DATE = "(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"  # Python has no year 0
 _DAY = 86_400 * 10**6
 _LARGEST = repr(sys.float_info.max)
@@ -124,6 +126,21 @@ def _words(words: Sequence[str]) -> str:
     return f"split({_literal(chr(10).join(words))}, {_literal(chr(10))})"
 
 
+def _listed(path: CategoryPath, i: int, _keys: int) -> tuple[str, str] | None:
+    """The text itself where it is one of some spellings, null for any other text, so that groups do not grow with junk.
+
+    Rows are grouped by the text, as in a plain query, and only the groups look for their targets. Texts are compared by
+    their bytes: they have left their collation behind.
+    """
+    pairs = spelled_targets(path)
+    if pairs is None or len(pairs) > _MOST_LISTED:
+        return None
+    column = quoted(path.name)
+    value = f"CASE WHEN {column} IN ({', '.join(_literal(word) for word, _ in pairs)}) THEN {column} END"
+    place = f"array_position({_words([word for word, _ in pairs])}, c{i})"
+    return value, f"get(CAST({_words([str(target) for _, target in pairs])} AS ARRAY<BIGINT>), CAST({place} AS INT) - 1)"
+
+
 def _lookup(path: CategoryPath, i: int) -> str:
     """The join that sends categories to targets, on a table that every executor holds: it moves no rows."""
     first = path.column.values[0]
@@ -209,7 +226,7 @@ SPARK = Dialect(
     unscaled=_unscaled,
     whole=_whole,
     text=_text,
-    listed=lambda _path, _i, _keys: None,
+    listed=_listed,
     lookup=_lookup,
     is_day=_is_day,
     date_code=_date_code,

@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, CubeRequest, Engine, Header, columns_of, unreadable
+from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
 from discreet.engines.duckdb.spill import new_spill_folder, remove_spill_folder
 from discreet.engines.keys import unpacked, words_of
 from discreet.engines.spark import PREFIX
@@ -36,6 +37,7 @@ from discreet.exact.processes import check_process, this_process
 __all__ = ["SparkEngine", "open_spark_frame", "open_spark_text"]
 
 _JAVA = 17
+_FETCHED = 50_000
 _TABLE = "{discreet_source}"  # what the driver replaces by the frame; there is no other brace in a statement
 _KINDS = {
     **dict.fromkeys(["byte", "short", "integer", "long"], "integer"),
@@ -107,6 +109,18 @@ class SparkEngine:
         with _constant():
             kept = self._placed(scans).localCheckpoint(eager=True)
         yield from [self._counted(kept, axes, moments) for axes, moments in scans]
+
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        """The cells of these columns, a part of a column at a time."""
+        for name in names:
+            at, kind = self._places[name], self._header[name].kind
+            cell = at if kind in {"integer", "decimal", "float", "boolean"} else f"CAST({at} AS STRING)"
+            cell = f"CAST(CAST({at} AS DATE) AS STRING)" if kind in {"date", "timestamp"} else cell
+            with _constant():
+                counted = self._frame.toDF(*self._all).selectExpr(f"{cell} AS cell").groupBy("cell").count()
+                rows = counted.toLocalIterator()
+                while some := [(row[0], row[1]) for row in islice(rows, _FETCHED)]:
+                    yield name, some
 
     def close(self) -> None:
         """Nothing to close: the engine did not open anything."""

@@ -21,7 +21,7 @@ from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Quote, expected_error
 from discreet.totals.exact_totals import ExactTotals
 
-__all__ = ["ROWS", "Curve", "amounts_between", "curve_of", "with_halves_and_doubles"]
+__all__ = ["ROWS", "Curve", "choose_amounts", "curve_of", "with_halves_and_doubles"]
 
 ROWS = 1000
 """The size of the group in which the errors of means, shares and variances are stated."""
@@ -34,7 +34,7 @@ _STEPS = tuple(Fraction(hundredths, 100) for hundredths in (
 Curve = dict[str, Any]
 
 
-def amounts_between(low: float, high: float, own: Fraction, *, per_decade: int) -> list[Fraction]:
+def choose_amounts(low: float, high: float, own: Fraction, *, per_decade: int) -> list[Fraction]:
     """Ascending short amounts between two powers of ten, 20, 10 or 5 per decade, and `own`."""
     steps = _STEPS[:: len(_STEPS) // per_decade]
     first, last = exact(low, "low"), exact(high, "high")
@@ -65,11 +65,11 @@ def curve_of(plan: Plan, spend: Budget, exact_totals: ExactTotals | None, amount
         quote(plan, _of(spend, max(amounts)), exact_totals)
     except PlanError as refused:
         return {"refused": name(refused)}
-    quotes = [_quoted(plan, _of(spend, amount), exact_totals) for amount in amounts]
+    quotes = [_quote(plan, _of(spend, amount), exact_totals) for amount in amounts]
     places = range(len(plan.statistics))
     return {
         "errors": [[_error(one, place) for one in quotes] for place in places],
-        "advertised": None if exact_totals is None else [_advertised(one) for one in quotes],
+        "advertised": None if exact_totals is None else [_read_advertised(one) for one in quotes],
     }
 
 
@@ -79,7 +79,7 @@ def _of(spend: Budget, amount: Fraction) -> Budget:
     return type(spend)(*(value * factor for _, value in parameters(spend)))
 
 
-def _quoted(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> Quote | None:
+def _quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> Quote | None:
     try:
         return quote(plan, spend, exact_totals)
     except PlanError:
@@ -90,7 +90,7 @@ def _error(one: Quote | None, place: int) -> float | None:
     return None if one is None else _up(expected_error(one, one.lines[place], rows=ROWS))
 
 
-def _advertised(one: Quote | None) -> float | None:
+def _read_advertised(one: Quote | None) -> float | None:
     return None if one is None else _up(float_up(amount_of(one.advertised)))
 
 

@@ -19,7 +19,7 @@ from discreet.pages.report.words import capital
 from discreet.privacy import Budget, kind_name
 from discreet.privacy.base import SpentMeasure
 from discreet.privacy.coordinates import amount_of, parameters
-from discreet.privacy.measures import budget_named
+from discreet.privacy.measures import find_budget
 from discreet.totals.words import comparison_words
 
 __all__ = ["Chosen", "Planned", "Scene", "Written", "planner_document"]
@@ -113,13 +113,15 @@ def _epsilons(chosen: Chosen, releases: Sequence[dict[str, Any]]) -> dict[str, l
     high = more * max([float(amount_of(chosen.budget)), *(one["ends"][1] for one in releases)])
     own = {float_up(amount_of(chosen.budget)), *(float_up(Fraction(one["spend"])) for one in releases)}
     delta = float_down(chosen.report_delta)  # a smaller δ has a larger ε
-    pairs = sorted({**_between(kind.word, low, high, delta), **_bounds(kind, np.array(sorted(own)), delta)}.items())
+    pairs = sorted(
+        {**_tabulate_epsilons(kind.word, low, high, delta), **_bounds(kind, np.array(sorted(own)), delta)}.items()
+    )
     return {"at": [x for x, _ in pairs], "epsilon": [epsilon for _, epsilon in pairs]}
 
 
 @lru_cache(maxsize=4)
-def _between(measure: str, low: float, high: float, delta: float) -> dict[float, float]:
-    kind = budget_named(measure)
+def _tabulate_epsilons(measure: str, low: float, high: float, delta: float) -> dict[float, float]:
+    kind = find_budget(measure)
     many = round(log(high / low) / log(1 + _APART / kind.power))
     return _bounds(kind, np.array([float(f"{x:.5g}") for x in np.geomspace(low, high, many)]), delta)
 

@@ -14,7 +14,7 @@ from discreet.domain.steps import Resize
 from discreet.errors import InternalError
 from discreet.exact.figures import name, number, plural
 from discreet.exact.numbers import float_down, text
-from discreet.pages.planner.curves import ROWS, Curve, amounts_between, curve_of, with_halves_and_doubles
+from discreet.pages.planner.curves import ROWS, Curve, choose_amounts, curve_of, with_halves_and_doubles
 from discreet.plan.plan import Plan, resize_of
 from discreet.privacy import Budget
 from discreet.privacy.coordinates import amount_of, parameters
@@ -115,7 +115,7 @@ class _Made:
         per_decade = 20 if self.resize is None else 10
         if self._approximate:
             per_decade = 10 if self.resize is None else 5
-        return amounts_between(*self.ends, amount_of(self.quote.spend), per_decade=per_decade)
+        return choose_amounts(*self.ends, amount_of(self.quote.spend), per_decade=per_decade)
 
     @property
     def amounts(self) -> list[Fraction]:
@@ -150,7 +150,7 @@ class _Made:
 
     def _resize_words(self, rows: int, proportion: Fraction) -> str:
         """The sentence about the resized table with these controls."""
-        sampled = resampling_of(_resized(self.quote.plan, rows, proportion), None)
+        sampled = resampling_of(_resize(self.quote.plan, rows, proportion), None)
         if sampled is None:
             raise InternalError("a resize without a law of its copies")
         each = "each row at most once" if sampled.copies == 1 else f"each row at most {sampled.copies} times"
@@ -167,7 +167,7 @@ class _Made:
             return
         for p, proportion in enumerate(self.proportions or [None]):
             for n, rows in enumerate(self.rows or [None]):
-                plan = _resized(self.quote.plan, rows, proportion)
+                plan = _resize(self.quote.plan, rows, proportion)
                 key = f"{scene.on}|{'' if proportion is None else p}|{'' if rows is None else n}"
                 yield key, self._depends_on(plan, scene), partial(self._curve, plan, scene.beside)
 
@@ -183,7 +183,7 @@ class _Made:
         return curve_of(plan, self.quote.spend, exact_totals, self.amounts)
 
 
-def _resized(plan: Plan, rows: int | None, proportion: Fraction | None) -> Plan:
+def _resize(plan: Plan, rows: int | None, proportion: Fraction | None) -> Plan:
     """The plan with another resize; None keeps a number."""
     if rows is None and proportion is None:
         return plan

@@ -14,7 +14,7 @@ from discreet.planfile.invariants import invariants_of
 from discreet.planfile.read import PlanFile
 from discreet.planfile.tree import Node, read_toml
 from discreet.planfile.write import toml_key, toml_value
-from discreet.privacy.measures import budget_named
+from discreet.privacy.measures import find_budget
 from discreet.quotes.quote import Quote
 from discreet.totals.exact_totals import ExactTotals, exact_totals_of
 
@@ -51,7 +51,7 @@ def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tupl
         totals=tuple(_words(switch) for switch in switches),
         scenes=tuple(_scenes(plan, switches, first, root, frozen=frozen)),
         kind="toml",
-        written=tuple(_merged(_written(root.value, switches))),
+        written=tuple(_merge(_write_text(root.value, switches))),
     )
 
 
@@ -108,7 +108,7 @@ def _section(entries: list[Entry]) -> dict[str, list[Any]]:
 # The text of the plan -------------------------------------------------------------------------------------------------
 
 
-def _written(tree: Mapping[str, Any], switches: list[list[Entry]]) -> Iterator[Written]:
+def _write_text(tree: Mapping[str, Any], switches: list[list[Entry]]) -> Iterator[Written]:
     """The file, written anew: the same keys and values, with slots where the controls of the page decide."""
     yield "[data]\n" + _entries(tree["data"])
     for column, value in tree["columns"].items():
@@ -117,7 +117,7 @@ def _written(tree: Mapping[str, Any], switches: list[list[Entry]]) -> Iterator[W
         lists = [[word, toml_value(value), place] for place, switch in enumerate(switches) for word, value in switch]
         yield {"slot": "invariants", "entries": lists}
     yield "\n[budget]\n"
-    changed = budget_named(tree["budget"]["measure"]).fields[0]
+    changed = find_budget(tree["budget"]["measure"]).fields[0]
     for key, value in tree["budget"].items():
         line = _entries({key: value})
         yield {"slot": "budget", "key": key, "was": line} if key == changed else line
@@ -141,7 +141,7 @@ def _entries(table: Mapping[str, Any]) -> str:
     return "".join(f"{toml_key(key)} = {toml_value(value)}\n" for key, value in table.items())
 
 
-def _merged(pieces: Iterator[Written]) -> Iterator[Written]:
+def _merge(pieces: Iterator[Written]) -> Iterator[Written]:
     """The pieces with neighbouring texts put together."""
     text = ""
     for piece in pieces:

@@ -15,7 +15,7 @@ from discreet.mechanisms import Sensitivity, words_of
 from discreet.pages.report.promise import measure_words
 from discreet.privacy.base import NoiseMeasure
 from discreet.privacy.coordinates import parameters
-from discreet.privacy.measures import noise_measure_named
+from discreet.privacy.measures import find_noise_measure
 from discreet.releases.document import Guarantee
 from discreet.totals.words import compared_tables
 
@@ -67,7 +67,7 @@ def noises_of(document: Mapping[str, Any]) -> Iterator[Noise]:
 def _guarantee(measured: Mapping[str, str]) -> NoiseMeasure:
     """The guarantee of the noise of a query, as its release wrote it."""
     written = json.loads(measured["guarantee"])
-    return noise_measure_named(written["kind"]).read(written)
+    return find_noise_measure(written["kind"]).read(written)
 
 
 def laws_of(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -133,13 +133,13 @@ class Artist:
             return []
         asked = json.dumps([{**chart, "config": dict(_CONFIG)} for chart in charts]).encode("ascii")
         try:
-            drawn = json.loads(_answered(self._process, asked))
+            drawn = json.loads(_wait_for_answer(self._process, asked))
         except (OSError, RuntimeError, ValueError):  # a RuntimeError where the system has no thread left
             return []
         return [_source(svg) for svg in drawn]
 
 
-def _answered(process: subprocess.Popen[bytes], line: bytes) -> bytes:
+def _wait_for_answer(process: subprocess.Popen[bytes], line: bytes) -> bytes:
     """The line that the process answers; empty if it ends, or has to be ended because it takes too long."""
     if process.stdin is None or process.stdout is None:
         return b""

@@ -102,8 +102,8 @@ def unprotected_words(document: Mapping[str, Any]) -> str:
     rows = exact_totals["totals"]["rows"]
     exact = [] if rows is None else [f"the number of rows ({number(rows)})"]
     exact += [_part_words(part) for part in exact_totals["totals"]["parts"]]
-    shown = list_names(exact)
-    return f"Exact and unprotected: {shown}. Every other number below carries noise, unless these numbers determine it."
+    others = "Every other number below carries noise, unless these numbers determine it."
+    return f"Exact and unprotected: {list_names(exact)}. {others}"
 
 
 def _part_words(part: Mapping[str, Any]) -> str:

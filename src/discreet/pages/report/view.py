@@ -34,6 +34,7 @@ class Page:
     promise: str
     detection: str
     figures: tuple[tuple[str, str], ...]
+    inspected: str
     profile: Picture | None
     budget: BudgetUse | None
     exact: Exact | None
@@ -71,6 +72,7 @@ def page_of(release: Release, artist: Artist | None = None) -> Page:
         promise=name(document["guarantee"]["words"]),
         detection=promise.detection_words(guarantee),
         figures=promise.figures_of(guarantee),
+        inspected=name(document.get("inspected", "")),
         profile=profile,
         budget=budget_of(document, guarantee),
         exact=exact_of(document, guarantee),

@@ -50,17 +50,24 @@ def what_words(document: Mapping[str, Any]) -> str:
     asked = {statistic["name"] for statistic in document["statistics"]}
     further = [name(frame["name"]) for frame in document.get("frames", ()) if frame["name"] not in asked]
     besides = f" Further tables: {list_names(further)}." if further else ""
-    return f"{capital(shown)}{_groups_words(document['plan'])}.{besides}"
+    return f"{capital(shown)}{_groups_words(document)}.{besides}{_hidden_words(document['plan'])}"
 
 
-def _groups_words(plan: Mapping[str, Any]) -> str:
-    """The number of groups, and their columns."""
-    groups = plan["group_by"]
+def _hidden_words(plan: Mapping[str, Any]) -> str:
+    """Which groups are not printed."""
+    required = [column["name"] for column in plan["schema"] if column.get("required")]
+    dropped = [name(column) for column in dict.fromkeys([*plan.get("nulls_dropped", ()), *required])]
+    if not dropped:
+        return ""
+    return f" Groups in which {list_names(dropped)} is not known are not printed; exact totals and shares count their rows."
+
+
+def _groups_words(document: Mapping[str, Any]) -> str:
+    """For how many groups of what."""
+    groups = document["plan"]["group_by"]
     if not groups:
         return ", of the whole table"
-    cells = 1
-    for group in groups:
-        cells *= len(group["labels"])
+    cells = document["table"]["rows"] if "table" in document else len(document["columns"][0]["values"])
     ways = " × ".join(name(group["column"]) for group in groups)
     return f", in each of {number(cells)} groups ({ways})"
 

@@ -134,7 +134,7 @@ class Contour:
         a = exp(-self.tilt * g) * np.conj(self.grid.turn(g))
         below, above = -expm1(-d), -exp(-d) * expm1(-float(spacing - (first - at)))
         kernel = np.asarray((below + a * above) / ((1 - a) * (1 - a * exp(-g))), dtype=np.complex128)
-        # Where the numerator cancels its error stays that of its terms: hence the size of the parts.
+        # Where the numerator cancels its error stays the error of its terms: hence the size of the parts.
         share = (below + above) / np.maximum(np.abs(below + a * above), 1e-300)
         return float(first), kernel, float(np.max(share)) * (64 + 128 / (self.tilt * g))
 
@@ -189,7 +189,7 @@ def integrate(
 
 
 class _Samples(NamedTuple):
-    """Where the transform is sampled, with what weights, and how much the rest may weigh."""
+    """The points at which the transform is sampled, their weights, and a bound of the rest."""
 
     period: float
     grid: Grid
@@ -232,7 +232,7 @@ def _period(c: float, epsilon: float, log_delta: float, chernoff: tuple[tuple[fl
 
 
 def _count(c: float, epsilon: float, variance: float, normal: float, step: float) -> int:
-    """How many points make the truncated part a small share of δ."""
+    """The number of points that make the truncated part a small share of δ."""
     share = _ACCURACY * max(c * epsilon, 0.1)
     needed = c * (c + 1) * sqrt(variance + 1 / c**2) * sqrt(2 * pi) / (pi * step * share)
     if normal > 0:

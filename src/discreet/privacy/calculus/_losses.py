@@ -1,9 +1,9 @@
 """Transforms of privacy losses, normalised and with an error bound, for `compose`.
 
 A loss is L = log P(y)/Q(y) with y drawn from P. What composition needs of it is K(c) = log E e^{cL} and the normalised
-transform m(t) = E e^{(c+it)L}/E e^{cL} on a grid of t: always |m| ≤ 1, and every class says how far its double-precision
+transform m(t) = E e^{(c+it)L}/E e^{cL} on a grid of t: always |m| ≤ 1, and every class bounds how far its double-precision
 values may be off, absolutely, as `constant + slope·t` in units of 2⁻⁵³ (C2 and F2 in
-docs/proofs/privacy.md). Each loss is that of a pair that dominates a mechanism in both directions (Theorem D2).
+docs/proofs/privacy.md). Each loss belongs to a pair that dominates a mechanism in both directions (Theorem D2).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Lattices:
     def _points(self) -> Real:
         return self.first[:, None] + self.spacing[:, None] * np.arange(self.logs.shape[1])
 
-    def _tilted(self, c: float) -> tuple[Real, Real]:
+    def _tilt(self, c: float) -> tuple[Real, Real]:
         """Weights under the tilted laws (rows of sum 1), and K(c) of each row."""
         exponents = c * self._points() + self.logs
         top = exponents.max(axis=1)
@@ -77,7 +77,7 @@ class Lattices:
 
     def cumulant(self, c: float) -> tuple[float, float, float]:
         """K(c), K'(c) and K''(c) of the sum over all rows with repetitions."""
-        weights, values = self._tilted(c)
+        weights, values = self._tilt(c)
         points = self._points()
         means = (weights * points).sum(axis=1)
         variances = (weights * (points - means[:, None]) ** 2).sum(axis=1)
@@ -85,7 +85,7 @@ class Lattices:
 
     def multiply(self, product: Complex, c: float, grid: Grid) -> Complex:
         """`product` times m(t) of every row, to the power of its repetitions."""
-        weights, _ = self._tilted(c)
+        weights, _ = self._tilt(c)
         for row in range(len(self.first)):
             unit = grid.turn(float(self.spacing[row]))
             total = np.full(len(grid.points), complex(weights[row, -1]))
@@ -97,7 +97,7 @@ class Lattices:
         return product
 
     def errors(self, c: float) -> Errors:
-        """Of all rows together."""
+        """The bound for all rows together."""
         atoms = self.logs.shape[1]
         reach = np.abs(self.first) + self.spacing * atoms
         constant = 4 * _LIB + 30.0 * atoms + 8 * c * reach
@@ -124,7 +124,7 @@ class Gaussian:
         return product * np.exp(-self.variance * t * t / 2) * grid.turn(self.variance * (2 * c + 1) / 2)
 
     def errors(self, c: float) -> Errors:
-        """Of m and K."""
+        """The bounds for m and K."""
         return Errors(8 * _LIB, 4 * self.variance * (2 * c + 1), 8 * self.variance * c * (c + 1))
 
 
@@ -132,7 +132,7 @@ class Gaussian:
 class Theta:
     """The loss of a wide discrete Gaussian (σ² ≥ 4) at distance s: (s/σ²)X + s²/2σ² with X from the law itself.
 
-    By Poisson summation its transform is that of the continuous Gaussian summed over the period 2π of the integers:
+    By Poisson summation its transform is the transform of the continuous Gaussian summed over the period 2π of the integers:
     Σ_x exp(−x²/2σ² + zx) = σ√(2π) Σ_k exp(σ²(z + 2πik)²/2). For σ² ≥ 4 only the three terms nearest to the real axis
     exceed 1e-38 of the largest.
     """
@@ -142,7 +142,7 @@ class Theta:
     count: int
 
     def cumulant(self, c: float) -> tuple[float, float, float]:
-        """K(c) with its two derivatives, those of the continuous Gaussian (less than 1e-30 away)."""
+        """K(c) with its two derivatives, taken from the continuous Gaussian (less than 1e-30 away)."""
         variance = self.count * float(self.shift**2 / self.sigma2)
         return variance * c * (c + 1) / 2, variance * (2 * c + 1) / 2, variance
 
@@ -163,7 +163,7 @@ class Theta:
         return result
 
     def errors(self, c: float) -> Errors:
-        """Of the `count` repetitions together."""
+        """The bound for the `count` repetitions together."""
         variance = float(self.shift**2 / self.sigma2)
         constant = 16 * _LIB + 20 * c * self.shift + 20 * sqrt(float(self.sigma2))
         slope = 8 * (c + 1) * variance + 8 * sqrt(variance)

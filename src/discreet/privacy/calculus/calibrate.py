@@ -2,7 +2,7 @@
 
 A root is not a bound: half of the scales that a root finder returns miss their target by a rounding. Here the scale is
 rounded up to a short decimal and the guarantee is then computed from that very scale with the certified profiles (V1).
-What a measure says of its noise in closed form, its own class says: releases take the same.
+The class of a measure has the closed forms for its noise; releases use the same forms.
 
     gaussian_sigma2(target, l2_squared)   any dimension, rounded Gaussian (GDP) or any Gaussian law (ZCDP)
     laplace_scale(target, l1)             any dimension
@@ -97,7 +97,7 @@ def least_noise(kind: type[IntegerNoise], target: Measure, sensitivity: int) -> 
 
 
 def achieved(noise: IntegerNoise, target: Measure) -> Measure:
-    """What the noise guarantees in the measure of `target`; for ApproxDP, the δ at the target's ε, rounded up."""
+    """The guarantee of the noise in the measure of `target`; for ApproxDP, the δ at the target's ε, rounded up."""
     match target, noise:
         case ApproxDP(epsilon=epsilon), _:
             return ApproxDP(epsilon, Fraction(noise.delta_at(epsilon)))

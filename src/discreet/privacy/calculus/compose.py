@@ -1,4 +1,4 @@
-"""What a list of mechanisms costs together, exactly: certified lower and upper bounds of δ(ε) and of ε(δ).
+"""The exact cost of several mechanisms together: certified lower and upper bounds of δ(ε) and of ε(δ).
 
 For a list that is fixed beforehand the privacy losses add: δ(ε) = E (1 − e^{ε−T})⁺ for the sum T of independent losses
 (Theorem L1). The expectation is a contour integral of the transform of T (Theorem F1),
@@ -58,7 +58,7 @@ class Composition:
             raise ArgumentError(f"epsilon={text(at)}: must not be negative")
         total = _total(self.parts)
         inner = _finite_delta(total, at)
-        # δ∞ + (1 − δ∞)δ: with probability δ∞ everything is told.
+        # δ∞ + (1 − δ∞)δ: with probability δ∞ everything is revealed.
         sure = total.revealed
         return Bounds(
             float_down(min(Fraction(1), sure + (1 - sure) * Fraction(inner.lower))),
@@ -92,12 +92,12 @@ def compose(parts: Iterable[Part | tuple[Part, int]]) -> Composition:
     """
     counts: dict[Part, int] = {}
     for item in parts:
-        part, count = _checked(item)
+        part, count = _check_part(item)
         counts[part] = counts.get(part, 0) + count
     return Composition(tuple(counts.items()))
 
 
-def _checked(item: object) -> tuple[Part, int]:
+def _check_part(item: object) -> tuple[Part, int]:
     part, count = item if isinstance(item, tuple) and len(item) == 2 else (item, 1)
     if not isinstance(part, Part):
         hint = "; a guarantee that is only an average is added up: g + h, or 3 * g"
@@ -118,7 +118,7 @@ def _checked(item: object) -> tuple[Part, int]:
 
 
 def _size(part: Part) -> Fraction:
-    """How large a loss of the part is, roughly; for Gaussian noise the mean of the loss, up to a factor of 2."""
+    """A rough size of a loss of the part; for Gaussian noise the mean of the loss, up to a factor of 2."""
     match part:
         case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
             return epsilon

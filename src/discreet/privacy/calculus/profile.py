@@ -88,7 +88,7 @@ class RoundedGaussian:
         return GDP(sqrt_up(self.sensitivity**2 / self.sigma2))
 
     def delta_at(self, epsilon: Amount) -> float:
-        """The exact δ at this ε, rounded up; below that of the unrounded Gaussian."""
+        """The exact δ at this ε, rounded up; below the δ of the unrounded Gaussian."""
         at = not_negative(epsilon, "epsilon")
         # P(X ≥ m) is the Gaussian tail at m − 1/2, whose best threshold is εσ²/sensitivity + sensitivity/2.
         best = at * self.sigma2 / self.sensitivity + Fraction(self.sensitivity + 1, 2)

@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from tests.builders import PATIENCE
+from tests.builders import PATIENCE, cube_of
 
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import Cube
@@ -40,13 +40,8 @@ def asked(schema: Schema = SCHEMA) -> Scan:
     return table.group_by(*categories).agg(count(), *sums, *others).layout.scans[0]
 
 
-def cube_of(path: str, schema: Schema = SCHEMA) -> Cube:
-    engine = open_source(path, schema)
-    try:
-        wanted = asked(schema)
-        return engine.aggregate(wanted.axes, wanted.moments)
-    finally:
-        engine.close()
+def cube(path: str, schema: Schema = SCHEMA) -> Cube:
+    return cube_of(path, schema, asked(schema))
 
 
 def expected(rows: Sequence[Sequence[object]], schema: Schema = SCHEMA) -> Cube:
@@ -91,7 +86,7 @@ def test_no_line_changes_its_neighbours(write: Write, name: str) -> None:
     line, rows = LINES[name]
     content = b"age,sex,day\n10,M,2020-01-01\n" + line + b"\n20,F,2020-01-02"
     whole = expected([("10", "M", "2020-01-01"), *rows, ("20", "F", "2020-01-02")])
-    assert first_difference(whole, cube_of(write(content))) is None
+    assert first_difference(whole, cube(write(content))) is None
 
 
 @pytest.mark.parametrize("last", [b"", b"end"], ids=["final line end", "no final line end"])
@@ -99,22 +94,22 @@ def test_no_line_changes_its_neighbours(write: Write, name: str) -> None:
 def test_all_odd_lines_together(write: Write, ends: bytes, last: bytes) -> None:
     content = ends.join([b"age,sex,day", *(line.replace(b"\n", ends) for line, _ in LINES.values()), last])
     rows = [row for _, rows in LINES.values() for row in rows] + [NULLS] * bool(last)
-    assert first_difference(expected(rows), cube_of(write(content))) is None
+    assert first_difference(expected(rows), cube(write(content))) is None
 
 
 def test_a_huge_cell_is_a_row_of_nulls_in_flat_memory(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     content = b"age,sex,day\n10,M,2020-01-01\n30," + b"F" * 10_000_000 + b",2020-05-01\n20,F,2020-01-02\n"
     whole = expected([("10", "M", "2020-01-01"), NULLS, ("20", "F", "2020-01-02")])
-    assert first_difference(whole, cube_of(write(content))) is None
+    assert first_difference(whole, cube(write(content))) is None
     monkeypatch.setattr(csv_lines, "_BLOCK", 2**16)
     longest = max(map(len, csv_lines._line_blocks(Path(write(content)))))
     assert longest <= csv_lines.MAX_LINE + 2**17
-    assert first_difference(whole, cube_of(write(content))) is None
+    assert first_difference(whole, cube(write(content))) is None
 
 
 def test_a_long_quoted_cell_is_a_row_of_nulls(write: Write) -> None:
     content = b'age,sex,day\n30,"' + b"F" * 200_000 + b'",2020-05-01\n20,F,2020-01-02\n'
-    assert first_difference(expected([NULLS, ("20", "F", "2020-01-02")]), cube_of(write(content))) is None
+    assert first_difference(expected([NULLS, ("20", "F", "2020-01-02")]), cube(write(content))) is None
 
 
 def rows_of(path: Path, fields: int) -> Counter[object]:
@@ -235,7 +230,7 @@ VARIANTS = {
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_same_table_written_otherwise_is_the_same_cube(write: Write, name: str) -> None:
-    assert first_difference(expected(ROWS), cube_of(write(VARIANTS[name].encode()))) is None
+    assert first_difference(expected(ROWS), cube(write(VARIANTS[name].encode()))) is None
 
 
 @pytest.mark.parametrize("cut", range(len(ROWS) + 1))
@@ -244,14 +239,14 @@ def test_the_same_table_in_two_files_is_the_same_cube(write: Write, tmp_path: Pa
     second = [[row[2], row[0], "", row[1]] for row in ROWS[cut:]]
     write(written(second, ("day", "age", "extra", "sex"), end="\r\n").encode(), "part2.csv")
     (tmp_path / "part3.csv").mkdir()
-    assert first_difference(expected(ROWS), cube_of(str(tmp_path / "part*.csv"))) is None
+    assert first_difference(expected(ROWS), cube(str(tmp_path / "part*.csv"))) is None
 
 
 def test_a_table_of_one_column_has_its_empty_lines(write: Write) -> None:
     schema = Schema(age=Number(0, 100))
     rows = [("1",), ("",), ("",), ("7",), ("",)]
-    assert first_difference(expected(rows, schema), cube_of(write(b"age\n1\n\n\n7\n\n"), schema)) is None
-    assert first_difference(expected(rows[:1], schema), cube_of(write(b"age\n1"), schema)) is None
+    assert first_difference(expected(rows, schema), cube(write(b"age\n1\n\n\n7\n\n"), schema)) is None
+    assert first_difference(expected(rows[:1], schema), cube(write(b"age\n1"), schema)) is None
 
 
 def test_a_request_without_columns_counts_rows(write: Write) -> None:
@@ -263,7 +258,7 @@ def test_a_request_without_columns_counts_rows(write: Write) -> None:
 
 @pytest.mark.parametrize("content", [b"age,sex,day\n", b"age,sex,day", b"\xef\xbb\xbfage,sex,day\r\n", b"age,sex,day\n\n\n"])
 def test_a_header_alone_is_a_table_without_rows(write: Write, content: bytes) -> None:
-    assert first_difference(expected([]), cube_of(write(content))) is None
+    assert first_difference(expected([]), cube(write(content))) is None
 
 
 REFUSED: dict[str, tuple[bytes, str]] = {
@@ -303,7 +298,7 @@ def test_the_refusal_never_depends_on_rows(write: Write) -> None:
     """NUL, binary and invalid bytes in the first row are one person's doing: the file opens, and the row is null."""
     for line in (b"\0" * 100, b"\x1f\x8b", b"\xff\xfe", b'"' * 99, b"x" * 3_000_000):
         assert csv_header(Path(write(b"age,sex,day\n" + line + b"\n"))) == ["age", "sex", "day"]
-        assert first_difference(expected([NULLS]), cube_of(write(b"age,sex,day\n" + line + b"\n"))) is None
+        assert first_difference(expected([NULLS]), cube(write(b"age,sex,day\n" + line + b"\n"))) is None
 
 
 def test_one_column_named_with_a_semicolon_can_be_quoted(write: Write) -> None:
@@ -347,8 +342,8 @@ def test_an_unreadable_file_is_refused(write: Write) -> None:
 
 def test_file_names_are_names_first_and_globs_second(tmp_path: Path, write: Write) -> None:
     odd = "da[t]a 'x' {y} *?.csv"
-    assert first_difference(expected(ROWS), cube_of(write(written(ROWS).encode(), odd))) is None
-    assert first_difference(expected([]), cube_of(write(b"age,sex,day\n", "data ü.CSV"))) is None
+    assert first_difference(expected(ROWS), cube(write(written(ROWS).encode(), odd))) is None
+    assert first_difference(expected([]), cube(write(b"age,sex,day\n", "data ü.CSV"))) is None
 
 
 def test_the_snapshot_of_a_file_changes_with_the_file(write: Write) -> None:

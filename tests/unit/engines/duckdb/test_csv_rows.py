@@ -7,8 +7,10 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import product
+from pathlib import Path
 
 import pytest
+from tests.builders import read_leniently
 
 from discreet.engines.duckdb import csv_lines
 from discreet.engines.duckdb.csv_lines import CsvRows, split_line
@@ -58,12 +60,6 @@ def test_lines_are_the_same_in_blocks_of_any_size(size: int) -> None:
     assert sum(parts, Counter()) == one_by_one(lines[: 40 * size])
 
 
-def leniently(lines: list[str], fields: int) -> list[str | None]:
-    """Lines as a lenient reader takes them: no quote is out of place."""
-    rows = (next(csv.reader([line]), []) for line in lines)
-    return ["\0".join(cells) if len(cells) == fields else None for cells in rows]
-
-
 def across_lines(lines: list[str], fields: int) -> list[str | None]:
     """A quote that stays open takes the next lines into its cell."""
     rows = ["\0".join(cells) if len(cells) == fields else None for cells in csv.reader(lines)]
@@ -71,7 +67,7 @@ def across_lines(lines: list[str], fields: int) -> list[str | None]:
 
 
 DEFECTS: dict[str, tuple[str, object]] = {
-    "quotes read leniently": ("_read_together", leniently),
+    "quotes read leniently": ("_read_together", read_leniently),
     "rows of several lines": ("_read_together", across_lines),
     "a line that fails takes its block with it": ("_read_alone", lambda *_: None),
     "lines without quotes are left out": ("_plain_rows", lambda *_: CsvRows(b"", 0, 0)),
@@ -96,3 +92,46 @@ def test_lines_that_are_well_formed_are_read_by_one_reader(monkeypatch: pytest.M
     assert together(['"a",b,"c, d"', '"",,', 'a,"b"', '""""""""",,"']) == Counter(
         {("a", "b", "c, d"): 1, ("", "", ""): 1, None: 2}
     )
+
+
+# How many there are -----------------------------------------------------------------------------------------------------
+
+
+def counted(path: Path, fields: int) -> int:
+    """The rows of a file as they are handed to the engine."""
+    return sum(some.count + some.nulls for some in csv_lines.row_blocks(path, fields))
+
+
+FILES = {
+    "no rows": b"a,b,c\n",
+    "not even a line end": b"a,b,c",
+    "no last line end": b"a,b,c\n1,2,3",
+    "empty lines": b"a,b,c\n\n\n1,2,3\n\n4,5,6\n\n",
+    "carriage returns": b"a,b,c\r1,2,3\r\r4,5,6\r\n7,8,9\r\n\r\n",
+    "open quotes": b'a,b,c\n"1,2,3\n4,5,6\n"\n""\n',
+    "line breaks in quotes": b'a,b,c\n1,2,"x\ny"\n\n3,4,"\n"\n',
+    "too few cells": b"a,b,c\n1\n,\n1,2,3,4\n",
+    "zero bytes": b"a,b,c\n\0\n1,2,3\0\n",
+    "not UTF-8": b"a,b,c\n\xff,\xfe,3\n\xc3\n",
+    "long lines": b"a,b,c\n" + b"x" * (csv_lines.MAX_LINE + 9) + b"\n1,2,3\n" + b"y" * (3 * csv_lines.MAX_LINE),
+}
+
+
+@pytest.mark.parametrize("fields", [1, 3])
+@pytest.mark.parametrize("what", FILES)
+def test_rows_are_counted_without_a_look_into_them(what: str, fields: int, tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_bytes(FILES[what])
+    assert csv_lines.count_rows(tmp_path / "d.csv", fields) == counted(tmp_path / "d.csv", fields)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 2**18])
+def test_rows_of_random_files_are_counted_in_blocks_of_any_size(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_lines, "_BLOCK", size)
+    chance = random.Random(size)  # noqa: S311
+    for _ in range(60):
+        body = "".join(chance.choices([*PIECES, "\n", "\r", "\r\n", "\n\n", "\0"], k=chance.randrange(60)))
+        (tmp_path / "d.csv").write_text("a,b,c\n" + body, encoding="utf-8", newline="")
+        for fields in (1, 3):
+            assert csv_lines.count_rows(tmp_path / "d.csv", fields) == counted(tmp_path / "d.csv", fields), body

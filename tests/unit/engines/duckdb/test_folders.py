@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.builders import session_over
+from tests.builders import cube_of, session_over
 
 import discreet as dp
 from discreet.audit.engines.conformance import first_difference
@@ -38,12 +38,8 @@ def written(path: Path, x: Sequence[object], **others: Sequence[object]) -> Path
 
 
 def cube(source: object, plan: Plan = WHOLE) -> Cube:
-    engine = open_source(source, plan.schema)
     (wanted,) = plan.layout.scans
-    try:
-        return engine.aggregate(wanted.axes, wanted.moments)
-    finally:
-        engine.close()
+    return cube_of(source, plan.schema, wanted)
 
 
 def expected(rows: Sequence[tuple[object, ...]], plan: Plan = WHOLE) -> Cube:

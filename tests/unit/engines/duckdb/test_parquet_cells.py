@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.builders import cube_of
 
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import Cube
@@ -42,13 +43,8 @@ def asked(column: Column) -> Scan:
     return table.group_by(bins("x", [column.value(code) for code in range(column.size)])).agg(count()).layout.scans[0]
 
 
-def cube_of(path: Path, column: Column, wanted: Scan | None = None) -> Cube:
-    engine = open_source(path, Schema(x=column))
-    wanted = wanted or asked(column)
-    try:
-        return engine.aggregate(wanted.axes, wanted.moments)
-    finally:
-        engine.close()
+def cube(path: Path, column: Column, wanted: Scan | None = None) -> Cube:
+    return cube_of(path, Schema(x=column), wanted or asked(column))
 
 
 def expected(values: Sequence[object], column: Column, kind: str) -> Cube:
@@ -81,7 +77,7 @@ def test_text_that_is_not_utf8_is_a_value_like_any_other(tmp_path: Path, options
     read = [question_marks(cell) for cell in cells]
     for column in (Category(["x", "é", "x?", "?"]), Number(0, 10), Category([7]), Category([True]), DAYS):
         whole = expected(read, column, "text")
-        assert first_difference(whole, cube_of(tmp_path / "a.parquet", column)) is None
+        assert first_difference(whole, cube(tmp_path / "a.parquet", column)) is None
     with pytest.raises(duckdb.InvalidInputException):  # the driver's own way, which the engine must not take
         duckdb.sql(f"SELECT max(x) FROM '{tmp_path}/a.parquet'").fetchall()
 
@@ -118,7 +114,7 @@ def stamps(values: Sequence[int | None]) -> pa.Array:
 def test_milliseconds_of_any_size_belong_to_a_day(tmp_path: Path, options: dict[str, object]) -> None:
     pq.write_table(pa.table({"x": stamps(STAMPS)}), tmp_path / "a.parquet", **options)
     whole = expected([day_of(stamp) for stamp in STAMPS], DAYS, "date")
-    assert first_difference(whole, cube_of(tmp_path / "a.parquet", DAYS)) is None
+    assert first_difference(whole, cube(tmp_path / "a.parquet", DAYS)) is None
     with pytest.raises(duckdb.ConversionException):
         duckdb.sql(f"SELECT count(x) FROM '{tmp_path}/a.parquet'").fetchall()
 
@@ -154,7 +150,7 @@ def test_milliseconds_stay_beside_the_other_columns_of_their_row(tmp_path: Path)
 @pytest.mark.parametrize("rows", [0, 1])
 def test_milliseconds_of_few_rows(tmp_path: Path, rows: int) -> None:
     pq.write_table(pa.table({"x": stamps([0] * rows), "g": ["a"] * rows}), tmp_path / "a.parquet")
-    assert cube_of(tmp_path / "a.parquet", DAYS).rows.sum() == rows
+    assert cube(tmp_path / "a.parquet", DAYS).rows.sum() == rows
 
 
 def test_which_columns_are_milliseconds_is_decided_by_the_schema(tmp_path: Path) -> None:

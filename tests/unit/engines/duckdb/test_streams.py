@@ -19,7 +19,7 @@ from discreet.audit.engines.hostile import hostile_tables
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Number, Schema
 from discreet.engines import open_source
-from discreet.engines.base import Engine, Header, cubes_of
+from discreet.engines.base import Engine, Header, cubes_of, rows_of
 from discreet.engines.duckdb import streams as module
 from discreet.engines.duckdb.streams import DatabaseTable, open_streamed
 from discreet.engines.resources import NO_LIMITS
@@ -61,6 +61,11 @@ class Connection:
     def execute(self, statement: str) -> None:
         self.database.asked.append(statement)
 
+    def fetchone(self) -> tuple[int]:
+        if self.database.lost_after == 0:
+            raise ConnectionError(f"server closed the connection near value {SECRET}")
+        return (self.database.table.num_rows,)
+
     def fetch_record_batch(self) -> pa.RecordBatchReader:
         database, statement = self.database, self.database.asked[-1]
         columns, place = statement.removeprefix("SELECT ").split(" FROM ")
@@ -83,6 +88,24 @@ class Connection:
 
 def persons(**more: Any) -> pa.Table:
     return pa.table({"x": [1, 2, None, 99, int(SECRET)], "word": ["F", "M", None, "?", SECRET], "note": ["…"] * 5, **more})
+
+
+def test_a_database_counts_its_rows_itself_and_no_error_shows_a_value() -> None:
+    database = Database(persons())
+    engine = open_source(DatabaseTable(database.connect, 's.per"sons'), SCHEMA)
+    assert rows_of(engine) == 5
+    assert database.asked[-1] == 'SELECT COUNT(*) FROM "s"."per""sons"'
+    database.lost_after = 0
+    with pytest.raises(SourceError, match="could not be read to its end") as failed:
+        rows_of(engine)
+    assert SECRET not in repr(failed.value)
+    assert database.open == 0
+
+
+def test_a_stream_is_read_once_more_to_count_its_rows() -> None:
+    opened = []
+    engine = open_source(lambda: (opened.append(1), persons())[1], SCHEMA)
+    assert (rows_of(engine), len(opened)) == (5, 2)
 
 
 def total(engine: Engine) -> list[list[int]]:

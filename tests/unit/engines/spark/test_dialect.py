@@ -35,13 +35,31 @@ def test_a_count_and_a_sum_by_category_to_the_letter() -> None:
     plan = Table(PERSONS, dp.AddRemove()).group_by("sex").agg(dp.count(), dp.sum("age", nulls="skip"))
     words, targets, line = "X'460a4d'", "X'300a31'", "CAST(X'0a' AS STRING)"
     assert statement(PERSONS, {"sex": TEXT, "age": LONG}, plan) == (
-        "SELECT coalesce(t0, -1) AS k0, count(*) AS n, count(v0) AS n0, coalesce(sum((v0 - 0)), 0) AS s0_0 "
-        "FROM (SELECT CAST(`sex` AS BINARY) AS c0, (CASE WHEN `age` IS NULL THEN NULL WHEN `age` < 0 THEN 0 "
-        "WHEN `age` > 110 THEN 110 ELSE `age` END) AS v0 FROM rows) "
-        "LEFT JOIN (SELECT /*+ BROADCAST */ w0, t0 FROM (SELECT inline(arrays_zip("
+        f"SELECT coalesce(get(CAST(split(CAST({targets} AS STRING), {line}) AS ARRAY<BIGINT>), "
+        f"CAST(array_position(split(CAST({words} AS STRING), {line}), c0) AS INT) - 1), -1) AS k0, "
+        "count(*) AS n, count(v0) AS n0, coalesce(sum((v0 - 0)), 0) AS s0_0 "
+        "FROM (SELECT CASE WHEN `sex` IN (CAST(X'46' AS STRING), CAST(X'4d' AS STRING)) THEN `sex` END AS c0, "
+        "(CASE WHEN `age` IS NULL THEN NULL WHEN `age` < 0 THEN 0 WHEN `age` > 110 THEN 110 ELSE `age` END) AS v0 "
+        "FROM rows) GROUP BY c0"
+    )
+
+
+def test_categories_that_are_many_or_have_to_be_normalised_are_joined() -> None:
+    words, targets, line = "X'65cc810a4d'", "X'300a31'", "CAST(X'0a' AS STRING)"
+    joined = (
+        " LEFT JOIN (SELECT /*+ BROADCAST */ w0, t0 FROM (SELECT inline(arrays_zip("
         f"CAST(split(CAST({words} AS STRING), {line}) AS ARRAY<BINARY>), "
         f"CAST(split(CAST({targets} AS STRING), {line}) AS ARRAY<BIGINT>))) AS (w0, t0))) AS d0 ON c0 = w0 GROUP BY t0"
     )
+    assert grouped_by(["é", "M"]).endswith(joined)
+    for categories, is_joined in ((255, False), (256, True)):
+        assert ("LEFT JOIN" in grouped_by([f"w{i}" for i in range(categories)])) == is_joined
+    assert " IN (CAST(X'4b' AS STRING), CAST(X'e284aa' AS STRING)) " in grouped_by(["K"])  # the sign of kelvin is the letter
+
+
+def grouped_by(categories: list[str]) -> str:
+    schema = dp.Schema(a=dp.Category(categories))
+    return statement(schema, {"a": TEXT}, Table(schema, dp.AddRemove()).group_by("a").agg(dp.count()))
 
 
 def statements() -> Iterator[str]:

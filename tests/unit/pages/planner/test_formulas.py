@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.pages.planner import Planned, Scene, planner_document
 from discreet.pages.planner.document import Chosen
-from discreet.pages.planner.releases import _resized
+from discreet.pages.planner.releases import _resize
 from discreet.plan.plan import resize_of
 from discreet.privacy import coordinates
 from discreet.quotes.allocate import quote
@@ -94,7 +94,7 @@ def check(page, request, spend, scenes=NONE, *, many=4, typed=False):
             chosen = opened.state["releases"][0]
             plan = request
             if resize_of(plan) is not None:
-                plan = _resized(plan, int(chosen["rows"]), Fraction(chosen["proportion"]))
+                plan = _resize(plan, int(chosen["rows"]), Fraction(chosen["proportion"]))
             told, truth = opened.outcome(), quote(plan, of_amount(spend, Fraction(chosen["spend"])), totals_beside)
             assert not told["refused"]
             pairs = list(zip(told["errors"], (error for _, error in truth.expected), strict=True))

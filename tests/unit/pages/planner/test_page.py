@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import discreet as dp
 from discreet import datasets
 from discreet.cli import app
-from discreet.cli.planning import opened as session_of
+from discreet.cli.planning import open_session as session_of
 from discreet.pages.planner import quote_html
 from discreet.planfile.read import load_plan
 

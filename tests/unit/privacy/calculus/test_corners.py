@@ -162,7 +162,7 @@ def test_the_leading_factor_is_summed_without_growth_of_error() -> None:
     (lattices,) = stack(rows)
     assert isinstance(lattices, Lattices)
     value = lattices.cumulant(3.0)[0]
-    _, ones = lattices._tilted(3.0)
+    _, ones = lattices._tilt(3.0)
     exact = mp.fsum(mpf(one) for one in ones.tolist())
     assert abs(value - exact) <= 2.0**-53 * abs(exact) * 2
 

@@ -1,0 +1,100 @@
+"""The groups that a release prints, a function of the plan alone.
+
+Every group is answered and gets its noise. Some are not printed: the null group of a column whose nulls are dropped, and
+the groups in which no row can be because of a condition on the column that is grouped (docs/proofs/cube.md, N1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import prod
+from typing import Protocol
+
+from discreet.domain.groups import BinGroup, CategoryGroup, Group, group_labels
+from discreet.domain.schema import Schema
+from discreet.domain.steps import CategoryFacts, TableFacts, Where, WhereIn, conditions_of
+from discreet.errors import PlanError, printed, unreachable
+from discreet.plan.layout import Request
+from discreet.statistics.base import Statistic, groupings_of
+
+__all__ = ["NULLS", "checked_nulls", "dropped_by", "empty_labels", "hidden_labels", "shown_groups"]
+
+NULLS = ("show", "drop")
+"""What becomes of the null group of a column."""
+
+
+def checked_nulls(nulls: object, groups: Iterable[Group], statistics: Iterable[Statistic]) -> tuple[str, ...]:
+    """The columns of a request whose null groups are dropped, in alphabetical order.
+
+    Args:
+        nulls: "show", "drop" for every group of the request, or for each column that is named one of the two.
+        groups: of the request.
+        statistics: whose own groups belong to the request.
+
+    Raises:
+        PlanError: another word, or a column that the request does not group by.
+    """
+    own = (group for one in statistics for grouping in groupings_of(one) for group in grouping)
+    columns = sorted({group.column for group in (*groups, *own)})
+    words = nulls if isinstance(nulls, Mapping) else dict.fromkeys(columns, nulls)
+    if not isinstance(nulls, Mapping) and nulls not in NULLS:
+        raise PlanError(f"nulls={printed(nulls)}: must be 'show' or 'drop', or one of them for each column")
+    for column, word in words.items():
+        if word not in NULLS:
+            raise PlanError(f"nulls={printed(word)}: must be 'show' or 'drop'")
+        if column not in columns:
+            raise PlanError(f"nulls of {printed(column)}: the request does not group by this column")
+    return tuple(column for column in columns if words.get(column) == "drop")
+
+
+class Shown(Request, Protocol):
+    """A request that says whose null groups it drops."""
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns whose null groups this request drops."""
+
+
+def dropped_by(schema: Schema, dropped: tuple[str, ...]) -> frozenset[str]:
+    """The columns whose null groups are not printed: those that the request drops, and those that the schema requires."""
+    return frozenset({*dropped, *(name for name, column in schema.columns.items() if column.required)})
+
+
+def hidden_labels(plan: Shown, group: Group) -> frozenset[int]:
+    """The places of the labels of a group that are not printed; never all of them."""
+    labels = group_labels(group, plan.facts)
+    hidden = empty_labels(plan, group)
+    if labels[-1] is None and group.column in dropped_by(plan.schema, plan.dropped):
+        hidden |= {len(labels) - 1}
+    return frozenset() if len(hidden) == len(labels) else hidden
+
+
+def empty_labels(plan: Request, group: Group) -> frozenset[int]:
+    """The places of the labels of a group in which no row can be, because of a condition on its own column."""
+    conditions = [step for step in conditions_of(plan.steps) if step.column == group.column]
+    if not conditions:
+        return frozenset()
+    last = len(group_labels(group, plan.facts)) - 1
+    empty = {place for place in range(last + 1) if not _can_pass(plan.facts, group, place, conditions)}
+    return frozenset(empty)
+
+
+def _can_pass(facts: TableFacts, group: Group, place: int, conditions: list[Where | WhereIn]) -> bool:
+    """Whether some value of the group satisfies all conditions on its column. Null satisfies none."""
+    if group_labels(group, facts)[place] is None:
+        return False
+    match group:
+        case CategoryGroup():
+            known = facts[group.column]
+            code = known.kept[place] if isinstance(known, CategoryFacts) else -1
+            return all(isinstance(step, WhereIn) and code in step.kept for step in conditions)
+        case BinGroup():
+            ranges = [(step.low, step.high) for step in conditions if isinstance(step, Where)]
+            low = max(group.edges[place], *(first for first, _ in ranges))
+            return low <= min(group.edges[place + 1] - 1, *(end for _, end in ranges))
+    raise unreachable(group)
+
+
+def shown_groups(plan: Shown) -> int:
+    """The number of rows that the table of the release prints."""
+    return prod(len(group_labels(group, plan.facts)) - len(hidden_labels(plan, group)) for group in plan.group_by)

@@ -1,0 +1,51 @@
+"""The curator's look at the rows: noted in the ledger before it, and told by every release after it (soundness 43)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.domain.schema import Schema
+from discreet.engines import open_source
+from discreet.engines.base import check_ready
+
+if TYPE_CHECKING:
+    from discreet.engines.inspection import Tally
+    from discreet.ledger import Ledger
+
+__all__ = ["inspect", "inspection_facts"]
+
+
+def inspect(source: Any, schema: Schema, *, dataset: str, ledger: str | Path) -> dict[str, dict[str, Tally]]:
+    """For each column what becomes of its cells, in exact numbers, which no guarantee covers.
+
+    The ledger has the entry that says so before the first row is read. What is found is for the terminal of the curator.
+
+    Raises:
+        SourceError: the source does not fit the schema, cannot be inspected, or cannot be read to its end.
+        LedgerError: the ledger cannot be used; nothing was read.
+    """
+    from discreet.engines.inspection import check_inspectable, inspected
+    from discreet.ledger import Ledger
+
+    engine = open_source(source, schema)
+    try:
+        shown = check_inspectable(engine)
+        check_ready(engine)
+        with Ledger.open(ledger) as book:
+            book.inspect(dataset)
+        return inspected(shown, schema)
+    finally:
+        engine.close()
+
+
+def inspection_facts(ledger: Ledger, dataset: str) -> dict[str, str]:
+    """What a release says where the rows of its data set were inspected; nothing otherwise, as in all older releases."""
+    entry = ledger.inspected(dataset)
+    if not entry:
+        return {}
+    return {
+        "inspected": f"The curator looked at the rows before this release (entry {entry} of the ledger). Its columns, "
+        "bounds, categories and groups may have been chosen with knowledge of the rows, and the guarantee does not "
+        "count what such a choice reveals."
+    }
