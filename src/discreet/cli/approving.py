@@ -59,8 +59,7 @@ def approve_plan(
         DiscreetError: the plan or the key cannot be used, or nobody is there to say yes.
     """
     plan = load_plan(path)
-    plan = plan if name is None else replace(plan, orders=rename_orders(plan.orders, name))
-    plan = plan if release is None else replace(plan, orders=_only(plan.orders, release))
+    plan = replace(plan, orders=_chosen(plan.orders, release, name))
     found = _signing(plan, _digest_given(ledger), create=key is None)
     if key is None:
         write(Answer([*_lines(found), *_how_to_sign(found, path)], _facts(found, [])), as_json=as_json)
@@ -74,13 +73,14 @@ def approve_plan(
     write(Answer(_signed_lines(found, written, folder), _facts(found, written)), as_json=as_json)
 
 
-def _only(orders: Sequence[Order], name: str) -> tuple[Order, ...]:
-    found = tuple(order for order in orders if order.name == one_form(name))
-    if not found:
-        raise ArgumentError(
-            f"--release: the plan has no release '{name}'{did_you_mean(name, [order.name for order in orders])}"
-        )
-    return found
+def _chosen(orders: Sequence[Order], release: str | None, run: str | None) -> tuple[Order, ...]:
+    """The orders, or the one that the plan calls `release`, with the names that they have in a repeated run."""
+    names = [order.name for order in orders]
+    if release is not None and one_form(release) not in names:
+        raise ArgumentError(f"--release: the plan has no release '{release}'{did_you_mean(release, names)}")
+    renamed = orders if run is None else rename_orders(orders, run)
+    chosen = None if release is None else one_form(release)
+    return tuple(order for name, order in zip(names, renamed, strict=True) if chosen in {None, name})
 
 
 def _digest_given(ledger: str | None) -> str:
@@ -209,12 +209,16 @@ def _missing(found: _Signing) -> list[str]:
     return [*map(printable, lines)]
 
 
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def _ask_for_consent(count: int, *, yes: bool) -> None:
     if not count:
         raise ArgumentError("approve: the ledger has all releases of the plan already; there is nothing to sign")
     if yes:
         return
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not _is_terminal():
         raise ArgumentError("approve: asks before it signs, and there is no terminal; --yes says that you have read it")
     try:
         agreed = typer.confirm("Sign this?")

@@ -193,8 +193,12 @@ def test_an_approval_is_of_one_ledger() -> None:
 def test_an_approval_is_of_one_name_spend_plan_and_data_set() -> None:
     given = signed(statement(), "anna", "ben")
     with session(demand=board(), approvals=given) as one:
-        plan = asked(one)
-        for request, spend, name in ((plan, "0.1", "s"), (plan, "0.2", "r"), (one.table.agg(dp.mean("v", nulls="skip")), "0.1", "r")):
+        plan, other = asked(one), one.table.agg(dp.mean("v", nulls="skip"))
+        for request, spend, name in (
+            (plan, "0.1", "s"),
+            (plan, "0.2", "r"),
+            (other, "0.1", "r"),
+        ):
             with pytest.raises(dp.NotApproved, match="has signed another"):
                 one.release(request, spend=spend, name=name)
     for options in ({"dataset": "e"}, {"neighbours": dp.ReplaceOne(rows=100, rows_per_person=2)}):
