@@ -21,9 +21,10 @@ the data are opened there is no such value, and afterwards every failure is the 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,14 +44,35 @@ __all__ = [
     "did_you_mean",
     "printed",
     "unreachable",
+    "without_secrets",
 ]
 
 _SHOWN = 60
 _MOST_BITS = 1000
 
 
+# Up to the last "@": a password may contain anything. Too much is left out rather than too little. A path loses a slash.
+_BEFORE_HOST = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{0,30}):/+.*@", re.DOTALL)
+_NAMED_SECRET = re.compile(r"(?i)\b((?:ssl)?passw(?:or)?d|pwd|passfile|token)=[^\s&;'\"]*")
+
+
+def without_secrets(text: str) -> str:
+    """The text without what a URL says before its host, and without passwords that are named: it can be shown to anybody."""
+    return _NAMED_SECRET.sub(r"\1=…", _BEFORE_HOST.sub(r"\1://…@", text))
+
+
 class DiscreetError(Exception):
-    """The root of all errors that discreet raises on purpose."""
+    """The root of all errors that discreet raises on purpose. However it is shown, no password shows, whatever it quotes."""
+
+    def __str__(self) -> str:
+        return without_secrets(super().__str__())
+
+    def __repr__(self) -> str:
+        return without_secrets(super().__repr__())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        shown = tuple(without_secrets(one) if isinstance(one, str) else one for one in self.args)
+        return type(self), shown, self.__dict__
 
 
 class ArgumentError(DiscreetError, ValueError):
@@ -162,7 +184,9 @@ def printed(value: object) -> str:
         return f"a number of more than {_MOST_BITS} bits"
     if isinstance(value, Fraction | Decimal | dt.date):
         shown = str(value)
-    elif value is None or isinstance(value, bool | int | float | str | bytes):
+    elif isinstance(value, str):
+        shown = without_secrets(repr(value))  # before it is cut: what is left of a password is a part of it
+    elif value is None or isinstance(value, bool | int | float | bytes):
         shown = repr(value)
     else:
         return f"<{type(value).__name__}>"

@@ -28,6 +28,9 @@ from discreet.ledger import Ledger
 from discreet.ledger import store as store_module
 from discreet.noise.bits import Bits, system_bits
 
+ROOT = Path(__file__).resolve().parents[2]  # where a process that runs this file by its path finds `tests`
+
+
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 100))
 
 
@@ -159,9 +162,10 @@ def alone(folder: Path, work: str, *values: int) -> int:
 
 def spawned(folder: Path, work: str, *values: int) -> str:
     """What a function of this file gives in a fresh process, as text."""
-    code = "import runpy, sys; from pathlib import Path; found = runpy.run_path(sys.argv[1])"
+    code = "import runpy, sys; from pathlib import Path; sys.path.insert(0, sys.argv[1])"
+    code += "; del sys.argv[1]; found = runpy.run_path(sys.argv[1])"
     code += "; print(found[sys.argv[2]](Path(sys.argv[3]), *map(int, sys.argv[4:])))"
-    command = [sys.executable, "-c", code, __file__, work, str(folder), *map(str, values)]
+    command = [sys.executable, "-c", code, str(ROOT), __file__, work, str(folder), *map(str, values)]
     run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=1200)
     assert run.returncode == 0, run.stderr
     return run.stdout.strip()

@@ -402,6 +402,8 @@ SOURCES: dict[str, tuple[Any, ...]] = {
         pl.DataFrame(),
         dp.DatabaseTable(print, "persons"),
         print,
+        "postgresql://host/survey::persons",
+        "postgres://host/survey::persons",
         Path("rows.csv"),
         Path("rows.parquet"),
         b"\0" * 8 + b"DUCK" + b"\0" * 4,

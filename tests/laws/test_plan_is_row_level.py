@@ -335,7 +335,7 @@ def test_exact_answers_are_those_of_a_loop_over_the_rows(resize):
 def test_no_accepted_request_fails_on_any_rows(resize, neighbours):
     """With laws that draw anything, beside every kind of resize, the answers have the public shape and finite ends."""
 
-    @settings(max_examples=60)
+    @settings(max_examples=80)
     @given(data=rows, case=cases(imputed=resize is not None))
     @example([(None, None, None, None)], IMPUTED_CATEGORY)
     @example([("z", None, 1, 1.0)], NULLABLE_AGAIN)

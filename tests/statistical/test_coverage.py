@@ -22,7 +22,7 @@ from discreet.quotes.allocate import quote
 from discreet.quotes.quote import LEVEL
 from discreet.releases import assemble
 from discreet.releases.evaluate import exact_answers, noisy_answers
-from discreet.releases.labels import all_rows
+from discreet.releases.labels import all_rows, printed_rows
 from discreet.statistics import Count, Mean, Share, Std, Sum, sums
 
 ACS = dp.Schema(
@@ -208,7 +208,8 @@ def groups(frame, request):
         rows[row[:3]].append(row[3:])
     drawn = Drawn(request, dp.ZCDP(1), frame)
     columns = assemble.group_columns(drawn.quote)
-    names = zip(*(one.values(all_rows(columns)) for one in columns), strict=True)
+    every = all_rows(columns)
+    names = zip(*(one.values(every, printed_rows(columns, every)) for one in columns), strict=True)
     cells = [rows[name] for name in names]
     assert sum(map(len, cells)) == len(frame)
     return [

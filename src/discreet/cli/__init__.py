@@ -14,9 +14,11 @@ what it means for the budget (`exits`).
 * `inspecting`: `discreet inspect`: how the rows are read, in exact numbers, for the eyes of their curator alone
 * `ledgers`: `discreet ledger show`, `discreet ledger verify` and `discreet ledger export`
 * `numbers`: The first rows of a release as a table for people: one cell for a number and its interval
+* `options`: The arguments and options that several commands have
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
 * `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write
+* `settings`: `--set NAME=VALUE`: the values of a plan's parameters, as they were typed
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
 """
 
@@ -32,7 +34,9 @@ import typer
 
 from discreet._version import __version__
 from discreet.cli.exits import exits, on_terminal
+from discreet.cli.options import AsJson, FolderArgument, Formulas, KeyOption, LedgerArgument, PlanArgument, Settings, Yes
 from discreet.cli.output import write
+from discreet.cli.settings import settings_of
 from discreet.exact.given_paths import given_path
 
 __all__ = ["app", "main"]
@@ -49,19 +53,6 @@ app = typer.Typer(
 )
 _ledger = typer.Typer(help="Show, verify and export the record of all charges.", no_args_is_help=True)
 app.add_typer(_ledger, name="ledger")
-
-PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan file (TOML).")]
-LedgerArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file.")]
-FolderArgument = Annotated[str, typer.Argument(metavar="DIR", help="A folder with results of `release`.")]
-Formulas = Annotated[
-    str, typer.Option(metavar="escape|keep", help="What to do with labels in CSV files that spreadsheets read as formulas.")
-]
-KeyOption = Annotated[
-    str | None, typer.Option("--key", metavar="FILE", help="Sign with this private key (Ed25519, in the format of OpenSSH).")
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Sign without asking: you have read what is signed.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-
 
 _RARELY = 200_000
 """New objects between two searches for garbage. Modules and plans are never garbage; searching took a tenth of a run."""
@@ -116,7 +107,7 @@ def init(
 
 
 @app.command(epilog="Example: discreet check plan.toml")
-def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
+def check(plan: PlanArgument, settings: Settings = None, *, as_json: AsJson = False) -> None:
     """Check a plan and report what is wrong. Spends nothing, writes nothing.
 
     Reads the header of the source and, under replace-one, compares its number of rows and its published totals, which are
@@ -125,12 +116,13 @@ def check(plan: PlanArgument, *, as_json: AsJson = False) -> None:
     from discreet.cli.planning import checked_plan
 
     with exits(str if as_json else on_terminal):
-        write(checked_plan(plan), as_json=as_json)
+        write(checked_plan(plan, settings_of(settings)), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet inspect plan.toml")
 def inspect(
     plan: PlanArgument,
+    settings: Settings = None,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the first look at a data set.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Refused: what it shows is confidential.", hidden=True)] = False,
@@ -143,7 +135,7 @@ def inspect(
     from discreet.cli.inspecting import inspected_plan
 
     with exits():
-        write(inspected_plan(plan, yes=yes, as_json=as_json), as_json=False)
+        write(inspected_plan(plan, settings_of(settings), yes=yes, as_json=as_json), as_json=False)
 
 
 @app.command(epilog="Example: discreet quote plan.toml --html planner.html")
@@ -153,6 +145,7 @@ def quote(
         str | None,
         typer.Option("--html", metavar="FILE", help="Write a page with sliders for spends, n, p and totals instead."),
     ] = None,
+    settings: Settings = None,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -163,13 +156,16 @@ def quote(
     from discreet.cli.planning import planner_page, quoted_plan
 
     with exits():
-        write(quoted_plan(plan) if html is None else planner_page(plan, given_path(html, "--html")), as_json=as_json)
+        given = settings_of(settings)
+        answer = quoted_plan(plan, given) if html is None else planner_page(plan, given_path(html, "--html"), given)
+        write(answer, as_json=as_json)
 
 
 @app.command(epilog='Example: discreet explain plan.toml --release "wages by state"')
 def explain(
     plan: PlanArgument,
     release: Annotated[str | None, typer.Option(metavar="NAME", help="Only this release.")] = None,
+    settings: Settings = None,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -180,13 +176,14 @@ def explain(
     from discreet.cli.explaining import explained_plan
 
     with exits():
-        write(explained_plan(plan, release), as_json=as_json)
+        write(explained_plan(plan, release, settings_of(settings)), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet audit plan.toml --runs 100000")
 def audit(
     plan: PlanArgument,
     runs: Annotated[int, typer.Option(metavar="N", help="How often the noise is drawn for each data set.")] = 1_000_000,
+    settings: Settings = None,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -197,7 +194,7 @@ def audit(
     from discreet.cli.auditing import audit_plan
 
     with exits():
-        audit_plan(plan, runs, as_json=as_json)
+        audit_plan(plan, runs, settings_of(settings), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet release plan.toml --out results. The same again is free; a new run needs --as NAME.")
@@ -205,6 +202,7 @@ def release(
     plan: PlanArgument,
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder for the results.")],
     name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="A name for a repeated run.")] = None,
+    settings: Settings = None,
     *,
     memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="The memory that the driver may use, such as 500MB.")
@@ -227,7 +225,8 @@ def release(
         from discreet.engines.resources import Limits
 
         limits = Limits(memory, threads, spill)
-        release_plan(plan, given_path(out, "--out"), name, limits, artist, formulas=formulas, as_json=as_json)
+        folder, given = given_path(out, "--out"), settings_of(settings)
+        release_plan(plan, folder, name, limits, artist, given=given, formulas=formulas, as_json=as_json)
 
 
 @app.command(epilog="Example: discreet approve plan.toml --key ~/.ssh/id_ed25519. Without --key it signs nothing.")
@@ -240,6 +239,7 @@ def approve(
         str | None, typer.Option("--ledger", metavar="DIGEST", help="The first digest of the ledger, where it is not here.")
     ] = None,
     *,
+    settings: Settings = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
@@ -247,11 +247,12 @@ def approve(
 
     The signatures are files in a folder next to the plan, PLAN.approvals, where `release` looks for them.
     """
-    from discreet.cli.approving import approve_plan
+    from discreet.cli.approving import Chosen, approve_plan
 
     with exits():
         where = None if key is None else given_path(key, "--key")
-        approve_plan(plan, where, release=release, name=name, ledger=ledger, yes=yes, as_json=as_json)
+        chosen = Chosen(plan, settings_of(settings), release, name, ledger)
+        approve_plan(chosen, where, yes=yes, as_json=as_json)
 
 
 @app.command(epilog="Example: discreet report results")
@@ -308,6 +309,7 @@ def effective(  # noqa: PLR0917 (options have names)
         str | None, typer.Option(help="The exact totals: rows, totals, occupied, margins, or margins:K.")
     ] = None,
     plan: Annotated[Path | None, typer.Option(help="A plan file: the totals in its [invariants] are exact.")] = None,
+    settings: Settings = None,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -316,7 +318,9 @@ def effective(  # noqa: PLR0917 (options have names)
 
     with exits():
         write(
-            effective_guarantee(rho=rho, epsilon=epsilon, mu=mu, delta=delta, invariant=invariant, plan=plan),
+            effective_guarantee(
+                rho=rho, epsilon=epsilon, mu=mu, delta=delta, invariant=invariant, plan=plan, given=settings_of(settings)
+            ),
             as_json=as_json,
         )
 

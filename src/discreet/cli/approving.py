@@ -35,7 +35,7 @@ from discreet.quotes.quote import Quote
 from discreet.session.approving import Declared
 from discreet.session.orders import Order, amount_of
 
-__all__ = ["approve_plan", "change_demand"]
+__all__ = ["Chosen", "approve_plan", "change_demand"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,34 @@ class _Signing:
     ledger_is_here: bool
 
 
-def approve_plan(
-    path: Path, key: Path | None, *, release: str | None, name: str | None, ledger: str | None, yes: bool, as_json: bool
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What of which plan is to be approved.
+
+    Attributes:
+        path: the plan.
+        given: the values of its parameters.
+        release: only this release; None for all.
+        name: the name of a repeated run.
+        ledger: the first digest of the ledger, where it is not here.
+    """
+
+    path: Path
+    given: Mapping[str, str]
+    release: str | None
+    name: str | None
+    ledger: str | None
+
+
+def approve_plan(chosen: Chosen, key: Path | None, *, yes: bool, as_json: bool) -> None:
     """Shows what is to be signed and, with a key, signs it and writes the approvals next to the plan.
 
     Raises:
         DiscreetError: the plan or the key cannot be used, or nobody is there to say yes.
     """
-    plan = load_plan(path)
-    plan = replace(plan, orders=_chosen(plan.orders, release, name))
-    found = _signing(plan, _digest_given(ledger), create=key is None)
+    path, plan = chosen.path, load_plan(chosen.path, chosen.given)
+    plan = replace(plan, orders=_chosen(plan.orders, chosen.release, chosen.name))
+    found = _signing(plan, _digest_given(chosen.ledger), create=key is None)
     if key is None:
         write(Answer([*_lines(found), *_how_to_sign(found, path)], _facts(found, [])), as_json=as_json)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ REFUTED = 5
 """The exit code of an audit that has shown a claim to be false. Nothing was spent."""
 
 
-def audit_plan(path: Path, runs: int, *, as_json: bool) -> None:
+def audit_plan(path: Path, runs: int, given: Mapping[str, str] | None = None, *, as_json: bool) -> None:
     """Prints the audit of every release of a plan; the command leaves with `REFUTED` if a claim is false.
 
     Raises:
@@ -33,7 +34,7 @@ def audit_plan(path: Path, runs: int, *, as_json: bool) -> None:
     from discreet.audit.auditing import ERROR, audit_quote, checked_runs
 
     checked_runs(runs)
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     quotes = _quotes(plan)
     found: dict[str, Audit] = {}
     for name, quoted in quotes.items():

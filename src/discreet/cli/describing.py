@@ -13,6 +13,7 @@ from discreet.domain.groups import BinGroup
 from discreet.domain.schema import Category, Column, Date, Number
 from discreet.domain.steps import NumberFacts
 from discreet.domain.words import column_facts, neighbours_text, step_facts
+from discreet.errors import without_secrets
 from discreet.exact.figures import plural
 from discreet.exact.numbers import text
 from discreet.plan.layout import Layout
@@ -36,7 +37,8 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
     delta = f"; ε is reported at δ = {number_text(plan.report_delta)}" if reported else ""
     facts = [
         ("data set", plan.dataset),
-        ("source", f"{plan.source} (its header fits the columns)"),
+        *[("parameter", f"{parameter} = {value}") for parameter, value in plan.parameters.items()],
+        ("source", f"{without_secrets(plan.source)} (its header fits the columns)"),
         ("neighbours", neighbours_text(plan.neighbours)),
         *_totals(plan),
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),

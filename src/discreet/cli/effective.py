@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 
@@ -25,7 +26,14 @@ _KNOWN = {
 
 
 def effective_guarantee(
-    *, rho: str | None, epsilon: str | None, mu: str | None, delta: str | None, invariant: str | None, plan: Path | None
+    *,
+    rho: str | None,
+    epsilon: str | None,
+    mu: str | None,
+    delta: str | None,
+    invariant: str | None,
+    plan: Path | None,
+    given: Mapping[str, str] | None = None,
 ) -> Answer:
     """The effective guarantee of a mechanism that was made without counting the totals: a-fold group privacy.
 
@@ -46,7 +54,7 @@ def effective_guarantee(
     else:
         bound = exact(epsilon or "", "--epsilon")
         advertised = ApproxDP(bound, chance) if chance else PureDP(bound)
-    a, meaning = _semi_adjacency(invariant, plan)
+    a, meaning = _semi_adjacency(invariant, plan, given)
     effective = advertised.group(a)
     lines = [
         f"alongside {meaning}, the guarantee compares {compared_tables(a)}",
@@ -70,12 +78,12 @@ def _four(epsilon: float) -> str:
     )
 
 
-def _semi_adjacency(invariant: str | None, plan: Path | None) -> tuple[int, str]:
+def _semi_adjacency(invariant: str | None, plan: Path | None, given: Mapping[str, str] | None) -> tuple[int, str]:
     """The semi-adjacency a of a named kind of totals, or of a plan, and these totals in words."""
     if (invariant is None) == (plan is None):
         raise ArgumentError("effective: give either --invariant or --plan")
     if plan is not None:
-        read = load_plan(plan)
+        read = load_plan(plan, given)
         if read.invariants is None:
             raise ArgumentError(f"{plan.name}: has no [invariants]; nothing is published exactly")
         return read.invariants.semi_adjacency(read.schema), f"the exact totals of {', '.join(read.invariants.columns)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from discreet.cli.output import Answer
@@ -14,14 +15,14 @@ from discreet.privacy.amounts import amount_text
 __all__ = ["explained_plan"]
 
 
-def explained_plan(path: Path, release: str | None) -> Answer:
+def explained_plan(path: Path, release: str | None, given: Mapping[str, str] | None = None) -> Answer:
     """The releases of a plan, or the one that is named, explained.
 
     Raises:
         ArgumentError: `release` is not the name of a release of the plan.
         DiscreetError: as `discreet quote`.
     """
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     names = [order.name for order in plan.orders]
     if release is not None and release not in names:
         raise ArgumentError(f"--release={release}: no release of {path.name} has that name{did_you_mean(release, names)}")

@@ -11,7 +11,7 @@ import typer
 
 from discreet.cli.output import Answer, Grid, Spinner
 from discreet.engines.inspection import Tally
-from discreet.errors import ArgumentError
+from discreet.errors import ArgumentError, without_secrets
 from discreet.exact.figures import name, plural
 from discreet.ledger import Ledger
 from discreet.planfile.read import PlanFile, load_plan
@@ -24,7 +24,7 @@ _WIDEST = 24
 _MARK = "CONFIDENTIAL: exact numbers about the rows, which no guarantee covers. Do not publish, send or keep them."
 
 
-def inspected_plan(path: Path, *, yes: bool, as_json: bool) -> Answer:
+def inspected_plan(path: Path, given: Mapping[str, str] | None = None, *, yes: bool, as_json: bool) -> Answer:
     """What becomes of the cells of each column of a plan, for a terminal; the ledger notes that it was shown.
 
     Raises:
@@ -39,7 +39,7 @@ def inspected_plan(path: Path, *, yes: bool, as_json: bool) -> Answer:
         raise ArgumentError(
             "inspect: its output is confidential, and goes to a terminal only, not to a file or a pipe; run it in a terminal"
         )
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     if plan.inspect == "never":
         raise ArgumentError(f'inspect: {path.name} says inspect = "never" in [data], so nobody is shown its rows')
     _ask(plan, yes=yes)
@@ -82,7 +82,7 @@ def _rows_words(plan: PlanFile, found: Mapping[str, Mapping[str, Tally]]) -> str
     """The number of rows of the source, beside the declared one where it differs."""
     rows = max(sum(tally.rows for tally in tallies.values()) for tallies in found.values())
     declared = plan.neighbours.rows
-    told = f"{rows:,} {plural('row', rows)} in {name(plan.source)}"
+    told = f"{rows:,} {plural('row', rows)} in {name(without_secrets(plan.source))}"
     return told if declared in {None, rows} else f"{told}; THE PLAN SAYS rows = {declared:,}"
 
 

@@ -12,7 +12,7 @@ from discreet.approvals.files import approvals_folder
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.engines import NO_LIMITS, Limits, Progress
-from discreet.errors import ArgumentError, BudgetExceeded
+from discreet.errors import ArgumentError, BudgetExceeded, without_secrets
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
@@ -98,13 +98,13 @@ def standing(plan: PlanFile) -> Standing:
         return Standing(head, ledger.remaining(plan.dataset), reserved, given_back, declared=True, inspected=inspected)
 
 
-def checked_plan(path: Path) -> Answer:
+def checked_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
     """The meaning of a plan, after every check has passed.
 
     Raises:
         DiscreetError: whatever `discreet release` would refuse before it spends.
     """
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     with open_session(plan) as session:
         quotes, now = _quotes(plan, session)
         _require_room(plan, _charge(plan, quotes, now), now)
@@ -121,7 +121,7 @@ def checked_plan(path: Path) -> Answer:
     facts = {
         "plan": str(path),
         "dataset": plan.dataset,
-        "source": plan.source,
+        "source": without_secrets(plan.source),
         "ledger": str(plan.ledger),
         "neighbours": plan.neighbours.to_json(),
         "invariants": [] if plan.invariants is None else plan.invariants.to_json(),
@@ -130,17 +130,18 @@ def checked_plan(path: Path) -> Answer:
         "remaining": [text(value) for value in now.remaining],
         "releases": [release_facts(name, quote) for name, quote in quotes.items()],
         "notes": notes,
+        **({"parameters": dict(plan.parameters)} if plan.parameters else {}),
     }
     return Answer(lines, facts)
 
 
-def quoted_plan(path: Path) -> Answer:
+def quoted_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
     """The costs of the releases of a plan, and their expected errors.
 
     Raises:
         DiscreetError: as `checked_plan`.
     """
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     quotes, now = quote_all(plan)
     notes = _notes(plan, quotes, now)
     charge = _charge(plan, quotes, now)
@@ -162,7 +163,7 @@ def quoted_plan(path: Path) -> Answer:
     return Answer(lines, facts)
 
 
-def planner_page(path: Path, out: Path) -> Answer:
+def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None) -> Answer:
     """Writes the planner of a plan to `out`: its quotes, with sliders.
 
     Raises:
@@ -172,7 +173,7 @@ def planner_page(path: Path, out: Path) -> Answer:
 
     if stands(out, "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is not a regular file, and the page would replace it; choose another path")
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     with open_session(plan) as session:
         quotes, now = _quotes(plan, session)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)

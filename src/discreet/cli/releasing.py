@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -41,7 +41,15 @@ _STAGES = {"snapshot": "checking whether the source has changed", "count": "coun
 
 
 def release_plan(
-    path: Path, out: Path, name: str | None, limits: Limits, artist: Artist, *, formulas: str, as_json: bool
+    path: Path,
+    out: Path,
+    name: str | None,
+    limits: Limits,
+    artist: Artist,
+    *,
+    given: Mapping[str, str] | None = None,
+    formulas: str,
+    as_json: bool,
 ) -> None:
     """Charges the releases of a plan, or finds them in the ledger, and writes them, with a summary on stdout.
 
@@ -50,7 +58,7 @@ def release_plan(
         typer.Exit: 4, something failed after the charge.
     """
     check_formulas(formulas)
-    plan = load_plan(path)
+    plan = load_plan(path, given)
     plan = plan if name is None else replace(plan, orders=rename_orders(plan.orders, name))
     folders = folders_for(plan.orders, out)
     plan = replace(plan, orders=tuple(_to(order, folder) for order, folder in zip(plan.orders, folders, strict=True)))

@@ -29,6 +29,7 @@ folder, and is loaded when a source needs it.
   text is
 * `sql`: A layout as one SQL statement: every value becomes a code in the engine, and one GROUP BY counts
 * `sqlite`: The engine of tables of SQLite database files
+* `urls`: Sources that are named by a URL: what they are, and passwords, which no plan and no message holds
 """
 
 from __future__ import annotations

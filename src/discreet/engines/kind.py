@@ -49,11 +49,19 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Texts that an engine reads because of how they begin; no other text is a name for it. `settings` as in `Given`."""
+    """Texts that an engine reads because of how they begin; no other text is a name for it.
+
+    Args:
+        prefix: how they begin.
+        open: the engine over one of them.
+        settings: as in `Given`.
+        words: the database that is named by such a URL; empty where the text is no URL.
+    """
 
     prefix: str
     open: OpenSource
     settings: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from discreet.engines import duckdb, own, spark, sqlite
 from discreet.engines.kind import EngineKind, Files, Given, Named, OpenFolder, Tables
 
-__all__ = ["ENGINES", "databases", "endings", "file_kind", "folder_kind", "given_kind", "named_kind", "offers", "table_kind"]
+__all__ = [
+    "ENGINES",
+    "databases",
+    "endings",
+    "file_kind",
+    "folder_kind",
+    "given_kind",
+    "named_kind",
+    "offers",
+    "table_kind",
+    "url_words",
+]
 
 ENGINES: tuple[EngineKind, ...] = (own.ENGINE, spark.ENGINE, duckdb.ENGINE, sqlite.ENGINE)
 """They are asked in this order, and the first that serves a source reads it."""
@@ -50,3 +61,9 @@ def offers() -> str:
     """What a program can pass as a source, in words."""
     *words, last = [one.words for kind in ENGINES for one in kind.given if one.words]
     return f"{', '.join(['a path', *words])}, or {last}"
+
+
+def url_words() -> str:
+    """The databases that are named by a URL, in words."""
+    named = {one.words: one.prefix for kind in reversed(ENGINES) for one in reversed(kind.named) if one.words}
+    return ", ".join(f"{words} by {prefix}…" for words, prefix in named.items())

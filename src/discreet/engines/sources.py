@@ -27,9 +27,11 @@ from discreet.engines.registry import (
     named_kind,
     offers,
     table_kind,
+    url_words,
 )
 from discreet.engines.resources import NO_LIMITS, Limits
-from discreet.errors import ArgumentError, SourceError, did_you_mean, printed
+from discreet.engines.urls import check_url, is_url, refused_url
+from discreet.errors import ArgumentError, SourceError, did_you_mean, printed, without_secrets
 from discreet.exact.given_paths import reason, shown_path
 
 __all__ = ["Opened", "opened", "source_in", "source_text"]
@@ -49,7 +51,8 @@ class Opened:
 
 def source_in(folder: Path, written: str) -> str:
     """The source that a text means in a file of this folder, where paths and globs begin. Other names stay as they are."""
-    if named_kind(written):
+    _check_secrets(written)
+    if named_kind(written) or is_url(written):
         return written
     plain = folder / written
     is_glob = re.search(_PATTERN, written) and _TABLE not in written and not os.path.exists(plain)  # noqa: PTH110
@@ -58,7 +61,7 @@ def source_in(folder: Path, written: str) -> str:
 
 def source_text(folder: Path, source: str) -> str:
     """The text that means a source, seen from here, in a file of this folder."""
-    if named_kind(source) or Path(source).is_absolute():
+    if is_url(source) or named_kind(source) or Path(source).is_absolute():
         return source
     return Path(os.path.relpath(source, folder)).as_posix()
 
@@ -83,16 +86,27 @@ def opened(source: Any, columns: Sequence[str], limits: Limits) -> Opened:
 def _of_text(source: str, columns: Sequence[str], limits: Limits) -> Opened:
     if "\0" in source:
         raise SourceError(f"source {printed(source)}: is not a usable path; check its spelling")
+    _check_secrets(source)
     found = named_kind(source)
     if found is not None:
         kind, named = found
         _check_settings(limits, named.settings)
-        return Opened(named.open(source, columns, limits), kind, f"source '{source}'")
+        return Opened(named.open(source, columns, limits), kind, f"source '{without_secrets(source)}'")
+    if is_url(source):
+        raise refused_url(source, url_words())
     try:
         kind, engine = _of_path(source, limits)
     except (OSError, UnicodeError) as wrong:  # a name that is too long, a folder that cannot be entered
         raise SourceError(f"source {shown_path(source)}: cannot be opened ({reason(wrong)}); check the path") from None
     return Opened(engine, kind, f"source '{source}'")
+
+
+def _check_secrets(source: str) -> None:
+    """Checks that no password stands in a URL, also where a prefix that is none of a URL comes before it."""
+    found = named_kind(source)
+    rest = source if found is None or found[1].words else source.removeprefix(found[1].prefix)
+    if is_url(rest):
+        check_url(rest)
 
 
 def _check_settings(limits: Limits, settings: str) -> None:

@@ -10,7 +10,7 @@ import os
 import stat
 from pathlib import Path
 
-from discreet.errors import ArgumentError, printed
+from discreet.errors import ArgumentError, printed, without_secrets
 from discreet.exact.files import try_writing
 
 __all__ = ["content_of", "given_path", "reason", "require_writable", "shown_path", "stands"]
@@ -27,6 +27,8 @@ def given_path(path: object, argument: str) -> Path:
     """
     if not isinstance(path, str | Path) or not str(path):
         raise ArgumentError(f"{argument}={printed(path)}: must be the path of a file or folder")
+    if without_secrets(str(path)) != str(path):
+        raise ArgumentError(f"{argument}={shown_path(path)}: must be the path of a file or folder, not a URL")
     try:
         usable = "\0" not in str(path) and bool(str(path).encode("utf-8"))
     except UnicodeEncodeError:
@@ -81,7 +83,7 @@ def require_writable(folder: Path, argument: str) -> None:
 
 def shown_path(path: str | Path) -> str:
     """The path in quotes, as it can be printed anywhere."""
-    return "'" + str(path).encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\0") + "'"
+    return "'" + without_secrets(str(path)).encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\0") + "'"
 
 
 def reason(error: OSError | ValueError) -> str:

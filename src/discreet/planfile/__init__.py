@@ -3,6 +3,8 @@
 * `approval`: The `[approval]` section of a plan file: who must sign its releases
 * `columns`: The `[columns]` section of a plan file: the schema
 * `invariants`: The `[invariants]` section of a plan file: the exact totals and the other exact statements
+* `parameters`: The `[parameters]` section of a plan file: what one plan for many months leaves open, and the values
+  that fill it
 * `read`: A plan file (TOML) and its meaning
 * `statistics`: A statistic in a plan file: a word alone, or a table with the word, its column or value, and further keys
 * `tree`: A TOML file as a tree of values with their places, so that every error can name file, line and key

@@ -7,7 +7,7 @@ that was written. Every mistake raises a PlanError that names its place, before 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
 from discreet.domain.schema import Category, Column, Schema, Value
 from discreet.engines import source_in
+from discreet.engines.urls import is_url
 from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
@@ -28,6 +29,7 @@ from discreet.plan.table import Table
 from discreet.planfile.approval import demand_of
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
+from discreet.planfile.parameters import filled
 from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.privacy import Budget, coordinates
@@ -53,7 +55,7 @@ class PlanFile:
     """A plan file, read and checked: data set, declarations, budget and the requested releases.
 
     `source` and `ledger` are resolved against the folder of the plan file; `source` may be a glob. `inspect` is "never"
-    where `discreet inspect` may not show the rows to anybody.
+    where `discreet inspect` may not show the rows to anybody. `parameters` has the values that were given.
     """
 
     path: Path
@@ -68,21 +70,27 @@ class PlanFile:
     orders: tuple[Order, ...]
     demand: Demand | None = None
     inspect: str = "terminal"
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
-def load_plan(path: str | Path) -> PlanFile:
+def load_plan(path: str | Path, parameters: Mapping[str, object] | None = None) -> PlanFile:
     """The plan in a TOML file of at most 1 MB. Reads no data and no ledger.
+
+    Args:
+        path: the file.
+        parameters: the values of its `[parameters]`, by name: texts, whole numbers or days.
 
     Raises:
         PlanError: the file cannot be read, is not valid TOML, or requests something impossible; `place` names file, line and
             key.
     """
-    return plan_of(read_toml(Path(path)))
+    return plan_of(read_toml(Path(path)), parameters)
 
 
-def plan_of(root: Node) -> PlanFile:
+def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanFile:
     """The plan of a TOML text, with paths relative to its file, which need not exist yet. Raises as `load_plan`."""
-    place = root.file
+    given = filled(root, parameters or {})
+    root, place = given.root, given.root.file
     parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants"))
     known: Mapping[str, Keys] = {
         kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect")) for kind in relations()
@@ -107,6 +115,7 @@ def plan_of(root: Node) -> PlanFile:
         orders=_orders(parts, Table(schema, neighbours), budget),
         demand=demand_of(parts["approval"], place.parent) if "approval" in parts else None,
         inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
+        parameters=given.values,
     )
 
 
@@ -125,13 +134,16 @@ def _source(node: Node, folder: Path) -> str:
             return str(datasets.path(written.removeprefix("example:")))
     if not written or "\0" in written:
         raise node.wrong("must be a path, a glob, or 'example:' and the name of an example data set")
-    return source_in(folder, written)
+    with node.locate_errors():
+        return source_in(folder, written)
 
 
 def _ledger(node: Node, folder: Path) -> Path:
     written = node.string()
     if not written or "\0" in written or written == ":memory:":
         raise node.wrong("must be the path of a file: a ledger in memory would forget what was spent")
+    if is_url(written):
+        raise node.wrong("must be the path of a file, not a URL")
     return folder / written
 
 

@@ -78,7 +78,7 @@ def first_places(sizes, chosen, bits):
 
 @pytest.mark.parametrize(
     ("name", "mutant"),
-    [("_kept", no_square), ("_noise", no_rise), ("_joined", no_word), ("_uniform_subsets", first_places)],
+    [("_keep", no_square), ("_noise", no_rise), ("_join_rises", no_word), ("_uniform_subsets", first_places)],
 )
 def test_a_wrong_sampler_is_rejected(name, mutant, counts_fit, monkeypatch) -> None:
     monkeypatch.setattr(sum_zero, name, mutant)

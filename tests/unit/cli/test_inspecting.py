@@ -63,7 +63,7 @@ def test_what_becomes_of_the_rows(folder: Path, terminal: None) -> None:
     assert "gender as declared 2 “female” (1), “male” (1)" in lines
     assert "not a declared category 2 “⟨U+001B⟩[2J” (1), “Male” (1)" in lines
     assert "\x1b" not in shown, "no cell is obeyed by the terminal"
-    assert "hrs_work moved to the lower bound 1 “-8” (1)" in lines
+    assert "moved to the lower bound 1 “-8” (1)" in lines
     assert "moved to the grid 1 “40.5” (1)" in lines
     assert "moved to the upper bound 1 “101” (1)" in lines
     assert "not a number 1 “x” (1)" in lines

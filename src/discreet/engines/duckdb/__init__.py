@@ -33,7 +33,7 @@ from typing import Any
 from discreet.domain.schema import Schema
 from discreet.engines.base import Engine
 from discreet.engines.files import Listing
-from discreet.engines.kind import EngineKind, Files, Given, Tables, is_loaded_instance
+from discreet.engines.kind import EngineKind, Files, Given, Named, Tables, is_loaded_instance
 from discreet.engines.resources import Limits
 
 __all__ = ["ENGINE"]
@@ -72,6 +72,12 @@ def _open_stream(source: Any, columns: Sequence[str], limits: Limits) -> Engine:
     from discreet.engines.duckdb.streams import open_streamed
 
     return open_streamed(source, columns, limits)
+
+
+def _open_url(url: str, columns: Sequence[str], limits: Limits) -> Engine:
+    from discreet.engines.duckdb.streams import open_url
+
+    return open_url(url, columns, limits)
 
 
 def _open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
@@ -119,6 +125,7 @@ ENGINE = EngineKind(
         Given("a DatabaseTable", "the stream", _is_table, _open_stream),
         Given("a function that opens a new Arrow stream each time it is called", "the stream", _is_function, _open_stream),
     ),
+    named=tuple(Named(f"{scheme}://", _open_url, words="PostgreSQL") for scheme in ("postgresql", "postgres")),
     files=(Files(".parquet", _open_parquet, _open_folder), Files(".csv", _open_csv)),
     tables=(Tables("a DuckDB", _begins, _open_table),),
 )

@@ -22,9 +22,10 @@ from discreet.engines.duckdb.driver import STAGED, UNREAD, cells_of, cube_of, de
 from discreet.engines.duckdb.frames import ArrowOnly, declared
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
-from discreet.errors import ArgumentError, SourceError, printed
+from discreet.engines.urls import filled_in
+from discreet.errors import ArgumentError, SourceError, printed, without_secrets
 
-__all__ = ["DatabaseTable", "open_streamed"]
+__all__ = ["DatabaseTable", "open_streamed", "open_url"]
 
 _TOGETHER = 2**20  # rows that are counted at once, where a stream is counted for several scans
 _EXTRA = "install the extra: pip install 'discreet[adbc]', and the ADBC driver of your database"
@@ -76,6 +77,23 @@ def open_streamed(source: DatabaseTable | Callable[[], Any], columns: Sequence[s
         shown = type(error).__name__
         raise SourceError(f"source: {named} cannot be opened ({shown}); open it without discreet to see why") from None
     return _StreamEngine(opening, schema, columns, limits, count)
+
+
+def open_url(url: str, columns: Sequence[str], limits: Limits) -> Engine:
+    """An engine over the table URL::TABLE of a PostgreSQL server. Its password, if any, comes from the environment.
+
+    Raises:
+        SourceError: no table, a variable of the environment or the driver is missing, or it cannot be opened.
+    """
+    address, _, table = url.rpartition("::")
+    if not address or not all(table.split(".")):
+        raise SourceError(f"source '{without_secrets(url)}': names no table; add one, as in '::public.persons'")
+    filled_in(address)  # a variable that is missing is found here, before anything is spent
+
+    def connect() -> Any:
+        return import_module("adbc_driver_postgresql.dbapi").connect(filled_in(address))
+
+    return open_streamed(DatabaseTable(connect, table), columns, limits)
 
 
 class _StreamEngine:

@@ -116,6 +116,8 @@ def _write_text(tree: Mapping[str, Any], switches: list[list[Entry]]) -> Iterato
     if "invariants" in tree:
         lists = [[word, toml_value(value), place] for place, switch in enumerate(switches) for word, value in switch]
         yield {"slot": "invariants", "entries": lists}
+    if "parameters" in tree:
+        yield "\n[parameters]\n" + _entries(tree["parameters"])
     yield "\n[budget]\n"
     changed = find_budget(tree["budget"]["measure"]).fields[0]
     for key, value in tree["budget"].items():
