@@ -18,6 +18,7 @@ if _typing.TYPE_CHECKING:
     from discreet.domain.groups import bins
     from discreet.domain.imputation import Normal, Uniform, Weights
     from discreet.domain.neighbours import AddRemove, ReplaceOne
+    from discreet.domain.reading import CsvFiles
     from discreet.domain.schema import Category, Date, Number, Schema
     from discreet.engines import DatabaseTable, Limits
     from discreet.errors import (
@@ -61,6 +62,7 @@ __all__ = [
     "ArgumentError",
     "BudgetExceeded",
     "Category",
+    "CsvFiles",
     "DatabaseTable",
     "Date",
     "Demand",
@@ -164,6 +166,7 @@ _HOMES = {
         "Guarantee",
         "Release",
     ),
+    "discreet.domain.reading": ("CsvFiles",),
     "discreet.domain.schema": (
         "Category",
         "Date",
