@@ -32,7 +32,7 @@ from discreet.privacy import coordinates
 from discreet.privacy.amounts import amount_text, budget_down
 from discreet.privacy.coordinates import Budget
 from discreet.quotes.quote import Quote
-from discreet.session.approving import Declared
+from discreet.session.approving import Declared, reading_text
 from discreet.session.orders import Order, amount_of
 
 __all__ = ["Chosen", "approve_plan", "change_demand"]
@@ -48,6 +48,7 @@ class _Signing:
     statements: Sequence[Statement]
     demands: tuple[Demand, ...]
     ledger_is_here: bool
+    reading: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def _signing(plan: PlanFile, given: str, *, create: bool) -> _Signing:
             )
         if given and genesis != given:
             raise LedgerError(f"--ledger: ledger '{plan.ledger}' has another first digest ({genesis}); it is another ledger")
-        declared = Declared(plan.dataset, plan.schema, plan.neighbours, plan.invariants)
+        declared = _declared(plan)
         orders = [order for order in plan.orders if not _is_there(ledger, plan, order)]
         quotes = {order.name: declared.quote(order.request, _spend(ledger, plan, order, here=here)) for order in orders}
         statements: list[Statement] = []
@@ -133,7 +134,11 @@ def _signing(plan: PlanFile, given: str, *, create: bool) -> _Signing:
         for name, quote in quotes.items():
             statements.append(declared.release(genesis, name, quote, ledger.board.reserved(plan.dataset, name)))
         demands = demands_with(ledger.board.demands(), plan.dataset, plan.demand)
-    return _Signing(plan, genesis, quotes, statements, demands, here)
+    return _Signing(plan, genesis, quotes, statements, demands, here, declared.reading)
+
+
+def _declared(plan: PlanFile) -> Declared:
+    return Declared(plan.dataset, plan.schema, plan.neighbours, plan.invariants, reading_text(plan.csv))
 
 
 def _is_there(ledger: Ledger, plan: PlanFile, order: Order) -> bool:
@@ -154,7 +159,7 @@ def _spend(ledger: Ledger, plan: PlanFile, order: Order, *, here: bool) -> Budge
     if order.error is not None:
         from discreet.quotes import spend_for_errors
 
-        declared = Declared(plan.dataset, plan.schema, plan.neighbours, plan.invariants)
+        declared = _declared(plan)
         return spend_for_errors.quote_for(order.request, order.error, plan.budget, declared.before_totals()).spend
     if order.spend is None and not here:
         raise ArgumentError(
@@ -176,6 +181,7 @@ def _lines(found: _Signing) -> Sequence[str]:
         ("data set", plan.dataset),
         ("neighbours", neighbours_text(plan.neighbours)),
         ("budget", amount_text(plan.budget)),
+        *([("source", f"read with the options {found.reading}")] if found.reading != "{}" else []),
     ]
     lines: list[str] = [
         "What an approval of this plan says:",

@@ -17,6 +17,7 @@ from discreet.approvals.files import approvals_of
 from discreet.approvals.signing import Approval
 from discreet.approvals.statements import ReleaseStatement, TotalsStatement
 from discreet.domain.neighbours import Neighbours
+from discreet.domain.reading import CsvFiles, CsvFormat
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, printed
 from discreet.exact.canonical import canonical, digest
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from discreet.session.totals import ExactRequest
     from discreet.totals.exact_totals import ExactTotals
 
-__all__ = ["Approvals", "Approving", "Declared", "approved_content", "declare"]
+__all__ = ["Approvals", "Approving", "Declared", "approved_content", "declare", "reading_text"]
 
 Approvals = Sequence[Approval] | str | Path
 """Approvals, or the folder that has their files."""
@@ -99,9 +100,18 @@ class Declared:
         )
 
 
-def declare(identity: Identity, schema: Schema, neighbours: Neighbours, invariants: Description | None) -> Declared:
-    """What the statements about this data set have in common."""
-    return Declared(identity.dataset, schema, neighbours, invariants)
+def declare(
+    identity: Identity, source: object, schema: Schema, neighbours: Neighbours, invariants: Description | None
+) -> Declared:
+    """What the statements about the data set of this source have in common."""
+    form = source.format if isinstance(source, CsvFiles) else None
+    return Declared(identity.dataset, schema, neighbours, invariants, reading_text(form))
+
+
+def reading_text(form: CsvFormat | None) -> str:
+    """The options with which a source is read, as canonical JSON: what no plan has, and what changes its numbers."""
+    options = {} if form is None else form.to_json()
+    return canonical({"csv": options} if options else {})
 
 
 @dataclass(frozen=True, slots=True)

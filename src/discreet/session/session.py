@@ -128,7 +128,7 @@ class Session:
         except BaseException:
             self._engine.close()
             raise
-        self._approving = Approving(declare(self._identity, schema, neighbours, self._invariants), demand, approvals)
+        self._approving = Approving(declare(self._identity, source, schema, neighbours, self._invariants), demand, approvals)
         self._in_use = InUse(self._engine, self._ledger)
         exactly = None if self._invariants is None else ExactRequest(self._invariants, schema, neighbours)
         self._public = PublicFacts(self._ledger, self._identity, neighbours.rows, exactly)

@@ -39,6 +39,10 @@ statistics = ["count"]
 """
 
 
+READ = 'rows = 100\ncsv = { quote = "" }'
+"""Another way of reading the same source."""
+
+
 def run(code: int, *arguments: str, typed: str = "") -> str:
     result = CliRunner().invoke(app, list(arguments), input=typed)
     assert result.exit_code == code, result.output
@@ -89,7 +93,12 @@ def test_a_board_without_data_and_ledger_signs_and_the_office_releases() -> None
 def test_a_plan_that_changes_after_it_was_signed_is_refused() -> None:
     for name in ("anna", "ben"):
         run(0, "approve", "plan.toml", "--key", name, "--ledger", digest(), "--yes")
-    for old, new in (("spend = 0.1", "spend = 0.2"), ('"x", "y"', '"x", "z"'), ('name = "by g"', 'name = "g"')):
+    for old, new in (
+        ("spend = 0.1", "spend = 0.2"),
+        ('"x", "y"', '"x", "z"'),
+        ('name = "by g"', 'name = "g"'),
+        ("rows = 100", READ),
+    ):
         Path("plan.toml").write_text(PLAN.replace(old, new))
         assert "has signed another" in run(2, "release", "plan.toml", "--out", "out")
     assert not Path("out/release.json").exists()
