@@ -126,7 +126,7 @@ def _signing(plan: PlanFile, given: str, *, create: bool) -> _Signing:
         if given and genesis != given:
             raise LedgerError(f"--ledger: ledger '{plan.ledger}' has another first digest ({genesis}); it is another ledger")
         declared = _declared(plan)
-        orders = [order for order in plan.orders if not _is_there(ledger, plan, order)]
+        orders = [order for order in plan.orders if not _is_settled(ledger, plan, order)]
         quotes = {order.name: declared.quote(order.request, _spend(ledger, plan, order, here=here)) for order in orders}
         statements: list[Statement] = []
         if plan.invariants is not None and not _published(ledger, plan):
@@ -141,10 +141,13 @@ def _declared(plan: PlanFile) -> Declared:
     return Declared(plan.dataset, plan.schema, plan.neighbours, plan.invariants, reading_text(plan.csv))
 
 
-def _is_there(ledger: Ledger, plan: PlanFile, order: Order) -> bool:
-    """Whether the ledger has committed a release of that name, which is given back without approval."""
+def _is_settled(ledger: Ledger, plan: PlanFile, order: Order) -> bool:
+    """Whether a release is given back or finished without a new charge, and so without another approval."""
     number = ledger.board.reserved(plan.dataset, order.name)
-    return any(entry.kind == "commit" and entry.reservation == number for entry in ledger.entries()) if number else False
+    found = next((one for one in ledger.standings(plan.dataset) if one.sequence == number), None) if number else None
+    if found is None:
+        return False
+    return found.state == "committed" or (found.resumable and found.plan_digest == order.request.digest)
 
 
 def _published(ledger: Ledger, plan: PlanFile) -> bool:

@@ -5,6 +5,9 @@ data. `records` defines what is written, `book` what a sequence of entries means
 new entries, `store` lets them survive (the only file with sqlite3), `reading` trusts nothing that is read, and `account`
 puts these together as `Ledger`.
 
+* `attempts`: Which reservation may be attempted, which one is lost, and when its name is free again
+* `following`: A ledger file and the book of its entries, which is always brought up to the head on disk
+* `holds`: Who is at work on a reservation, and whether that process still lives
 * `amounts`: Exact amounts in the coordinates in which a measure adds: their texts, their rules, and sums that are
   fast to check
 * `board`: Who must sign in a ledger before anything is charged: seen, and changed
@@ -15,8 +18,12 @@ puts these together as `Ledger`.
 """
 
 from discreet.ledger.account import Ledger
+from discreet.ledger.attempts import why_lost
+from discreet.ledger.book import Standing
 from discreet.ledger.consents import Demanded
 from discreet.ledger.records import (
+    MOST_ATTEMPTS,
+    Attempt,
     Entry,
     Identity,
     Publication,
@@ -28,14 +35,18 @@ from discreet.ledger.records import (
 )
 
 __all__ = [
+    "MOST_ATTEMPTS",
+    "Attempt",
     "Demanded",
     "Entry",
     "Identity",
     "Ledger",
     "Publication",
     "Reservation",
+    "Standing",
     "StoredRelease",
     "Verification",
     "entry_body",
     "entry_digest",
+    "why_lost",
 ]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import islice
 
+from discreet.ledger.attempts import Alive, why_lost
 from discreet.ledger.book import Book, Standing, follow_all
-from discreet.ledger.consents import count_signatures, find_unsigned
+from discreet.ledger.consents import find_unsigned
 from discreet.ledger.drafts import sha256
-from discreet.ledger.records import StoredRelease, Verification
+from discreet.ledger.records import StoredRelease, entry_from
 from discreet.ledger.store import Transaction
 
-__all__ = ["find_damage", "read", "stored_release", "verification"]
+__all__ = ["find_damage", "read", "stored_release"]
 
 _AT_ONCE = 64  # entries; what is decoded of more no longer fits into the processor's fast memory
 
@@ -34,8 +35,8 @@ def read(book: Book, transaction: Transaction, seen: tuple[int, str]) -> None:
         raise ValueError(f"entry {book.sequence + 1} {error}") from None
 
 
-def stored_release(transaction: Transaction, standing: Standing) -> StoredRelease:
-    """The stored record of an attempt, with its bytes if it was committed.
+def stored_release(transaction: Transaction, standing: Standing, alive: Alive) -> StoredRelease:
+    """The stored record of a release or publication, with its bytes if it was committed.
 
     Raises:
         ValueError: the bytes are not the committed bytes.
@@ -43,7 +44,22 @@ def stored_release(transaction: Transaction, standing: Standing) -> StoredReleas
     payload = transaction.payload(standing.outcome) if standing.state == "committed" else b""
     if standing.state == "committed" and sha256(payload) != standing.payload_digest:
         raise ValueError("damaged")
-    return StoredRelease(standing.sequence, standing.plan_digest, standing.state, payload, standing.used_digest)
+    _, body, digest = next(transaction.entries(standing.sequence - 1))
+    begun = entry_from(body, digest)
+    living = alive(standing.holder) if standing.holder and not standing.outcome else False
+    is_lost = standing.kind == "reserve" and standing.state != "committed" and not standing.resumable and living is not True
+    return StoredRelease(
+        standing.sequence,
+        standing.plan_digest,
+        standing.state,
+        payload,
+        standing.used_digest,
+        charge=begun.charge,
+        details=begun.details,
+        attempts=standing.attempts,
+        alive=living,
+        lost=why_lost(standing) if is_lost else "",
+    )
 
 
 def find_damage(book: Book, transaction: Transaction) -> tuple[int, str]:
@@ -59,18 +75,3 @@ def find_damage(book: Book, transaction: Transaction) -> tuple[int, str]:
         unhashed = book.begun.keys() ^ hashed
         return min(unhashed), f"entry {min(unhashed)} has lost the keyed hash of its source"
     return find_unsigned(book.approved)
-
-
-def verification(transaction: Transaction, seen: tuple[int, str]) -> tuple[Book | None, Verification]:
-    """The findings of a reading of the whole file, and its book if its entries are sound."""
-    book, sound = Book(""), None
-    try:
-        book.digest = book.genesis = transaction.head()[0]
-        read(book, transaction, seen)
-        sound = book
-        broken, problem = find_damage(book, transaction)
-    except ValueError as error:
-        broken, problem = book.sequence + 1, str(error)
-    spent = tuple((name, account.spent) for name, account in book.accounts.items())
-    problem = problem or transaction.integrity()
-    return sound, Verification(book.sequence, book.digest, spent, broken, problem, count_signatures(book.approved))

@@ -63,7 +63,7 @@ def test_two_signatures_release_and_stand_in_ledger_and_document() -> None:
     shown = release.document["approvals"]
     assert set(shown["signatures"]) == {f"{public(name).text} {name}" for name in ("anna", "cleo")}
     assert shown["statement"] == statements.document(replace(statement(), replaces=0))
-    assert entries() == ["dataset", "demand", "reserve", "commit"]
+    assert entries() == ["dataset", "demand", "reserve", "reading", "drawing", "commit"]
     with Ledger.open("budget.db") as ledger:
         found = ledger.verify()
     assert (found.intact, found.approvals) == (True, 2)
@@ -87,7 +87,7 @@ def test_deleting_the_demand_from_the_plan_changes_nothing() -> None:
         one.release(asked(one), spend="0.1", name="second")
     with session(demand=board(1)) as one, pytest.raises(dp.NotApproved, match="which are others"):
         one.release(asked(one), spend="0.1", name="second")
-    assert entries() == ["dataset", "demand", "reserve", "commit"]
+    assert entries() == ["dataset", "demand", "reserve", "reading", "drawing", "commit"]
 
 
 def test_releases_without_a_demand_have_nothing_of_approvals() -> None:
@@ -213,6 +213,46 @@ def test_approvals_of_a_copy_of_the_plan_in_other_columns_are_refused() -> None:
     terms = {"ledger": "budget.db", "budget": dp.ZCDP(1), "neighbours": dp.ReplaceOne(rows=100), "demand": board()}
     with session_over(ROWS, schema, **terms, approvals=given) as one, pytest.raises(dp.NotApproved, match="another plan"):
         one.release(asked(one), spend="0.1", name="r")
+
+
+def test_a_second_charge_under_the_same_name_is_another_thing_to_approve() -> None:
+    given = signed(statement(), "anna", "ben")
+    with session(demand=board(), approvals=given) as one:
+        order = Order(asked(one), "0.1", "r")
+        (number,) = one._ledger.reserve(one._identity, [one._reservation(order, one._quote_order(order), "")])
+        with one._ledger.attempt(number) as attempt:
+            one._ledger.draw(attempt)
+        one._ledger.fail(number)
+        with pytest.raises(dp.NotApproved, match="has signed another attempt"):
+            one.release(asked(one), spend="0.1", name="r", again=True)
+        again = one.statement(asked(one), spend="0.1", name="r")
+    assert again == replace(statement(), replaces=number)
+    with session(approvals=[*given, *signed(again, "ben", "cleo")]) as one:
+        one.release(asked(one), spend="0.1", name="r", again=True)
+    assert entries() == [
+        "dataset",
+        "demand",
+        "reserve",
+        "reading",
+        "drawing",
+        "fail",
+        "reserve",
+        "reading",
+        "drawing",
+        "commit",
+    ]
+
+
+def test_an_interrupted_release_is_finished_with_the_approvals_of_its_charge() -> None:
+    given = signed(statement(), "anna", "ben")
+    with session(demand=board(), approvals=given) as one:
+        order = Order(asked(one), "0.1", "r")
+        reservation = one._reservation(order, one._quote_order(order), "")
+        one._ledger.reserve(one._identity, [reservation])
+    with Ledger.open("budget.db") as ledger:
+        change(ledger, board(1, ("dora",)), "anna", "ben")
+    release = released([], demand=None)
+    assert {line.split()[2] for line in release.document["approvals"]["signatures"]} == {"anna", "ben"}
 
 
 # The list of keys ---------------------------------------------------------------------------------------------------------
@@ -381,6 +421,6 @@ def test_exact_totals_are_published_only_with_signatures_of_their_own() -> None:
     assert entries() == []
     with opened(approvals=[*signed(totals, "anna", "ben"), *signed(release, "ben", "cleo")]) as one:
         assert one.release(request, spend="0.1", name="r").document["approvals"]["signatures"].keys()
-    assert entries() == ["dataset", "demand", "publish", "commit", "reserve", "commit"]
+    assert entries() == ["dataset", "demand", "publish", "commit", "reserve", "reading", "drawing", "commit"]
     with opened(demand=None) as one:
         assert one.publish_totals() == one.totals
