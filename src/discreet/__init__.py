@@ -40,6 +40,7 @@ if _typing.TYPE_CHECKING:
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
     from discreet.releases.document import Guarantee, Release
     from discreet.releases.views import consistent
+    from discreet.session.extracting import extract
     from discreet.session.session import Session
     from discreet.statistics.correlation import correlation
     from discreet.statistics.count_tables import tables
@@ -101,6 +102,7 @@ __all__ = [
     "correlation",
     "count",
     "covariance",
+    "extract",
     "histogram",
     "mean",
     "median",
@@ -173,6 +175,7 @@ _HOMES = {
         "Number",
         "Schema",
     ),
+    "discreet.session.extracting": ("extract",),
     "discreet.session.session": ("Session",),
     "discreet.statistics.correlation": ("correlation",),
     "discreet.statistics.count_tables": ("tables",),
