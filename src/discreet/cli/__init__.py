@@ -36,7 +36,7 @@ import typer
 from discreet._version import __version__
 from discreet.cli.exits import exits, on_terminal
 from discreet.cli.ledger_commands import ledger_app
-from discreet.cli.options import AsJson, FolderArgument, Formulas, KeyOption, LedgerArgument, PlanArgument, Settings, Yes
+from discreet.cli.options import AsJson, FolderArgument, Formulas, KeyOption, PlanArgument, Settings, Yes
 from discreet.cli.output import write
 from discreet.cli.settings import settings_of
 from discreet.exact.given_paths import given_path

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli.exits import exits
-from discreet.cli.options import AsJson, KeyOption, LedgerArgument, Yes
+from discreet.cli.options import AsJson, Formulas, KeyOption, LedgerArgument, Yes
 from discreet.cli.output import write
 from discreet.exact.given_paths import given_path
 
