@@ -36,7 +36,7 @@ import typer
 from discreet._version import __version__
 from discreet.cli.exits import exits, on_terminal
 from discreet.cli.ledger_commands import ledger_app
-from discreet.cli.options import AsJson, FolderArgument, Formulas, KeyOption, PlanArgument, Settings, Yes
+from discreet.cli.options import AsJson, FolderArgument, Formulas, KeyOption, PlanArgument, Settings, WithoutSource, Yes
 from discreet.cli.output import write
 from discreet.cli.settings import settings_of
 from discreet.exact.given_paths import given_path
@@ -108,7 +108,13 @@ def init(
 
 
 @app.command(epilog="Example: discreet check plan.toml")
-def check(plan: PlanArgument, settings: Settings = None, *, as_json: AsJson = False) -> None:
+def check(
+    plan: PlanArgument,
+    settings: Settings = None,
+    *,
+    without_source: WithoutSource = False,
+    as_json: AsJson = False,
+) -> None:
     """Check a plan and report what is wrong. Spends nothing, writes nothing.
 
     Reads the header of the source and, under replace-one, compares its number of rows and its published totals, which are
@@ -117,7 +123,7 @@ def check(plan: PlanArgument, settings: Settings = None, *, as_json: AsJson = Fa
     from discreet.cli.planning import checked_plan
 
     with exits(str if as_json else on_terminal):
-        write(checked_plan(plan, settings_of(settings)), as_json=as_json)
+        write(checked_plan(plan, settings_of(settings), without_source=without_source), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet inspect plan.toml")
@@ -148,17 +154,22 @@ def quote(
     ] = None,
     settings: Settings = None,
     *,
+    without_source: WithoutSource = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing.
 
-    --html writes a planner: one file that needs no network, in which errors and costs follow the sliders.
+    Where the source is not here, its header is not compared. --html writes a planner: one file that needs no network, in
+    which errors and costs follow the sliders.
     """
     from discreet.cli.planning import planner_page, quoted_plan
 
     with exits():
         given = settings_of(settings)
-        answer = quoted_plan(plan, given) if html is None else planner_page(plan, given_path(html, "--html"), given)
+        if html is None:
+            answer = quoted_plan(plan, given, without_source=without_source)
+        else:
+            answer = planner_page(plan, given_path(html, "--html"), given, without_source=without_source)
         write(answer, as_json=as_json)
 
 
@@ -168,16 +179,17 @@ def explain(
     release: Annotated[str | None, typer.Option(metavar="NAME", help="Only this release.")] = None,
     settings: Settings = None,
     *,
+    without_source: WithoutSource = False,
     as_json: AsJson = False,
 ) -> None:
     """Explain the noise of each release: the compared tables, the effect of each step, and what one row can change.
 
-    Reads no rows, spends nothing.
+    Reads no rows, spends nothing. Where the source is not here, its header is not compared.
     """
     from discreet.cli.explaining import explained_plan
 
     with exits():
-        write(explained_plan(plan, release, settings_of(settings)), as_json=as_json)
+        write(explained_plan(plan, release, settings_of(settings), without_source=without_source), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet audit plan.toml --runs 100000")

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "FolderArgument", "Formulas", "KeyOption", "LedgerArgument", "PlanArgument", "Settings", "Yes"]
+__all__ = [
+    "AsJson",
+    "FolderArgument",
+    "Formulas",
+    "KeyOption",
+    "LedgerArgument",
+    "PlanArgument",
+    "Settings",
+    "WithoutSource",
+    "Yes",
+]
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan file (TOML).")]
 LedgerArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file.")]
@@ -23,4 +33,5 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter of the plan."),
 ]
+WithoutSource = Annotated[bool, typer.Option("--without-source", help="Do not open the source.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

@@ -3,6 +3,7 @@
 `reference` defines the meaning of a plan in plain Python, and `conformance` compares an engine with it. Each engine is a
 folder, and is loaded when a source needs it.
 
+* `absent`: A source that is elsewhere: a plan can be quoted against its schema, and nothing can be read
 * `base`: The definition of an engine: it scans a header, notices changes of its source, and answers one GROUP BY over
   public codes
 * `codes`: The code of a number as an SQL expression: values within the bounds are rounded, and the few others are
