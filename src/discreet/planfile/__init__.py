@@ -1,5 +1,6 @@
 """A plan as a TOML file: reading, writing, and the places of its mistakes.
 
+* `approval`: The `[approval]` section of a plan file: who must sign its releases
 * `columns`: The `[columns]` section of a plan file: the schema
 * `invariants`: The `[invariants]` section of a plan file: the exact totals and the other exact statements
 * `parameters`: The `[parameters]` section of a plan file: what one plan for many months leaves open, and the values
