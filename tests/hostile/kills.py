@@ -154,7 +154,7 @@ def check_after(folder: Path) -> Counter[str]:
         assert dp.Release.load(folder / "out" / name).digest == told[name]
     # Beside the ledger the empty folder of a lock may be left where all was committed; the next charge removes it.
     assert len([*folder.glob(".*")]) <= (len(committed) == 5)
-    assert not [path for path in folder.glob("out/**/.*")], "something hidden is left"
+    assert not list(folder.glob("out/**/.*")), "something hidden is left"
     return counts
 
 
