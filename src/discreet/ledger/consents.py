@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from discreet.approvals.demand import Consent, Demand, demand_from, is_met, require_met
@@ -76,6 +77,8 @@ class Deed:
     remaining: Amounts = ()
     replaces: int = 0
 
+
+_ROUNDED = Fraction(1, 2**76)
 
 Demands = Mapping[str, Demanded]
 """The demands of a ledger by the form in which names are compared; the demand of the whole ledger has the name ""."""
@@ -191,9 +194,16 @@ def is_about(statement: Statement, deed: Deed) -> bool:
 
 
 def _pays(signed: Amounts, charge: Amounts, remaining: Amounts) -> bool:
-    """Whether the charge is what was signed; all that remained stands for a root of it that was rounded down."""
-    whole = len(signed) == len(charge) and all(asked <= paid for asked, paid in zip(signed, charge, strict=True))
-    return signed == charge or (whole and charge == remaining)
+    """Whether the charge is what was signed; all that remained stands for a root of it that was rounded down.
+
+    A root is rounded by less than 2**-79 of itself (`exact.numbers.sqrt_down`), so its square by less than `_ROUNDED`.
+    """
+    if signed == charge:
+        return True
+    near = len(signed) == len(charge) and all(
+        asked <= paid <= asked * (1 + _ROUNDED) for asked, paid in zip(signed, charge, strict=True)
+    )
+    return near and charge == remaining
 
 
 def find_unsigned(approved: Mapping[int, str]) -> tuple[int, str]:

@@ -96,6 +96,7 @@ def filled(root: Node, given: Mapping[str, object]) -> Filled:
     values = {name: check(_text_of(declared[name], given[name])) for name, check in checks.items()}
     whole = Node({key: value for key, value in root.value.items() if key != SECTION}, (), root.file, root.text)
     used: set[str] = set()
+    _check_data_set(whole, declared)
     replaced = _replaced(whole, {name: (declared[name], value) for name, value in values.items()}, used)
     for name, node in declared.items():
         if name not in used:
@@ -169,6 +170,21 @@ def _text_of(node: Node, value: object) -> str:
             "whole number, or a day"
         )
     return text
+
+
+def _check_data_set(root: Node, declared: Mapping[str, Node]) -> None:
+    """Checks that a value that chooses a data set chooses its source too: the same rows must not get a second budget."""
+    data = root.value.get("data") if isinstance(root.value, dict) else None
+    parts = data if isinstance(data, dict) else {}
+    named, read = (
+        set(_PARTS.findall(text)) if isinstance(text := parts.get(key), str) else set() for key in ("dataset", "source")
+    )
+    for name, node in declared.items():
+        if name in named - read:
+            raise node.wrong(
+                f"stands in dataset and not in source, so that every value would give the same rows a new budget; write "
+                f"{{{name}}} in source too, or leave it out of dataset"
+            )
 
 
 # Replacing ------------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ class Workshop:
         report_delta: the δ at which ε is stated.
         bits: gives a fresh source of random bits.
         snapshot: the source's, before anything was read.
-        exactly: the exact totals that are counted in the same reading; None where they were compared before or do not exist.
+        exactly: the exact totals that are counted in the same reading; None where there are none.
         totals: the published totals; None without invariants.
     """
 

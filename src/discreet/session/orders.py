@@ -136,8 +136,11 @@ def recognises(stored: StoredRelease, request: Plan) -> bool:
 
 
 def can_finish(stored: StoredRelease, request: Plan) -> bool:
-    """Whether the ledger has a reservation of this request that can be finished at no further charge."""
-    return stored.resumable and stored.used_digest == request.used_digest
+    """Whether the ledger has a reservation of this request that can be finished at no further charge.
+
+    The whole plan must be the one that was reserved (and perhaps signed): what is computed now is what the entry names.
+    """
+    return stored.resumable and stored.plan_digest == request.digest
 
 
 def amount_of(spend: Spend, budget: Budget, remaining: Budget) -> Budget:

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.
     from discreet.ledger import Reservation, StoredRelease
     from discreet.quotes.quote import Quote
-    from discreet.session.totals import ExactRequest
     from discreet.totals.published import PublishedTotals
 
 __all__ = ["Order", "Session"]
@@ -287,11 +286,10 @@ class Session:
         known = [self._ledger.stored(self._identity, order.name) for order in fresh]
         fresh = [fix_spend(order, found, self._budget) for order, found in zip(fresh, known, strict=True)]
         quotes = [self._quote_order(order) for order in fresh]
-        # A source that changes from now on has no release, so that what was compared is not compared again.
-        exactly = None if self._public.compare(self._engine, snapshot) else self._public.exactly
+        self._public.compare(self._engine, snapshot)
         with drafts_for(fresh, self._ledger) as drafts:
             sequences = self._reserve(fresh, quotes, known, snapshot, alone=len(fresh) == len(orders))
-        workshop = self._workshop(snapshot, exactly)
+        workshop = self._workshop(snapshot)
         jobs = [Job(*one) for one in zip(fresh, quotes, sequences, drafts, known, strict=True)]
         answers = iter([carry_out(workshop, job) for job in jobs])
         return [next(answers) if found is None else found for found in stored]
@@ -381,8 +379,9 @@ class Session:
             raise in_words(self._identity.dataset, self._budget, refused) from None
         return [number or next(charged) for number in numbers]
 
-    def _workshop(self, snapshot: str, exactly: ExactRequest | None) -> Workshop:
+    def _workshop(self, snapshot: str) -> Workshop:
         ledger, identity, delta = self._ledger, self._identity, self._report_delta
+        exactly = self._public.exactly
         return Workshop(self._engine, ledger, identity, self._budget, delta, self._bits, snapshot, exactly, self.totals)
 
     def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:

@@ -208,3 +208,10 @@ def test_without_the_section_braces_are_braces_and_no_value_is_taken(tmp_path: P
     assert plan.dataset == "wages {month}"
     assert plan.orders[0].name.endswith("{{exact}}")
     assert "the plan has no parameter 'month'; it has no [parameters]" in wrong(tmp_path, text, {"month": "2026-11"})
+
+
+def test_a_value_does_not_give_the_same_rows_a_new_budget(tmp_path: Path) -> None:
+    text = PLAIN.replace('source = "wages-{month}.parquet"', 'source = "wages.parquet"')
+    assert "stands in dataset and not in source" in wrong(tmp_path, text, GIVEN)
+    braces = text.replace('"wages {month}"', '"wages {{month}}"').replace('"wages.parquet"', '"{month}.parquet"')
+    assert load(tmp_path, braces, GIVEN).dataset == "wages {month}"
