@@ -33,6 +33,7 @@ from discreet.planfile.tree import toml_root
 from discreet.planfile.write import toml_key, toml_visible
 from discreet.privacy.measures import budgets, find_budget
 from discreet.session.orders import check_name
+from discreet.statistics.other_words import nearest_way
 from discreet.statistics.registry import by_word
 
 __all__ = ["Asker", "nobody", "started_plan", "terminal"]
@@ -303,7 +304,9 @@ def _statistic(word: str) -> str:
     """A statistic as TOML: "mean hours" is { mean = "hours", nulls = "skip" }."""
     kind, _, column = word.strip().partition(" ")
     if kind not in _words() or (not column.strip() and not by_word()[kind].keys.alone):
-        raise ArgumentError(f"'{word.strip()}': write count, or one of {', '.join(_words())} and a column")
+        near = nearest_way(kind).removeprefix("; ")
+        said = f"{near}; " if near else ""
+        raise ArgumentError(f"'{word.strip()}': {said}write count, or one of {', '.join(_words())} and a column")
     if not column.strip():
         return toml_visible(kind)
     skip = ', nulls = "skip"' if "nulls" in by_word()[kind].keys.allowed else ""
