@@ -47,7 +47,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments))
 
 
-def read_leniently(lines: list[str], fields: int) -> list[str | None]:
+def read_leniently(lines: list[str], fields: int, _form: object = None) -> list[str | None]:
     """Lines of a CSV file as a lenient reader takes them: no quote is out of place."""
     rows = (next(csv.reader([line]), []) for line in lines)
     return ["\0".join(cells) if len(cells) == fields else None for cells in rows]

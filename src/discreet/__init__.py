@@ -16,6 +16,7 @@ if _typing.TYPE_CHECKING:
     from discreet.domain.groups import bins
     from discreet.domain.imputation import Normal, Uniform, Weights
     from discreet.domain.neighbours import AddRemove, ReplaceOne
+    from discreet.domain.reading import CsvFiles
     from discreet.domain.schema import Category, Date, Number, Schema
     from discreet.engines import DatabaseTable, Limits
     from discreet.errors import (
@@ -57,6 +58,7 @@ __all__ = [
     "ArgumentError",
     "BudgetExceeded",
     "Category",
+    "CsvFiles",
     "DatabaseTable",
     "Date",
     "DiscreetError",
@@ -151,6 +153,7 @@ _HOMES = {
         "Guarantee",
         "Release",
     ),
+    "discreet.domain.reading": ("CsvFiles",),
     "discreet.domain.schema": (
         "Category",
         "Date",

@@ -244,7 +244,7 @@ def test_the_reference_does_not_look_at_the_order_of_rows_and_columns(rows: Rows
 
 @pytest.mark.parametrize("ending", [".csv.gz", ".csv.zst", ".csv.bz2"])
 def test_compressed_csv_is_refused_whatever_its_name(tmp_path: Path, ending: str) -> None:
-    """Only Parquet is compressed: a compressed text could be of any length."""
+    """What is not packed as its name says, and what is packed under another name."""
     packed = {".csv.gz": b"\x1f\x8b", ".csv.zst": b"\x28\xb5\x2f\xfd", ".csv.bz2": b"BZh9"}[ending]
     for name in ("a" + ending, ending[-2:] + ".csv"):
         (tmp_path / name).write_bytes(packed + b"age,sex,day\n")
@@ -255,24 +255,24 @@ def test_compressed_csv_is_refused_whatever_its_name(tmp_path: Path, ending: str
 # Defects that the relations above must notice --------------------------------------------------------------------------
 
 
-def unix_only(file: Any) -> Any:
+def unix_only(blocks: Any) -> Any:
     """Blocks in which a carriage return is a character like any other."""
-    while block := file.read(2**20):
+    for block in blocks:
         yield block.replace(b"\r\n", b"\r\r\n")  # the reader of cells would drop one at the end of a line
 
 
-def without_last(path: Path) -> Any:
+def without_last(path: Path, encoding: str) -> Any:
     """Lines of which the last needs a line end."""
-    for lines in BLOCKS(path):
+    for lines in BLOCKS(path, encoding):
         yield lines if path.read_bytes().endswith((b"\n", b"\r")) else lines[: lines.rfind(b"\n", 0, -1) + 1] or b"\n"
 
 
-def by_position(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Any:
+def by_position(path: Path, names: Sequence[str], wanted: Sequence[str], form: Any) -> Any:
     """Columns taken in the order of the first file that was ever read."""
-    return FRAMES(path, list(NAMES) if set(names) == set(NAMES) else names, wanted)
+    return FRAMES(path, list(NAMES) if set(names) == set(NAMES) else names, wanted, form)
 
 
-def unquoted(lines: list[str], fields: int) -> Any:
+def unquoted(lines: list[str], fields: int, _form: Any) -> Any:
     """Lines in which a quote is a character like any other."""
     return ["\0".join(line.split(",")) if line.count(",") == fields - 1 else None for line in lines]
 

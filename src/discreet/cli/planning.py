@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from operator import add
 from pathlib import Path
 
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
+from discreet.domain.reading import CsvFiles
 from discreet.engines import NO_LIMITS, Limits, Progress
 from discreet.errors import ArgumentError, BudgetExceeded, without_secrets
 from discreet.exact.given_paths import stands
@@ -62,8 +63,9 @@ def open_session(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress 
     Raises:
         As `Session`.
     """
+    source = plan.source if plan.csv is None else CsvFiles(plan.source, **asdict(plan.csv))
     return Session(
-        plan.source,
+        source,
         plan.schema,
         dataset=plan.dataset,
         ledger=plan.ledger,

@@ -11,6 +11,7 @@
 * `imputation`: Imputation laws, the distributions that replace nulls
 * `missing`: Missing codes: values of the source that stand for "not known", such as -8 and 999, and that are read as null
 * `neighbours`: The two neighbouring relations that a custodian can declare, with all their facts
+* `reading`: How the text of CSV files is to be read: a public declaration, and part of what a column is
 * `schema`: Columns and their public domains
 * `steps`: The steps that prepare the table: clamp, impute, where, resize
 * `words`: Plans, quotes and releases in a few words, for a terminal and for a notebook

@@ -18,10 +18,11 @@ from types import MappingProxyType
 
 from discreet.domain.categories import Value, check_text, checked_categories, missing_category, read_categories
 from discreet.domain.missing import missing_codes
-from discreet.errors import SchemaError, did_you_mean, printed
+from discreet.domain.reading import CsvFormat
+from discreet.errors import SchemaError, did_you_mean, printed, unreachable
 from discreet.exact.numbers import Amount, exact, text
 
-__all__ = ["Category", "Column", "Date", "Number", "Schema", "Value"]
+__all__ = ["Category", "Column", "Date", "Number", "Schema", "Value", "is_numeric"]
 
 # Codes must be exact as doubles, because a floating column is put on the grid in IEEE arithmetic.
 _MAX_CODES = 2**52
@@ -238,6 +239,16 @@ class Date:
 Column = Category | Number | Date
 
 
+def is_numeric(column: Column) -> bool:
+    """True if its cells are numbers, where they are text: numbers, and categories that are integers."""
+    match column:
+        case Category():
+            return type(column.values[0]) is int
+        case Number() | Date():
+            return isinstance(column, Number)
+    raise unreachable(column)
+
+
 def _nulls_json(missing: Sequence[Value], *, required: bool) -> dict[str, object]:
     """What is said of nulls: nothing by default, so that a plan keeps the digest that ledgers know it by."""
     codes: dict[str, object] = {"missing": list(missing)} if missing else {}
@@ -268,6 +279,7 @@ class Schema:
     """
 
     columns: Mapping[str, Column]
+    reading: CsvFormat | None
 
     def __init__(self, columns: Mapping[str, Column] | None = None, /, **named: Column) -> None:
         if columns is not None and not isinstance(columns, Mapping):
@@ -279,6 +291,13 @@ class Schema:
             joined[name] = column
         _check_columns(joined)
         object.__setattr__(self, "columns", MappingProxyType(joined))
+        object.__setattr__(self, "reading", None)
+
+    def read_as(self, reading: CsvFormat | None) -> Schema:
+        """The same columns, read from CSV files of this format: it decides what their cells mean, and so is part of them."""
+        found = Schema(dict(self.columns))
+        object.__setattr__(found, "reading", reading if reading is not None and reading.to_json() else None)
+        return found
 
     def __getitem__(self, name: str) -> Column:
         """The column with this name.
@@ -294,17 +313,22 @@ class Schema:
         """True if the columns are the same and in the same order: the order is part of a schema."""
         if not isinstance(other, Schema):
             return NotImplemented
-        return tuple(self.columns.items()) == tuple(other.columns.items())
+        return (tuple(self.columns.items()), self.reading) == (tuple(other.columns.items()), other.reading)
 
     def __hash__(self) -> int:
         return hash(tuple(self.columns.items()))
 
-    def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Column]]]:
-        return Schema, (dict(self.columns),)
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Schema, (dict(self.columns),)) if self.reading is None else (_read_again, (dict(self.columns), self.reading))
 
     def to_json(self) -> list[dict[str, object]]:
         """The schema as canonical JSON values: a list, because the order of columns is part of it."""
-        return [{"name": name, **column.to_json()} for name, column in self.columns.items()]
+        how: dict[str, object] = {} if self.reading is None else {"csv": self.reading.to_json()}
+        return [{"name": name, **column.to_json(), **how} for name, column in self.columns.items()]
+
+
+def _read_again(columns: Mapping[str, Column], reading: CsvFormat) -> Schema:
+    return Schema(columns).read_as(reading)
 
 
 def _schema_number(value: Amount, name: str) -> Fraction:

@@ -15,7 +15,8 @@ from fractions import Fraction
 from functools import partial
 from math import inf
 
-from discreet.domain.schema import Category, Column, Date, Number, Schema
+from discreet.domain.reading import CsvFormat, with_point
+from discreet.domain.schema import Category, Column, Date, Number, Schema, is_numeric
 from discreet.engines.base import ColumnType, Engine, Inspectable
 from discreet.engines.missing import is_missing, nearest_float
 from discreet.engines.reference import category_value, day_of, number_code, number_of
@@ -68,7 +69,7 @@ def inspected(engine: Inspectable, schema: Schema) -> dict[str, dict[str, Tally]
         SourceError: the source cannot be read to its end.
     """
     header = engine.header
-    asked = {name: _word_of(column, header[name]) for name, column in schema.columns.items()}
+    asked = {name: _read_as(schema.reading, column, header[name]) for name, column in schema.columns.items()}
     found: dict[str, dict[str, Tally]] = {name: {} for name in asked}
     for name, cells in engine.cells([*asked]):
         for value, rows in cells:
@@ -78,6 +79,14 @@ def inspected(engine: Inspectable, schema: Schema) -> dict[str, dict[str, Tally]
 
 def _shown(value: object) -> str:
     return f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
+
+
+def _read_as(reading: CsvFormat | None, column: Column, kind: ColumnType) -> Callable[[object], str]:
+    """The word for a cell of a column, whose numbers may have another decimal mark."""
+    word = _word_of(column, kind)
+    if reading is None or reading.decimal == "." or not is_numeric(column):
+        return word
+    return lambda value: word(with_point(value))
 
 
 def _word_of(column: Column, kind: ColumnType) -> Callable[[object], str]:

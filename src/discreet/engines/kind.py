@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
 from discreet.engines.base import Engine
 from discreet.engines.files import Listing
@@ -21,8 +22,8 @@ __all__ = ["EngineKind", "Files", "Given", "Named", "OpenFolder", "Tables", "is_
 
 OpenSource = Callable[[Any, Sequence[str], Limits], Engine]
 """Opens an engine over a source of which at least these columns will be read."""
-OpenFiles = Callable[[Sequence[Path], Listing, Limits], Engine]
-"""Opens an engine over these files, which the listing found."""
+OpenFiles = Callable[[Sequence[Path], Listing, Limits, CsvFormat], Engine]
+"""Opens an engine over these files, which the listing found. The format is of text files."""
 
 OpenFolder = Callable[[Path, Limits], Engine]
 """Opens an engine over the files in a folder and below it."""
@@ -66,11 +67,20 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files whose names end in `ending`, in lower case with its point, and folders of them where there is a function."""
+    """Files whose names end in `ending`, in lower case with its point, and folders of them where there is a function.
+
+    `text` files have a format that may be given with them; `packed` are further endings of files that are unpacked.
+    """
 
     ending: str
     open: OpenFiles
     open_folder: OpenFolder | None = None
+    text: bool = False
+    packed: tuple[str, ...] = ()
+
+    def serves(self, name: str) -> bool:
+        """True if the name of a file, in lower case, has the ending, packed or not."""
+        return name.endswith((self.ending, *(f"{self.ending}{packed}" for packed in self.packed)))
 
 
 @dataclass(frozen=True, slots=True)

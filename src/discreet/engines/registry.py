@@ -37,9 +37,9 @@ def table_kind(start: bytes) -> tuple[EngineKind, Tables] | None:
     return next(((kind, one) for kind in ENGINES for one in kind.tables if one.begins(start)), None)
 
 
-def file_kind(ending: str) -> tuple[EngineKind, Files] | None:
-    """The engine that reads files whose names end so; None where no engine does."""
-    return next(((kind, one) for kind in ENGINES for one in kind.files if one.ending == ending), None)
+def file_kind(name: str) -> tuple[EngineKind, Files] | None:
+    """The engine that reads files of such a name; None where no engine does."""
+    return next(((kind, one) for kind in ENGINES for one in kind.files if one.serves(name.lower())), None)
 
 
 def folder_kind() -> tuple[EngineKind, OpenFolder]:

@@ -15,6 +15,7 @@ from glob import escape, glob
 from pathlib import Path
 from typing import Any
 
+from discreet.domain.reading import CsvFiles, CsvFormat
 from discreet.engines.base import Engine
 from discreet.engines.files import Listing, check_regular, file_snapshot
 from discreet.engines.kind import EngineKind
@@ -36,6 +37,7 @@ from discreet.exact.given_paths import reason, shown_path
 
 __all__ = ["Opened", "opened", "source_in", "source_text"]
 
+_USUAL = CsvFormat()
 _PATTERN = r"[*?\[]"
 _TABLE = "::"
 
@@ -74,7 +76,9 @@ def opened(source: Any, columns: Sequence[str], limits: Limits) -> Opened:
         ArgumentError: limits for a source that follows its own.
     """
     if isinstance(source, str | Path):
-        return _of_text(str(source), columns, limits)
+        return _of_text(str(source), columns, limits, _USUAL)
+    if isinstance(source, CsvFiles):
+        return _of_text(source.path, columns, limits, source.format)
     found = given_kind(source)
     if found is None:
         raise SourceError(f"source: {type(source).__name__} is not a table that can be read twice; pass {offers()}")
@@ -83,19 +87,20 @@ def opened(source: Any, columns: Sequence[str], limits: Limits) -> Opened:
     return Opened(given.open(source, columns, limits), kind, given.shown)
 
 
-def _of_text(source: str, columns: Sequence[str], limits: Limits) -> Opened:
+def _of_text(source: str, columns: Sequence[str], limits: Limits, form: CsvFormat) -> Opened:
     if "\0" in source:
         raise SourceError(f"source {printed(source)}: is not a usable path; check its spelling")
     _check_secrets(source)
     found = named_kind(source)
     if found is not None:
         kind, named = found
+        _require_usual(source, form)
         _check_settings(limits, named.settings)
         return Opened(named.open(source, columns, limits), kind, f"source '{without_secrets(source)}'")
     if is_url(source):
         raise refused_url(source, url_words())
     try:
-        kind, engine = _of_path(source, limits)
+        kind, engine = _of_path(source, limits, form)
     except (OSError, UnicodeError) as wrong:  # a name that is too long, a folder that cannot be entered
         raise SourceError(f"source {shown_path(source)}: cannot be opened ({reason(wrong)}); check the path") from None
     return Opened(engine, kind, f"source '{source}'")
@@ -109,22 +114,31 @@ def _check_secrets(source: str) -> None:
         check_url(rest)
 
 
+def _require_usual(source: str, form: CsvFormat) -> None:
+    if form != _USUAL:
+        raise SourceError(
+            f"source '{source}': is not a CSV file; its separator, decimal mark, encoding and quote mean nothing"
+        )
+
+
 def _check_settings(limits: Limits, settings: str) -> None:
     if settings and limits != NO_LIMITS:
         raise ArgumentError(f"limits: {settings}; set them there")
 
 
-def _of_path(source: str, limits: Limits) -> tuple[EngineKind, Engine]:
+def _of_path(source: str, limits: Limits, form: CsvFormat) -> tuple[EngineKind, Engine]:
     """An engine over a file, all files that a glob matches, all files of a folder, or "FILE::TABLE"."""
     path = Path(source)
     if _TABLE in source and not path.exists():
+        _require_usual(source, form)
         file, _, table = source.rpartition(_TABLE)
         return _of_table(Path(file), table, limits)
     if path.is_dir():
+        _require_usual(source, form)
         kind, open_folder = folder_kind()
         return kind, open_folder(path, limits)
     listing: Listing = partial(_matching, source) if re.search(_PATTERN, source) and not path.exists() else lambda: [path]
-    return _of_files(source, listing(), listing, limits)
+    return _of_files(source, listing(), listing, limits, form)
 
 
 def _matching(source: str) -> list[Path]:
@@ -132,15 +146,19 @@ def _matching(source: str) -> list[Path]:
     return [path for path in found if not path.is_dir()]
 
 
-def _of_files(source: str, paths: Sequence[Path], listing: Listing, limits: Limits) -> tuple[EngineKind, Engine]:
+def _of_files(
+    source: str, paths: Sequence[Path], listing: Listing, limits: Limits, form: CsvFormat
+) -> tuple[EngineKind, Engine]:
     if not paths:
         raise SourceError(f"source '{source}': matches no file")
     file_snapshot(paths)
-    own = sorted({path.suffix.lower() for path in paths})
+    own = sorted({_ending(path) for path in paths})
     found = file_kind(own[0]) if len(own) == 1 else None
     if found is not None:
         kind, files = found
-        return kind, files.open(paths, listing, limits)
+        if not files.text:
+            _require_usual(source, form)
+        return kind, files.open(paths, listing, limits, form)
     if len(paths) == 1 and table_kind(_start(paths[0])):
         raise SourceError(f"source '{source}': is a database; name one of its tables, as in '{source}::persons'")
     known = f"must be {' or '.join(endings())} files, all of one format"
@@ -151,6 +169,12 @@ def _of_files(source: str, paths: Sequence[Path], listing: Listing, limits: Limi
             "'*.parquet'"
         )
     raise SourceError(f"source '{source}': {known}{did_you_mean(own[0], endings())}")
+
+
+def _ending(path: Path) -> str:
+    """The ending of a name, with the one before it where the file may be packed."""
+    ending = path.suffix.lower()
+    return "".join(path.suffixes[-2:]).lower() if ending in (".gz", ".zst") else ending
 
 
 def _of_table(path: Path, table: str, limits: Limits) -> tuple[EngineKind, Engine]:

@@ -7,7 +7,7 @@ that was written. Every mistake raises a PlanError that names its place, before 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
+from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Category, Column, Schema, Value
 from discreet.engines import source_in
 from discreet.engines.urls import is_url
@@ -61,6 +62,7 @@ class PlanFile:
     path: Path
     dataset: str
     source: str
+    csv: CsvFormat | None
     ledger: Path
     schema: Schema
     neighbours: Neighbours
@@ -92,10 +94,12 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
     root, place = given.root, given.root.file
     parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
     known: Mapping[str, Keys] = {
-        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect")) for kind in relations()
+        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect", "csv"))
+        for kind in relations()
     }
     relation, data = parts["data"].choice("neighbours", known)
-    schema = schema_of(parts["columns"], place.parent)
+    form = _csv(data["csv"]) if "csv" in data else None
+    schema = schema_of(parts["columns"], place.parent).read_as(form)
     with parts["data"].locate_errors():
         counts = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
         neighbours = relation_named(relation)(**counts)
@@ -105,6 +109,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         path=place,
         dataset=_name(data["dataset"]),
         source=_source(data["source"], place.parent),
+        csv=form,
         ledger=_ledger(data["ledger"], place.parent),
         schema=schema,
         neighbours=neighbours,
@@ -134,6 +139,13 @@ def _source(node: Node, folder: Path) -> str:
         raise node.wrong("must be a path, a glob, or 'example:' and the name of an example data set")
     with node.locate_errors():
         return source_in(folder, written)
+
+
+def _csv(node: Node) -> CsvFormat:
+    keys = tuple(one.name for one in fields(CsvFormat))
+    given = {key: part.string() for key, part in node.table((), keys).items()}
+    with node.locate_errors():
+        return CsvFormat(**given)
 
 
 def _ledger(node: Node, folder: Path) -> Path:

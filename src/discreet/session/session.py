@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.domain.neighbours import Neighbours, is_relation
+from discreet.domain.reading import CsvFiles
 from discreet.domain.schema import Schema
 from discreet.domain.words import one_line
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
@@ -63,7 +64,8 @@ class Session:
     forked child that cannot read the source is refused before anything is charged.
 
     Args:
-        source: files, folders, tables of databases, frames, relations, streams or Spark, as docs/data-formats.md lists.
+        source: files (`CsvFiles` for CSV of another format), folders, tables of databases, frames, relations, streams or
+            Spark, as docs/data-formats.md lists.
         schema: the public columns.
         dataset: the declared name of the data set in the ledger. Next month's data are another data set.
         ledger: the path of the ledger file, or ":memory:", which must be written out.
@@ -101,6 +103,7 @@ class Session:
             raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
         if not is_relation(neighbours):
             raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
+        schema = schema.read_as(source.format) if isinstance(source, CsvFiles) else schema.read_as(None)
         self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
         self._invariants = check_invariants(invariants, schema, neighbours)
         self._report_delta = report_delta_of(report_delta)

@@ -1,5 +1,7 @@
 """The default engine, and every source that DuckDB reads.
 
+* `csv_bytes`: The bytes of a CSV file as UTF-8: unpacked where its name says that it is packed, decoded where it has
+  another encoding
 * `csv_files`: CSV files as a source, staged line by line through `csv_lines`, because no CSV reader keeps rows apart
   on every input
 * `csv_lines`: CSV as lines: a row is a line, whatever its cells contain
@@ -30,6 +32,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
 from discreet.engines.base import Engine
 from discreet.engines.files import Listing
@@ -80,13 +83,13 @@ def _open_url(url: str, columns: Sequence[str], limits: Limits) -> Engine:
     return open_url(url, columns, limits)
 
 
-def _open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
+def _open_csv(paths: Sequence[Path], listing: Listing, limits: Limits, form: CsvFormat) -> Engine:
     from discreet.engines.duckdb.csv_files import open_csv
 
-    return open_csv(paths, listing, limits)
+    return open_csv(paths, listing, limits, form)
 
 
-def _open_parquet(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
+def _open_parquet(paths: Sequence[Path], listing: Listing, limits: Limits, form: CsvFormat) -> Engine:  # noqa: ARG001
     from discreet.engines.duckdb.folders import NO_PARTITIONS
     from discreet.engines.duckdb.parquet import open_parquet
 
@@ -113,6 +116,7 @@ def _check_schema(schema: Schema) -> None:
     """Whatever a schema declares can be read."""
 
 
+_PACKED = (".gz", ".zst")
 _SETTINGS = "a relation follows the settings of its connection"
 
 ENGINE = EngineKind(
@@ -126,6 +130,9 @@ ENGINE = EngineKind(
         Given("a function that opens a new Arrow stream each time it is called", "the stream", _is_function, _open_stream),
     ),
     named=tuple(Named(f"{scheme}://", _open_url, words="PostgreSQL") for scheme in ("postgresql", "postgres")),
-    files=(Files(".parquet", _open_parquet, _open_folder), Files(".csv", _open_csv)),
+    files=(
+        Files(".parquet", _open_parquet, _open_folder),
+        *(Files(ending, _open_csv, text=True, packed=_PACKED) for ending in (".csv", ".tsv", ".txt")),
+    ),
     tables=(Tables("a DuckDB", _begins, _open_table),),
 )

@@ -8,10 +8,13 @@ from typing import Any
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
+from discreet.cube.value_paths import Path as ValuePath
+from discreet.domain.reading import CsvFormat
+from discreet.domain.schema import is_numeric
 from discreet.engines.base import CountedCells, Engine, Header
-from discreet.engines.duckdb.csv_lines import count_rows, csv_header, row_blocks
+from discreet.engines.duckdb.csv_lines import count_rows, csv_header, format_of, row_blocks
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB
+from discreet.engines.duckdb.dialect import DUCKDB, quoted
 from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, counted
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
@@ -22,21 +25,22 @@ from discreet.exact.processes import check_polars
 __all__ = ["open_csv"]
 
 
-def open_csv(paths: Sequence[Path], listing: Listing, limits: Limits) -> Engine:
-    """An engine over CSV files.
+def open_csv(paths: Sequence[Path], listing: Listing, limits: Limits, form: CsvFormat) -> Engine:
+    """An engine over CSV files of this format.
 
     Raises:
         SourceError: a header is not valid, or differs from the header of the first file.
     """
-    return _CsvEngine(paths, listing, limits)
+    return _CsvEngine(paths, listing, limits, form)
 
 
 class _CsvEngine:
     """CSV files, one batch of lines after the other; memory stays flat."""
 
-    def __init__(self, paths: Sequence[Path], listing: Listing, limits: Limits) -> None:
+    def __init__(self, paths: Sequence[Path], listing: Listing, limits: Limits, form: CsvFormat) -> None:
         self._paths, self._listing, self._database = paths, listing, Database(limits)
-        self._names = [csv_header(path) for path in paths]
+        self._formats = [format_of(path, form) for path in paths]
+        self._names = [csv_header(path, form) for path, form in zip(paths, self._formats, strict=True)]
         for path, names in zip(paths, self._names, strict=True):
             there = set(names)  # a file may have a hundred thousand columns
             missing = [name for name in self._names[0] if name not in there]
@@ -57,29 +61,44 @@ class _CsvEngine:
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
-        statement = aggregate_sql(DUCKDB, STAGED, self.header, axes, moments)
+        table = _with_points([axis.path for axis in axes] + [moment.path for moment in moments], self._formats[0].decimal)
+        statement = aggregate_sql(DUCKDB, table, self.header, axes, moments)
         return counted(self._database, statement, self._frames(wanted), axes, moments)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         return cells_of_frames(self._database, self.header, self._frames(names), names)
 
     def _frames(self, wanted: Sequence[str]) -> Iterator[Any]:
-        for path, names in zip(self._paths, self._names, strict=True):
-            yield from _frames(path, names, wanted)
+        for path, names, form in zip(self._paths, self._names, self._formats, strict=True):
+            yield from _frames(path, names, wanted, form)
 
     def count_rows(self) -> int:
-        return sum(count_rows(path, len(names)) for path, names in zip(self._paths, self._names, strict=True))
+        files = zip(self._paths, self._names, self._formats, strict=True)
+        return sum(count_rows(path, len(names), form) for path, names, form in files)
 
     def close(self) -> None:
         self._database.close()
 
 
-def _frames(path: Path, names: Sequence[str], wanted: Sequence[str]) -> Iterator[Any]:
+def _with_points(paths: Sequence[ValuePath], decimal: str) -> str:
+    """The staged table with a point as the decimal mark: in the columns of numbers a cell with a point is not a number."""
+    if decimal == ".":
+        return STAGED
+    numeric = {path.name for path in paths if is_numeric(path.column)}
+    cells = {path.name: quoted(path.name) for path in paths}
+    cells |= {
+        name: f"CASE WHEN NOT contains({cells[name]}, '.') THEN replace({cells[name]}, ',', '.') END" for name in numeric
+    }
+    columns = ", ".join(f"{cell} AS {quoted(name)}" for name, cell in cells.items())
+    return f"(SELECT {columns or '1'} FROM {STAGED})"
+
+
+def _frames(path: Path, names: Sequence[str], wanted: Sequence[str], form: CsvFormat) -> Iterator[Any]:
     import polars as pl
 
     places = [names.index(name) for name in wanted]
     header = "\0".join(map(str, range(len(names)))).encode() + b"\n"
-    for rows in row_blocks(path, len(names)):
+    for rows in row_blocks(path, len(names), form):
         if rows.count:
             yield _frame(_cells(header + rows.text, places, rows.count), wanted, rows.count)
         if rows.nulls:

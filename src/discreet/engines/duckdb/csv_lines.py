@@ -8,30 +8,34 @@ nulls. Files whose cells contain line breaks are therefore not in this format; t
 from __future__ import annotations
 
 import csv
+import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
+from discreet.domain.reading import CsvFormat
+from discreet.engines.duckdb.csv_bytes import PACKED, utf8_blocks
 from discreet.errors import SourceError
 
-__all__ = ["MAX_LINE", "CsvRows", "count_rows", "csv_header", "row_blocks", "split_line"]
+__all__ = ["MAX_LINE", "CsvRows", "count_rows", "csv_header", "format_of", "row_blocks", "split_line"]
 
 MAX_LINE = 2**20
 """Bytes. A longer line is a row of nulls, read in constant memory; so is a quoted cell beyond the 128 Ki of `csv`."""
 
 _BLOCK = 2**18
 _TOGETHER = 64  # blocks that are handed on as one
-_END, _COMMA = b"\n,"
+_END = b"\n"[0]
 _MARK = b"\xef\xbb\xbf"
-_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+PLAIN = CsvFormat()
+"""UTF-8, commas, double quotes."""
 _NOT_TEXT = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"\xff\xfe", b"\xfe\xff")
 
 
-def csv_header(path: Path) -> list[str]:
+def csv_header(path: Path, form: CsvFormat = PLAIN) -> list[str]:
     """The column names in the first line. Nothing after that line has a part in the answer.
 
     Raises:
@@ -39,29 +43,38 @@ def csv_header(path: Path) -> list[str]:
             content but column names.
     """
     try:
-        with path.open("rb") as file:
-            start = file.read(MAX_LINE + 1)
-    except OSError:
-        raise SourceError(f"source '{path}': cannot be read; check the path and the permissions") from None
+        start = b""
+        for block in utf8_blocks(path, form.encoding, _BLOCK):
+            start += block
+            if len(start) > MAX_LINE or b"\n" in start or b"\r" in start:
+                break
+    except SourceError as wrong:
+        if path.suffix.lower() == ".zst" and "zstandard" in str(wrong):
+            raise
+        kind = f", as its ending {path.suffix} says" if path.suffix.lower() in PACKED else ""
+        raise SourceError(f"source '{path}': cannot be read{kind}; check the file and the permissions") from None
     line = start.removeprefix(_MARK).replace(b"\r", b"\n").split(b"\n", 1)[0]
     if start.startswith(_NOT_TEXT) or b"\0" in line:
         raise SourceError(f"source '{path}': is not UTF-8 CSV text; unpack or convert it to CSV or Parquet first")
     if len(line) > MAX_LINE:
         raise SourceError(f"source '{path}': its first line is longer than {MAX_LINE} bytes; it must hold the column names")
-    return _names(line, path)
+    return _names(line, path, form)
 
 
-def _names(line: bytes, path: Path) -> list[str]:
+def _names(line: bytes, path: Path, form: CsvFormat) -> list[str]:
     try:
-        names = split_line(line.decode("utf-8"), None)
+        names = split_line(line.decode("utf-8"), None, form)
     except UnicodeDecodeError:
         names = None
     if not names or names == [""]:
         raise SourceError(f"source '{path}': has no header line with column names; an empty file has no columns")
-    if len(names) == 1 and b'"' not in line and (found := [mark for mark in _SEPARATORS if mark in names[0]]):
+    others = [mark for mark in _SEPARATORS if mark in names[0] and mark != _separator(form)]
+    if len(names) == 1 and not (form.quote and form.quote.encode() in line) and others:
+        own = _SEPARATORS.get(_separator(form), repr(_separator(form)))
         raise SourceError(
-            f"source '{path}': its header is one column, separated by {_SEPARATORS[found[0]]} instead of commas; "
-            "convert it to comma-separated CSV or Parquet first"
+            f"source '{path}': its header is one column, separated by {_SEPARATORS[others[0]]} instead of {own}; "
+            f"write csv = {{ separator = {json.dumps(others[0])} }} "
+            f"in a plan file, CsvFiles(…, separator={others[0]!r}) in a program"
         )
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
@@ -69,12 +82,29 @@ def _names(line: bytes, path: Path) -> list[str]:
     return names
 
 
-def split_line(line: str, fields: int | None) -> list[str] | None:
+def format_of(path: Path, form: CsvFormat) -> CsvFormat:
+    """The format with the separator that the name of the file stands for, where none is given."""
+    if form.separator:
+        return form
+    return replace(form, separator="\t" if ".tsv" in [ending.lower() for ending in path.suffixes[-2:]] else ",")
+
+
+def _separator(form: CsvFormat) -> str:
+    return form.separator or ","
+
+
+def _reader(lines: Iterable[str], form: CsvFormat) -> Iterator[list[str]]:
+    if not form.quote:
+        return csv.reader(lines, strict=True, delimiter=_separator(form), quoting=csv.QUOTE_NONE)
+    return csv.reader(lines, strict=True, delimiter=_separator(form), quotechar=form.quote)
+
+
+def split_line(line: str, fields: int | None, form: CsvFormat = PLAIN) -> list[str] | None:
     """The cells of one line, None when it is not well-formed or has not exactly `fields` cells."""
     if "\0" in line:
         return None
     try:
-        cells = next(csv.reader([line], strict=True), [""])
+        cells = next(_reader([line], form), [""])
     except csv.Error:
         return None
     return cells if fields is None or len(cells) == fields else None
@@ -95,14 +125,14 @@ class CsvRows:
     nulls: int
 
 
-def row_blocks(path: Path, fields: int) -> Iterator[CsvRows]:
+def row_blocks(path: Path, fields: int, form: CsvFormat = PLAIN) -> Iterator[CsvRows]:
     """The rows after the header. A line is one row; an empty line is not, except as an empty cell in a table of one column.
 
     Only `split_line` decides what a line means.
     """
     some: list[CsvRows] = []
-    for block in _line_blocks(path):
-        some.append(_rows(block, fields))
+    for block in _line_blocks(path, form.encoding):
+        some.append(_rows(block, fields, form))
         if len(some) == _TOGETHER:
             yield _join(some)
             some = []
@@ -110,12 +140,13 @@ def row_blocks(path: Path, fields: int) -> Iterator[CsvRows]:
         yield _join(some)
 
 
-def count_rows(path: Path, fields: int) -> int:
+def count_rows(path: Path, fields: int, form: CsvFormat = PLAIN) -> int:
     """The number of rows that `row_blocks` gives, from the ends of lines alone.
 
     An empty line is a row in a table of one column, whose cell it is, and in no other.
     """
-    return sum(block.count(b"\n") - (_empty_lines(block) if fields > 1 else 0) for block in _line_blocks(path))
+    blocks = _line_blocks(path, form.encoding)
+    return sum(block.count(b"\n") - (_empty_lines(block) if fields > 1 else 0) for block in blocks)
 
 
 def _empty_lines(block: bytes) -> int:
@@ -130,29 +161,30 @@ def _join(some: list[CsvRows]) -> CsvRows:
     return CsvRows(b"".join(one.text for one in some), sum(one.count for one in some), sum(one.nulls for one in some))
 
 
-def _rows(block: bytes, fields: int) -> CsvRows:
+def _rows(block: bytes, fields: int, form: CsvFormat = PLAIN) -> CsvRows:
     """The rows of a block of whole lines: by `csv` of those with quotes, all others at once."""
-    if b'"' not in block:
-        return _plain_rows(block, fields)
+    quote = form.quote.encode()
+    if not quote or quote not in block:
+        return _plain_rows(block, fields, form)
     lines = _text(block[:-1]).split("\n")
-    if block.count(b'"') >= len(lines):  # most lines have some
-        return _quoted_rows(lines, fields)
-    plain = "\n".join([*(line for line in lines if '"' not in line), ""])
-    quoted = [line for line in lines if '"' in line]
-    return _join([_plain_rows(plain.encode(), fields), _quoted_rows(quoted, fields)])
+    if block.count(quote) >= len(lines):  # most lines have some
+        return _quoted_rows(lines, fields, form)
+    plain = "\n".join([*(line for line in lines if form.quote not in line), ""])
+    quoted = [line for line in lines if form.quote in line]
+    return _join([_plain_rows(plain.encode(), fields, form), _quoted_rows(quoted, fields, form)])
 
 
-def _quoted_rows(lines: list[str], fields: int) -> CsvRows:
+def _quoted_rows(lines: list[str], fields: int, form: CsvFormat) -> CsvRows:
     """The rows of lines of which most have quotes."""
-    rows = _read_together(lines, fields)
+    rows = _read_together(lines, fields, form)
     if len(rows) != len(lines):  # a line is not well-formed, or a quote was open at the end of it
-        rows = [_read_alone(line, fields) for line in lines]
+        rows = [_read_alone(line, fields, form) for line in lines]
     good = [row for row in rows if row is not None]
     nulls = sum(row is None and line != "" for row, line in zip(rows, lines, strict=True)) if None in rows else 0
     return CsvRows("\n".join([*good, ""]).encode(), len(good), nulls)
 
 
-def _read_together(lines: list[str], fields: int) -> list[str | None]:
+def _read_together(lines: list[str], fields: int, form: CsvFormat) -> list[str | None]:
     """The rows of all lines, None for one that has not `fields` cells; fewer or none where `csv` has to see each line alone.
 
     A row of a reader is one line or several: as many rows as lines show that each is one.
@@ -160,23 +192,23 @@ def _read_together(lines: list[str], fields: int) -> list[str | None]:
     if "\0" in "".join(lines):
         return []
     try:
-        return ["\0".join(cells) if len(cells or [""]) == fields else None for cells in csv.reader(lines, strict=True)]
+        return ["\0".join(cells) if len(cells or [""]) == fields else None for cells in _reader(lines, form)]
     except csv.Error:
         return []
 
 
-def _read_alone(line: str, fields: int) -> str | None:
+def _read_alone(line: str, fields: int, form: CsvFormat) -> str | None:
     """The row of a line, None where it is not well-formed or has not `fields` cells."""
     if "\0" in line:
         return None
-    cells = split_line(line, fields) if '"' in line else line.split(",")
+    cells = split_line(line, fields, form) if form.quote in line else line.split(_separator(form))
     return "\0".join(cells) if cells is not None and len(cells) == fields else None
 
 
-def _plain_rows(block: bytes, fields: int) -> CsvRows:
-    """The rows of lines without quotes, all at once: each comma separates."""
+def _plain_rows(block: bytes, fields: int, form: CsvFormat) -> CsvRows:
+    """The rows of lines without quotes, all at once: each separator separates."""
     data = np.frombuffer(block, dtype=np.uint8)
-    commas = data == _COMMA
+    commas = data == ord(_separator(form))
     stops = np.flatnonzero(commas | (data == _END))
     last = np.flatnonzero(~commas[stops])
     ends = stops[last]
@@ -193,34 +225,33 @@ def _text(content: bytes) -> str:
     return content.decode("utf-8", errors="replace")
 
 
-def _line_blocks(path: Path) -> Iterator[bytes]:
+def _line_blocks(path: Path, encoding: str = PLAIN.encoding) -> Iterator[bytes]:
     """Blocks of whole lines after the header, each with its line feed. A line that is too long has a NUL instead."""
-    with path.open("rb") as file:
-        rest, header = b"", True
-        for block in _unix_blocks(file):
-            cut = block.rfind(b"\n") + 1
-            if not cut:
-                rest += block
-            else:
-                lines, rest = rest + block[:cut], block[cut:]
-                lines, header = (lines.partition(b"\n")[2], False) if header else (lines, False)
-                if lines:
-                    yield lines if len(lines) <= MAX_LINE else _shorten(lines)
-            if len(rest) > MAX_LINE:
-                rest = b"\0"  # and every longer continuation up to the line end
-        if rest and not header:
-            yield rest + b"\n"
+    rest, header = b"", True
+    for block in _unix_blocks(utf8_blocks(path, encoding, _BLOCK)):
+        cut = block.rfind(b"\n") + 1
+        if not cut:
+            rest += block
+        else:
+            lines, rest = rest + block[:cut], block[cut:]
+            lines, header = (lines.partition(b"\n")[2], False) if header else (lines, False)
+            if lines:
+                yield lines if len(lines) <= MAX_LINE else _shorten(lines)
+        if len(rest) > MAX_LINE:
+            rest = b"\0"  # and every longer continuation up to the line end
+    if rest and not header:
+        yield rest + b"\n"
 
 
 def _shorten(lines: bytes) -> bytes:
     return b"\n".join(line if len(line) <= MAX_LINE else b"\0" for line in lines.split(b"\n"))
 
 
-def _unix_blocks(file: BinaryIO) -> Iterator[bytes]:
+def _unix_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """The file with every line end as a line feed. A carriage return at the end of a block waits for what follows it."""
     waiting = b""
-    while block := file.read(_BLOCK):
-        block = waiting + block
+    for new in blocks:
+        block = waiting + new
         waiting = b"\r" if block.endswith(b"\r") else b""
         block = block.removesuffix(waiting)
         yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block

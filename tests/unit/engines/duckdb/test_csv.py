@@ -309,6 +309,7 @@ def test_paths_that_are_no_files_are_refused(tmp_path: Path, write: Write) -> No
     write(b"age,sex,day\n", "a.csv")
     write(b"age,sex\n", "b.csv")
     write(b"x", "c.txt")
+    write(b"x", "c.xlsx")
     (tmp_path / "folder.csv").mkdir()
     os.mkfifo(tmp_path / "pipe.csv")
     (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
@@ -321,8 +322,8 @@ def test_paths_that_are_no_files_are_refused(tmp_path: Path, write: Write) -> No
         "nowhere.csv": "cannot be opened",
         "none*.csv": "matches no file",
         "[ab].csv": "has no column 'day'",
-        "c.txt": "must be .parquet or .csv",
-        "[ac].*": r"matches files with different endings \(\.csv, \.txt\), and must be .* of one format; narrow the glob",
+        "c.xlsx": "must be .parquet or .csv or .tsv or .txt",
+        "[ac].*": r"matches files with different endings \(\.csv, \.txt, \.xlsx\), and must be .*; narrow the glob",
         "a.csv.gz": "cannot be opened",
     }
     for name, message in refusals.items():

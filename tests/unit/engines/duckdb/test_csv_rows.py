@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.builders import read_leniently
 
+from discreet.domain.reading import CsvFormat
 from discreet.engines.duckdb import csv_lines
 from discreet.engines.duckdb.csv_lines import CsvRows, split_line
 
@@ -60,19 +61,20 @@ def test_lines_are_the_same_in_blocks_of_any_size(size: int) -> None:
     assert sum(parts, Counter()) == one_by_one(lines[: 40 * size])
 
 
-def across_lines(lines: list[str], fields: int) -> list[str | None]:
+def across_lines(lines: list[str], fields: int, _form: object = None) -> list[str | None]:
     """A quote that stays open takes the next lines into its cell."""
     rows = ["\0".join(cells) if len(cells) == fields else None for cells in csv.reader(lines)]
     return (rows + [None] * len(lines))[: len(lines)]
 
 
+PLAIN_ROWS = csv_lines._plain_rows
 DEFECTS: dict[str, tuple[str, object]] = {
     "quotes read leniently": ("_read_together", read_leniently),
     "rows of several lines": ("_read_together", across_lines),
     "a line that fails takes its block with it": ("_read_alone", lambda *_: None),
     "lines without quotes are left out": ("_plain_rows", lambda *_: CsvRows(b"", 0, 0)),
     "lines with quotes are left out": ("_quoted_rows", lambda *_: CsvRows(b"", 0, 0)),
-    "lines end elsewhere": ("_COMMA", ord("x")),
+    "lines end elsewhere": ("_plain_rows", lambda block, fields, _: PLAIN_ROWS(block, fields, CsvFormat(separator="~"))),
 }
 
 
