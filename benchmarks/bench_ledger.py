@@ -37,10 +37,12 @@ def written(path: Path, entries: int) -> float:
     """A ledger with that many entries; the seconds that a reservation and its commit took, one after the other."""
     with Ledger.open(path) as ledger:
         ledger.commit(ledger.publish(WHO, Publication("totals", "d" * 64, b"source")), b"totals")
-        numbers = ledger.reserve(WHO, asked(range(entries - 2 * COMMITS - 3)))
+        numbers = ledger.reserve(WHO, asked(range(entries - 4 * COMMITS - 3)))
         start = time.perf_counter()
         for name in range(COMMITS):
             (number,) = ledger.reserve(WHO, asked(range(len(numbers) + name, len(numbers) + name + 1)))
+            with ledger.attempt(number) as attempt:
+                ledger.draw(attempt)
             ledger.commit(number, b"payload")
         return (time.perf_counter() - start) / COMMITS
 

@@ -13,6 +13,7 @@ from discreet.cli import app
 from discreet.cube.cube import Cube
 from discreet.cube.scans import Scan
 from discreet.engines import open_source
+from discreet.ledger import Ledger
 
 PLANS = Path(__file__).parent / "plans"
 PATIENCE = 600
@@ -51,3 +52,10 @@ def read_leniently(lines: list[str], fields: int, _form: object = None) -> list[
     """Lines of a CSV file as a lenient reader takes them: no quote is out of place."""
     rows = (next(csv.reader([line]), []) for line in lines)
     return ["\0".join(cells) if len(cells) == fields else None for cells in rows]
+
+
+def drawn(ledger: Ledger, number: int) -> int:
+    """The number of a reservation for which an attempt has drawn: it can be committed now."""
+    with ledger.attempt(number) as attempt:
+        ledger.draw(attempt)
+    return number

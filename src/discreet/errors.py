@@ -141,14 +141,21 @@ class LedgerError(DiscreetError):
 class ReleaseFailed(DiscreetError):
     """A release failed after its spend was reserved, and the charge stands; or exact totals could not be published.
 
-    Each case has one text, the same for every cause. `UNPLACED` is the text for a large release that is finished and can be
-    given back.
+    Each case has one text, the same for every cause: `TEXT` where the charge is lost, `UNFINISHED` where the same command
+    can still finish the release, `UNPLACED` for a large release that is finished and can be given back.
     """
 
     TEXT = (
-        "the release failed after its budget was reserved; the charge stands and is recorded in the ledger. "
-        "The cause is not shown, because it may depend on the data. Check that the source is the declared one "
-        "(rows, format, unchanged while it was read) and that memory and disk suffice, then release again under a new name."
+        "the release failed after its noise had begun to be drawn, or for the last time that it may be tried; its charge is "
+        "lost and stands in the ledger. The cause is not shown, because it may depend on the data. Check that the source is "
+        "the declared one (rows, format, unchanged while it was read) and that memory and disk suffice, then release it "
+        "again with a new charge: `discreet release --again`, or again=True."
+    )
+    UNFINISHED = (
+        "the release is charged but not finished: this attempt ended before anything was drawn for it. Nothing is lost: the "
+        "same command finishes it at no further charge, in at most 8 attempts, which the ledger counts. The cause is not "
+        "shown, because it may depend on the data. Check that the source is the declared one (rows, format, unchanged while "
+        "it was read) and that memory and disk suffice, then run the same command again."
     )
     TOTALS = (
         "publishing the exact totals failed; nothing was charged, and the ledger records the attempt. The cause is not "

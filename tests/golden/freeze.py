@@ -106,11 +106,11 @@ def document_text(payload: bytes) -> str:
 
 
 def entries_of(file: Path, dataset: str) -> list[str]:
-    """The bodies of a data set's entries, without time, user and nonce and without digests of documents with versions."""
+    """The bodies of a data set's entries, without time, user, nonce, lock and digests of documents with versions."""
     with Ledger.open(file) as opened:
         bodies = [json.loads(entry_body(entry)) for entry in opened.entries(dataset)]
     for body in bodies:
-        for key in ("time", "user", "nonce", "payload_digest"):
+        for key in ("time", "user", "nonce", "payload_digest", "holder"):
             body.pop(key, None)
     return [canonical(body) for body in bodies]
 

@@ -11,6 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from tests.builders import drawn
+
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger import Entry, Identity, Ledger, Publication, Reservation
 from discreet.ledger import store as store_module
@@ -125,7 +127,7 @@ class Model:
     def conclude(self, ledger: Ledger, number: int, name: str, payload: bytes | None) -> None:
         if payload is None:
             self.attempt(lambda: ledger.fail(number))
-        elif self.attempt(lambda: ledger.commit(number, payload)) is not None:
+        elif self.attempt(lambda: ledger.commit(drawn(ledger, number), payload)) is not None:
             self.committed[name] = payload
 
     def publish(self, ledger: Ledger) -> None:

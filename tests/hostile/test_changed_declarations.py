@@ -224,6 +224,9 @@ def amended_in(plan: Plan) -> Mapping[Field, Any]:
 # The search -------------------------------------------------------------------------------------------------------------
 
 
+RELEASED = ["reserve", "reading", "drawing", "commit"]
+
+
 def faults(tried: Tried) -> list[Field]:
     """The fields whose change is neither refused in the right words nor recorded."""
     found = []
@@ -235,12 +238,12 @@ def faults(tried: Tried) -> list[Field]:
         refusal, entries = tried.after(field, value)
         amendments = [json.loads(entry.details) for entry in entries if entry.kind == "amend"]
         named = [column["name"] for one in amendments for column in one.get("changed", ())]
-        if refusal or named != [field[1]] or [entry.kind for entry in entries] != ["amend", "reserve", "commit"]:
+        if refusal or named != [field[1]] or [entry.kind for entry in entries] != ["amend", *RELEASED]:
             found.append(field)
     for field, value in ASKED.items():
         refusal, entries = tried.after(field, value)
         plans = {entry.plan_digest for entry in tried.first if entry.kind == "reserve"}
-        if refusal or [entry.kind for entry in entries] != ["reserve", "commit"] or entries[0].plan_digest in plans:
+        if refusal or [entry.kind for entry in entries] != RELEASED or entries[0].plan_digest in plans:
             found.append(field)
     return found
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.builders import drawn
 
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger import Ledger, Reservation
@@ -37,6 +38,7 @@ def test_a_full_disk_refuses_and_leaves_the_ledger_whole(tmp_path: Path) -> None
     path = tmp_path / "budget.db"
     with Ledger.open(path) as ledger:
         (number,) = ledger.reserve(identity(), [asks("a")])
+        drawn(ledger, number)
         size = path.stat().st_size
 
         def child() -> int:
@@ -119,11 +121,11 @@ def test_nothing_depends_on_a_clock_that_jumps(tmp_path: Path, monkeypatch: pyte
     with Ledger.open(path) as ledger, Ledger.open(path) as other:
         for number in range(20):
             (sequence,) = (ledger, other)[number % 2].reserve(identity(20), [asks(f"{number}")])
-            (ledger, other)[dice.randint(0, 1)].commit(sequence, b"%d" % number)
+            (ledger, other)[dice.randint(0, 1)].commit(drawn(ledger, sequence), b"%d" % number)
         with pytest.raises(BudgetExceeded):
             ledger.reserve(identity(20), [asks("more")])
         entries = ledger.entries("wages")
-        assert [entry.sequence for entry in entries] == list(range(1, 42))
+        assert [entry.sequence for entry in entries] == list(range(1, 82))
         assert [entry.name for entry in entries if entry.kind == "reserve"] == [f"{number}" for number in range(20)]
         assert [entry.time for entry in entries] != sorted(entry.time for entry in entries)
         assert ledger.verify().intact

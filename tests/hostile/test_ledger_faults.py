@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from tests.builders import drawn
 
 from discreet.errors import LedgerError
 from discreet.ledger import Ledger
@@ -94,6 +95,7 @@ def test_every_statement_of_a_conclusion_fails_in_turn(tmp_path: Path, kind: str
         path = tmp_path / f"{nth}.db"
         with Ledger.open(path) as ledger:
             (number,) = ledger.reserve(identity(), [asks("a")])
+            drawn(ledger, number)
             with failing_statement(nth, "before") as seen:
                 try:
                     ledger.commit(number, b"x") if kind == "commit" else ledger.fail(number)
@@ -103,7 +105,7 @@ def test_every_statement_of_a_conclusion_fails_in_turn(tmp_path: Path, kind: str
                     return
             stored = ledger.stored(identity(), "a")
             assert stored is not None
-            assert stored.state == "reserved"
+            assert stored.state == "drawing"
             assert ledger.spent("wages") == (UNIT,)
             ledger.commit(number, b"second try")
     pytest.fail("the conclusion never got through")

@@ -16,11 +16,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.builders import drawn
 from typer.testing import CliRunner
 
 from discreet.cli import app
 from discreet.errors import LedgerError
 from discreet.ledger import Identity, Ledger, Reservation
+from discreet.ledger.following import Followed
 from discreet.ledger.store import Store, Transaction
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs hard links and POSIX modes")
@@ -89,7 +91,7 @@ def test_a_link_that_is_made_while_a_transaction_waits_is_refused(tmp_path: Path
         os.link(path, tmp_path / "b.db")
         return found
 
-    monkeypatch.setattr(Ledger, "_writing", _writing_after(linked_after))
+    monkeypatch.setattr(Followed, "writing", _writing_after(linked_after))
     with pytest.raises(LedgerError, match="has 2 names"):
         ledger.reserve(WHO, [asks("b")])
     assert charges(path) == 1
@@ -97,7 +99,7 @@ def test_a_link_that_is_made_while_a_transaction_waits_is_refused(tmp_path: Path
 
 def _writing_after(exists: Callable[[Store], bool]) -> Callable[..., object]:
     @contextmanager
-    def writing(self: Ledger) -> Iterator[object]:
+    def writing(self: Followed) -> Iterator[object]:
         exists(self._store)
         with self._store.writing() as transaction:
             yield self._refresh(transaction), transaction
@@ -367,7 +369,7 @@ def test_no_damaged_file_ends_a_command_in_a_traceback(tmp_path: Path, trials: r
     with Ledger.open(path) as ledger:
         for number in range(6):
             (sequence,) = ledger.reserve(WHO, [asks(f"{number}")])
-            ledger.commit(sequence, b"payload %d " % number * 300)
+            ledger.commit(drawn(ledger, sequence), b"payload %d " % number * 300)
     content = path.read_bytes()
     codes = set()
     for seed in trials:
@@ -385,7 +387,7 @@ def test_no_damaged_file_ends_a_command_in_a_traceback(tmp_path: Path, trials: r
 def test_release_bytes_of_another_type_are_found_and_named(tmp_path: Path, value: str) -> None:
     path = tmp_path / "a.db"
     with Ledger.open(path) as ledger:
-        ledger.commit(ledger.reserve(WHO, [asks("a")])[0], b"payload")
+        ledger.commit(drawn(ledger, ledger.reserve(WHO, [asks("a")])[0]), b"payload")
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA writable_schema = ON")
         tables = connection.execute("SELECT name, sql FROM sqlite_master").fetchall()
@@ -403,7 +405,7 @@ def test_release_bytes_of_another_type_are_found_and_named(tmp_path: Path, value
                 connection.execute(sql)
     result = CliRunner().invoke(app, ["ledger", "verify", str(path)])
     assert result.exit_code == 2, result.exception
-    assert "damaged at entry 3: entry 3 has damaged release bytes" in result.stderr
+    assert "damaged at entry 5: entry 5 has damaged release bytes" in result.stderr
 
 
 def test_files_that_are_no_ledgers_are_told_in_one_sentence(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.builders import drawn
 
 from discreet.ledger import Ledger
 
@@ -39,7 +40,7 @@ def spend_until_killed(path: Path, life: str, acknowledge: int) -> int:
         number += 1
         first, _ = ledger.reserve(who, [asks(f"{life}.{number}.a"), asks(f"{life}.{number}.b")])
         os.write(acknowledge, f"reserved {life}.{number}\n".encode())
-        ledger.commit(first, f"{life}.{number}".encode() * 3000)
+        ledger.commit(drawn(ledger, first), f"{life}.{number}".encode() * 3000)
         os.write(acknowledge, f"committed {life}.{number}\n".encode())
 
 

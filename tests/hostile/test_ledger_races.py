@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.builders import drawn
 
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger import Ledger
@@ -39,7 +40,7 @@ def race(path: Path, processes: int, units: int, shared: Ledger | None = None, *
         try:
             ledger = shared or Ledger.open(path)
             (sequence,) = ledger.reserve(identity(units), [asks(name)])
-            ledger.commit(sequence, name.encode())
+            ledger.commit(drawn(ledger, sequence), name.encode())
         except BudgetExceeded:
             return REFUSED
         except BaseException:

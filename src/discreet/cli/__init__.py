@@ -214,6 +214,9 @@ def release(
     name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="A name for a repeated run.")] = None,
     settings: Settings = None,
     *,
+    again: Annotated[
+        bool, typer.Option("--again", help="Make releases whose charge was lost, under the same name, with a new charge.")
+    ] = False,
     memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="The memory that the driver may use, such as 500MB.")
     ] = None,
@@ -224,8 +227,9 @@ def release(
 ) -> None:
     """Charge the releases of a plan, all or none, and write them to DIR: JSON, CSV, Parquet and an HTML report.
 
-    One release is written to DIR itself; each of several gets a folder inside DIR. A release that the
-    ledger already has for the same plan and source is written again at no charge.
+    One release is written to DIR itself; each of several gets a folder inside DIR. A release that the ledger already
+    has for the same plan is written again at no charge. A release that was interrupted before any noise was drawn is
+    finished at no further charge.
     """
     from discreet.pages.report.drawing import begin_drawing
 
@@ -236,7 +240,7 @@ def release(
 
         limits = Limits(memory, threads, spill)
         folder, given = given_path(out, "--out"), settings_of(settings)
-        release_plan(plan, folder, name, limits, artist, given=given, formulas=formulas, as_json=as_json)
+        release_plan(plan, folder, name, limits, artist, again=again, given=given, formulas=formulas, as_json=as_json)
 
 
 @app.command(epilog="Example: discreet report results")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from discreet.exact.canonical import canonical
 from discreet.exact.given_paths import given_path, stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
-from discreet.ledger import Entry, Identity, Ledger, entry_body
+from discreet.ledger import MOST_ATTEMPTS, Entry, Identity, Ledger, Standing, entry_body, why_lost
 from discreet.privacy import Budget, coordinates, from_coordinates, from_json
 from discreet.privacy.amounts import amount_text, number_text
 from discreet.privacy.measures import is_budget
@@ -42,8 +43,9 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
             identity = ledger.identity(name)
             entries = ledger.entries(name)
             spent, remaining = ledger.spent(name), ledger.remaining(name)
-            lines += [*_account(identity, entries, spent, remaining), ""]
-            facts.append(_account_facts(identity, entries, spent, remaining))
+            became = _became(ledger, name, entries)
+            lines += [*_account(identity, entries, became, spent, remaining), ""]
+            facts.append(_account_facts(identity, entries, became, spent, remaining))
         head = ledger.head()
         lines += [*_only_inspected(ledger, names)] if dataset is None else []
     lines.append(f"{len(names)} data set{'' if len(names) == 1 else 's'}; head {head}")
@@ -129,31 +131,72 @@ def _existing(file: Path) -> Ledger:
     return Ledger.open(file)
 
 
-def _account(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, remaining: Amounts) -> list[str | Grid]:
+@dataclass(frozen=True, slots=True)
+class _Became:
+    """What became of a reservation or publication: its state, how often it was attempted, and what is to be said of it."""
+
+    state: str
+    attempts: int
+    remark: str
+
+
+def _became(ledger: Ledger, dataset: str, entries: Sequence[Entry]) -> dict[int, _Became]:
+    """The outcome of every reservation (which counts as spent while it is open), publication and look at rows."""
+    found = {entry.sequence: _Became("rows inspected", 0, "") for entry in entries if entry.kind == "inspect"}
+    for one in ledger.standings(dataset):
+        state = "begun" if (one.kind, one.state) == ("publish", "reserved") else one.state
+        found[one.sequence] = _Became(state, one.attempts, _remark(one, at_work=ledger.is_at_work(one)))
+    return found
+
+
+def _remark(one: Standing, *, at_work: bool) -> str:
+    """What a reservation that is not committed means for its charge; empty for all others."""
+    if one.kind == "publish" or one.state == "committed":
+        return ""
+    if at_work:
+        return "a process is at work on it"
+    if not one.resumable:
+        return f"{why_lost(one)}; `discreet release --again` makes it with a new charge"
+    begun = f" ({one.attempts} of {MOST_ATTEMPTS} attempts have begun)" if one.attempts else ""
+    return f"not finished, and nothing was drawn: the same command finishes it at no further charge{begun}"
+
+
+def _account(
+    identity: Identity, entries: tuple[Entry, ...], became: Mapping[int, _Became], spent: Amounts, remaining: Amounts
+) -> list[str | Grid]:
     lines: list[str | Grid] = [
         f"data set '{identity.dataset}' ({identity.measure})",
         *align([(word, _shown(identity, amounts)) for word, amounts in _totals(identity, spent, remaining).items()]),
     ]
-    states = _states(entries)
+    begun = [entry for entry in entries if entry.sequence in became]
     rows = [
-        (str(entry.sequence), entry.time, entry.user, states[entry.sequence], _cost(identity, entry), entry.name)
-        for entry in entries
-        if entry.sequence in states
+        (
+            str(entry.sequence),
+            entry.time,
+            entry.user,
+            became[entry.sequence].state,
+            _cost(identity, entry),
+            entry.name,
+        )
+        for entry in begun
     ]
+    remarks = [(entry, became[entry.sequence].remark) for entry in begun]
+    told = [f"  entry {entry.sequence} '{entry.name}': {remark}" for entry, remark in remarks if remark]
     titles = ("entry", "time", "user", "state", "charge", "release")
-    return [*lines, Grid(titles, rows, frozenset({"entry"}))] if rows else lines
+    return [*lines, Grid(titles, rows, frozenset({"entry"})), *told] if rows else lines
 
 
-def _account_facts(identity: Identity, entries: tuple[Entry, ...], spent: Amounts, remaining: Amounts) -> dict[str, Any]:
-    states = _states(entries)
+def _account_facts(
+    identity: Identity, entries: tuple[Entry, ...], became: Mapping[int, _Became], spent: Amounts, remaining: Amounts
+) -> dict[str, Any]:
     inspections = [{"entry": e.sequence, "time": e.time, "user": e.user} for e in entries if e.kind == "inspect"]
     return {
         "dataset": identity.dataset,
         "measure": identity.measure,
         "declaration": json.loads(identity.declaration),
         **{word: [text(value) for value in amounts] for word, amounts in _totals(identity, spent, remaining).items()},
-        "publications": [_attempt_facts(entry, states) for entry in entries if entry.kind == "publish"],
-        "releases": [_attempt_facts(entry, states) for entry in entries if entry.kind == "reserve"],
+        "publications": [_attempt_facts(entry, became) for entry in entries if entry.kind == "publish"],
+        "releases": [_attempt_facts(entry, became) for entry in entries if entry.kind == "reserve"],
         **({"inspections": inspections} if inspections else {}),
     }
 
@@ -166,13 +209,16 @@ def _only_inspected(ledger: Ledger, names: Sequence[str]) -> Iterator[str]:
         yield f"data set '{name}': rows inspected (entry {numbers}); nothing released"
 
 
-def _attempt_facts(entry: Entry, states: dict[int, str]) -> dict[str, Any]:
+def _attempt_facts(entry: Entry, became: Mapping[int, _Became]) -> dict[str, Any]:
+    found = became[entry.sequence]
     return {
         "entry": entry.sequence,
         "time": entry.time,
         "user": entry.user,
         "name": entry.name,
-        "state": states[entry.sequence],
+        "state": found.state,
+        "attempts": found.attempts,
+        "remark": found.remark,
         "charge": [text(value) for value in entry.charge],
         "plan_digest": entry.plan_digest,
         "digest": entry.digest,
@@ -181,15 +227,6 @@ def _attempt_facts(entry: Entry, states: dict[int, str]) -> dict[str, Any]:
 
 def _totals(identity: Identity, spent: Amounts, remaining: Amounts) -> dict[str, Amounts]:
     return {"budget": identity.budget, "spent": spent, "remaining": remaining}
-
-
-def _states(entries: tuple[Entry, ...]) -> dict[int, str]:
-    """The outcome of every reservation (which counts as spent while it is open) and publication, by its number."""
-    begun = {"reserve": "reserved", "publish": "begun"}
-    begun |= {"inspect": "rows inspected"}
-    states = {entry.sequence: begun[entry.kind] for entry in entries if entry.kind in begun}
-    concluded = {"commit": "committed", "fail": "failed"}
-    return states | {entry.reservation: concluded[entry.kind] for entry in entries if entry.kind in concluded}
 
 
 def _cost(identity: Identity, entry: Entry) -> str:

@@ -16,12 +16,13 @@ from discreet.errors import ArgumentError, BudgetExceeded, without_secrets
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
-from discreet.ledger import Entry, Ledger
+from discreet.ledger import Entry, Ledger, why_lost
+from discreet.ledger import Standing as ReleaseStanding
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import coordinates, from_coordinates, to_json
 from discreet.privacy.amounts import amount_text, budget_down, in_words
 from discreet.quotes.quote import Quote
-from discreet.session.orders import charge_of, recognises
+from discreet.session.orders import can_finish, charge_of, recognises
 from discreet.session.session import Session
 
 __all__ = ["Standing", "checked_plan", "open_session", "planner_page", "quote_all", "quoted_plan", "standing"]
@@ -36,8 +37,10 @@ class Standing:
     Attributes:
         head: the number of the last entry, 0 for an empty or missing ledger.
         remaining: the remaining budget, in the coordinates in which the ledger adds.
-        reserved: the reservations of the data set by the name of their release.
+        reserved: the last reservation of each name of the data set.
+        became: the outcome of each reservation, by its number.
         given_back: the names of the releases of the plan that the ledger has already.
+        goes_on: the names of those whose reservation is finished at no further charge.
         declared: whether the ledger holds the data set, whose declaration is fixed from then on.
         inspected: the number of the entry of the first look at the rows, 0 for none.
     """
@@ -45,9 +48,16 @@ class Standing:
     head: int
     remaining: Amounts
     reserved: Mapping[str, Entry]
+    became: Mapping[int, ReleaseStanding]
     given_back: frozenset[str]
+    goes_on: frozenset[str]
     declared: bool
     inspected: int = 0
+
+    @property
+    def paid(self) -> frozenset[str]:
+        """The names of the releases of the plan that cost no further charge, for the spend that they had."""
+        return self.given_back | self.goes_on
 
     def paid_otherwise(self, plan: PlanFile, name: str, quote: Quote) -> bool:
         """True if the ledger has a release of this name for another spend than the one in the plan now."""
@@ -87,14 +97,18 @@ def standing(plan: PlanFile) -> Standing:
     with Ledger.open(plan.ledger) as ledger:
         head, inspected = ledger.head_sequence(), ledger.inspected(plan.dataset)
         if not spellings(plan.dataset, ledger.datasets()):
-            return Standing(head, coordinates(plan.budget), {}, frozenset(), declared=False, inspected=inspected)
+            empty: frozenset[str] = frozenset()
+            return Standing(head, coordinates(plan.budget), {}, {}, empty, empty, declared=False, inspected=inspected)
         entries = ledger.entries(plan.dataset)
         begun = [entry for entry in entries if entry.kind == "reserve"]
         reserved = {one_form(entry.name): entry for entry in begun} | {entry.name: entry for entry in begun}
+        became = {found.sequence: found for found in ledger.standings(plan.dataset)}
         identity = ledger.identity(plan.dataset)
-        found = ((order, ledger.stored(identity, order.name)) for order in plan.orders)
+        found = [(order, ledger.stored(identity, order.name)) for order in plan.orders]
         given_back = frozenset(order.name for order, stored in found if stored and recognises(stored, order.request))
-        return Standing(head, ledger.remaining(plan.dataset), reserved, given_back, declared=True, inspected=inspected)
+        goes_on = frozenset(order.name for order, stored in found if stored and can_finish(stored, order.request))
+        remaining = ledger.remaining(plan.dataset)
+        return Standing(head, remaining, reserved, became, given_back, goes_on, declared=True, inspected=inspected)
 
 
 def checked_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
@@ -196,18 +210,18 @@ def _quotes(plan: PlanFile, session: Session) -> tuple[dict[str, Quote], Standin
     now = standing(plan)
     for order in plan.orders:
         spend = order.spend
-        if spend is None and order.error is None and order.name in now.given_back:
-            # It was charged everything that remained then, and is returned for that charge.
+        if spend is None and order.error is None and order.name in now.paid:
+            # It was charged everything that remained then, and is returned or finished for that charge.
             spend = budget_down(plan.budget, now.reserved[order.name].charge)
         quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
     return quotes, now
 
 
 def _charge(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Amounts:
-    """The sum of the charges of the releases that are not stored yet."""
+    """The sum of the charges of the releases that are neither stored nor reserved yet."""
     total = (Fraction(0),) * len(coordinates(plan.budget))
     for name, quote in quotes.items():
-        if name not in now.given_back or now.paid_otherwise(plan, name, quote):
+        if name not in now.paid or now.paid_otherwise(plan, name, quote):
             total = tuple(map(add, total, charge_of(quote.spend, now.remaining)))
     return total
 
@@ -233,8 +247,21 @@ def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequen
         elif given_back:
             notes.append(f"note: '{name}' is in the ledger and is returned at no charge; the source is not looked at")
         elif name in now.reserved:
-            notes.append(
-                f"note: the name '{name}' is used in the ledger, by another plan or a run that gave no release; "
-                "choose another, or name this run with `discreet release --as NAME`"
-            )
+            notes.append(_taken(plan, name, quote, now))
     return notes
+
+
+def _taken(plan: PlanFile, name: str, quote: Quote, now: Standing) -> str:
+    """What a reservation of this name means for the release: finished by it, lost, or of another plan."""
+    found = now.became[now.reserved[name].sequence]
+    if name in now.goes_on and not now.paid_otherwise(plan, name, quote):
+        return (
+            f"note: '{name}' is reserved, and nothing was drawn for it: `discreet release` with this plan finishes it at no "
+            "further charge"
+        )
+    if found.state == "committed" or found.resumable:
+        return (
+            f"note: the name '{name}' is used in the ledger, by another plan or spend; choose another, or name this run "
+            "with `discreet release --as NAME`"
+        )
+    return f"note: '{name}': {why_lost(found)}; `discreet release --again` makes it with a new charge"

@@ -47,6 +47,7 @@ def release_plan(
     limits: Limits,
     artist: Artist,
     *,
+    again: bool,
     given: Mapping[str, str] | None = None,
     formulas: str,
     as_json: bool,
@@ -60,6 +61,7 @@ def release_plan(
     check_formulas(formulas)
     plan = load_plan(path, given)
     plan = plan if name is None else replace(plan, orders=rename_orders(plan.orders, name))
+    plan = replace(plan, orders=tuple(replace(order, again=again) for order in plan.orders))
     folders = folders_for(plan.orders, out)
     plan = replace(plan, orders=tuple(_to(order, folder) for order, folder in zip(plan.orders, folders, strict=True)))
     for order, folder in zip(plan.orders, folders, strict=True):
@@ -233,7 +235,7 @@ def _after(plan: PlanFile, before: Standing, stop: BaseException) -> str:
     """The message on a command that `stop` has ended; empty when nothing was charged."""
     word = "interrupted" if isinstance(stop, KeyboardInterrupt) else "failed"
     try:
-        reserved = standing(plan).reserved
+        now = standing(plan)
     except (LedgerError, OSError, KeyboardInterrupt):
         why = f" ({stop})" if isinstance(stop, DiscreetError) else ""
         asked = _quote_names([order.name for order in plan.orders])
@@ -241,11 +243,20 @@ def _after(plan: PlanFile, before: Standing, stop: BaseException) -> str:
             f"{word}{why}: {asked} may have been charged, and the ledger cannot be read just now. "
             "Once it can be read, `discreet ledger show` lists the charges; every charge that it lists stands"
         )
-    names = [order.name for order in plan.orders if order.name in reserved]
-    charged = [name for name in names if reserved[name].sequence > before.head]
-    return (
-        f"{word} after {_quote_names(charged)} was charged; the charge stands and the ledger records it" if charged else ""
-    )
+    became = {
+        order.name: now.became[now.reserved[order.name].sequence] for order in plan.orders if order.name in now.reserved
+    }
+    charged = [name for name, found in became.items() if found.sequence > before.head]
+    touched = [name for name, found in became.items() if found != before.became.get(found.sequence)]
+    if not touched:
+        return ""
+    said = f"{word} while {_quote_names(touched)} was being finished"
+    if charged:
+        said = f"{word} after {_quote_names(charged)} was charged; the charge stands and the ledger records it"
+    open_ = [name for name in touched if became[name].resumable]
+    lost = [name for name in touched if became[name].state in {"drawing", "failed"}]
+    said += f". The same command finishes {_quote_names(open_)} at no further charge" if open_ else ""
+    return said + (f". {_quote_names(lost)} can only be made with a new charge: add --again" if lost else "")
 
 
 def _quote_names(names: Sequence[str]) -> str:
@@ -261,6 +272,17 @@ def _further_tables(release: Release) -> list[str | Grid]:
     return lines
 
 
+def _paid(release: Release, before: Standing) -> str:
+    """What the release has cost: a charge of this command, or an older one that was finished now or before."""
+    number, measure = release.document["ledger"]["sequence"], amount_text(release.guarantee.measure)
+    if number > before.head:
+        return f"charged {measure}"
+    found = before.became.get(number)
+    if found is not None and found.state != "committed":
+        return f"finished what entry {number} had reserved ({measure}); no further charge"
+    return f"the stored release of entry {number} ({measure}); the source was not looked at; no new charge"
+
+
 def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Budget, budget: Budget) -> Answer:
     """The charges, guarantees and files, the first rows of each release, and the remaining budget."""
     lines: list[str | Grid] = []
@@ -268,11 +290,8 @@ def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Bud
     for release, folder in done:
         charge, guarantee, parts = release.document["ledger"], release.guarantee, release.parts
         fresh = charge["sequence"] > before.head
-        measure = amount_text(guarantee.measure)
-        known = f"the stored release of entry {charge['sequence']} ({measure}); the source was not looked at; no new charge"
-        charged = f"charged {measure}" if fresh else known
         files = _LARGE_FILES if parts else _FILES
-        lines += [f"{release.name}: {charged}", f"  {guarantee}", f"  in {folder}: {files}"]
+        lines += [f"{release.name}: {_paid(release, before)}", f"  {guarantee}", f"  in {folder}: {files}"]
         table = release.scan().head(MOST_ROWS).collect() if parts else release.table
         lines += number_grid(table, height=sum(part.rows for part in parts) or None) if table.width else []
         lines += _further_tables(release)

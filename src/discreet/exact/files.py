@@ -14,6 +14,7 @@ import re
 import shutil
 import stat
 import sys
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -31,6 +32,7 @@ __all__ = [
     "draft_in",
     "find_abandoned",
     "in_draft",
+    "is_held",
     "replace_file",
     "swept",
     "sync_folder",
@@ -44,6 +46,7 @@ _SUFFIX = ".draft"  # those that discreet 0.1.0 left have none, and no lock that
 _TRIED = "x" * 80 + ".parquet"  # in its draft as long a path as any that will be written
 _DEVICES = Path("/dev")
 _UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS}
+_LOOKS, _PAUSE = 20, 0.01  # for as long as it takes somebody else to look whether a draft is held, or to remove it
 
 
 class _Held:
@@ -154,6 +157,26 @@ def find_abandoned(folder: Path, prefix: str = PREFIX) -> Iterator[Draft]:
                 yield draft
             finally:
                 draft.let_go()
+
+
+def is_held(path: Path) -> bool | None:
+    """Whether a process that lives holds the draft at `path`; None where folders cannot be locked, so that nobody knows.
+
+    A draft that is gone is held by nobody: its process removes it only when it has finished.
+    """
+    for _ in range(_LOOKS):
+        try:
+            descriptor = _lock(path)
+        except BlockingIOError:
+            time.sleep(_PAUSE)  # another process may only be looking, too
+        except OSError:
+            return False if not os.path.lexists(path) else None
+        else:
+            if descriptor is None:
+                return None
+            os.close(descriptor)
+            return False
+    return True
 
 
 def swept(folder: Path, prefix: str = PREFIX) -> None:

@@ -5,6 +5,9 @@ data. `records` defines what is written, `book` what a sequence of entries means
 new entries, `store` lets them survive (the only file with sqlite3), `reading` trusts nothing that is read, and `account`
 puts these together as `Ledger`.
 
+* `attempts`: Which reservation may be attempted, which one is lost, and when its name is free again
+* `following`: A ledger file and the book of its entries, which is always brought up to the head on disk
+* `holds`: Who is at work on a reservation, and whether that process still lives
 * `amounts`: Exact amounts in the coordinates in which a measure adds: their texts, their rules, and sums that are
   fast to check
 * `declarations`: What of a declaration is fixed by the first entry of a data set, and how the rest of it changes
@@ -13,7 +16,11 @@ puts these together as `Ledger`.
 """
 
 from discreet.ledger.account import Ledger
+from discreet.ledger.attempts import why_lost
+from discreet.ledger.book import Standing
 from discreet.ledger.records import (
+    MOST_ATTEMPTS,
+    Attempt,
     Entry,
     Identity,
     Publication,
@@ -25,13 +32,17 @@ from discreet.ledger.records import (
 )
 
 __all__ = [
+    "MOST_ATTEMPTS",
+    "Attempt",
     "Entry",
     "Identity",
     "Ledger",
     "Publication",
     "Reservation",
+    "Standing",
     "StoredRelease",
     "Verification",
     "entry_body",
     "entry_digest",
+    "why_lost",
 ]

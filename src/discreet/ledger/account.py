@@ -1,9 +1,9 @@
-"""`Ledger`: check, publish, reserve, commit or fail, give back, verify."""
+"""`Ledger`: check, publish, reserve, attempt, draw, commit or fail, give back, verify."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,10 +11,13 @@ from typing import Self
 from discreet.errors import ArgumentError, LedgerError, did_you_mean
 from discreet.exact.names import one_form
 from discreet.ledger.amounts import Amounts
+from discreet.ledger.attempts import is_lost, may_draw, require_attempt
 from discreet.ledger.book import Account, Book, Standing, account_of, number_of, standing
-from discreet.ledger.drafts import beginning, concluding, inspecting, keyed_hash
-from discreet.ledger.reading import find_damage, read, stored_release
+from discreet.ledger.drafts import beginning, concluding, going_on, inspecting, keyed_hash
+from discreet.ledger.following import Followed
+from discreet.ledger.reading import stored_release
 from discreet.ledger.records import (
+    Attempt,
     Entry,
     Identity,
     Publication,
@@ -28,7 +31,7 @@ from discreet.ledger.records import (
     require_text,
 )
 from discreet.ledger.rules import require_room, require_totals_owed, same_identity
-from discreet.ledger.store import Store, Transaction
+from discreet.ledger.store import Store
 
 __all__ = ["Ledger"]
 
@@ -46,8 +49,7 @@ class Ledger:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._book: Book | None = None
-        self._seen = (0, "")  # number and digest of the last entry that this object read or wrote
+        self._file = Followed(store)
 
     @classmethod
     def open(cls, path: str | Path, *, patience: float = _PATIENCE) -> Self:
@@ -61,7 +63,7 @@ class Ledger:
             LedgerError: missing folder, no ledger, another version, damaged, unreadable.
         """
         ledger = cls(Store(path, patience))
-        with ledger._viewing():
+        with ledger._file.viewing():
             pass
         return ledger
 
@@ -91,7 +93,7 @@ class Ledger:
             LedgerError: it was declared otherwise; the parts that differ are named.
         """
         require_identity(identity)
-        with self._reading() as (book, _):
+        with self._file.reading() as (book, _):
             same_identity(book, identity)
 
     def publish(self, identity: Identity, publication: Publication) -> int:
@@ -128,19 +130,19 @@ class Ledger:
             raise ArgumentError("reservations=(): at least one release must be asked for")
         for reservation in asked:
             require_reservation(reservation, len(identity.budget))
-        return self._begin(identity, asked, lambda book: require_room(book, identity, asked))
+        return self._begin(identity, asked, lambda book: require_room(book, identity, asked, self._store.holds.alive))
 
     def _begin(
         self, identity: Identity, asked: Sequence[Publication | Reservation], require: Callable[[Book], None]
     ) -> tuple[int, ...]:
         """All attempts have begun, in one transaction, unless `require` raises; gives their sequence numbers."""
         if not self._store.exists():
-            with self._reading() as (book, _):
+            with self._file.reading() as (book, _):
                 require(book)  # a refusal creates no file
         self._store.create()
         entries: tuple[tuple[Entry, bytes | str | None], ...] = ()
         try:
-            with self._writing() as (book, transaction):
+            with self._file.writing() as (book, transaction):
                 require(book)
                 entries = beginning(book, identity, asked)
                 key = transaction.key()
@@ -149,7 +151,7 @@ class Ledger:
                     transaction.append(entry, mac=mac)
         except LedgerError as error:
             raise self._doubt(error, entries[-1][0]) if entries else error from error.__cause__
-        self._remember(entries[-1][0])
+        self._file.remember(entries[-1][0])
         return tuple(entry.sequence for entry, source in entries if source is not None)
 
     def _doubt(self, error: LedgerError, last: Entry) -> LedgerError:
@@ -167,31 +169,68 @@ class Ledger:
             return error
         return self._store.error(
             f"reported a failure after {what} was written, which stands: `discreet ledger show` lists it. Check the disk, "
-            "and go on under another name (a release needs its own charge)"
+            "and run the same command again: what is reserved is finished at no further charge"
         )
 
     def inspect(self, dataset: str) -> int:
         """The number of the entry that says, durably, that the curator looks at the rows. It fixes and costs nothing."""
         require_text(dataset, "dataset")
         self._store.create()
-        with self._writing() as (book, transaction):
+        with self._file.writing() as (book, transaction):
             entry = inspecting(book, dataset)
             transaction.append(entry)
-        self._remember(entry)
+        self._file.remember(entry)
         return entry.sequence
 
     def inspected(self, dataset: str) -> int:
         """The number of the entry of the first inspection of the data set; 0 if there was none."""
-        with self._reading() as (book, _):
+        with self._file.reading() as (book, _):
             return book.inspected.get(one_form(dataset), 0)
 
     # After -----------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def attempt(self, sequence: int) -> Iterator[Attempt]:
+        """An attempt of reservation `sequence` is reading, durably; in the block, and not before, its data may be opened.
+
+        Until the block ends this process holds a lock that tells others that it is at work. What ends the block before
+        `draw` leaves the reservation for another attempt, of which there are at most `MOST_ATTEMPTS`, at no further charge.
+
+        Raises:
+            LedgerError: another process is at work on it, something was drawn for it, or all attempts have begun.
+        """
+        with ExitStack() as held:
+            with self._store.translate_errors():
+                holder = held.enter_context(self._store.holds.held())
+            with self._file.writing() as (book, transaction):
+                found = self._standing(book, sequence)
+                require_attempt(found, self._store.holds.alive)
+                entry = going_on(book, found, "reading", found.attempts + 1, holder)
+                transaction.append(entry)
+            self._file.remember(entry)
+            yield Attempt(sequence, entry.sequence, entry.attempt, holder)
+
+    def draw(self, attempt: Attempt) -> None:
+        """The attempt is drawing, durably, and no other ever will for this reservation: noise may be drawn now, once.
+
+        Raises:
+            LedgerError: its own "reading" is not the last entry of the reservation, or the ledger cannot be written. Then
+                nothing may be drawn.
+        """
+        with self._file.writing() as (book, transaction):
+            found = standing(book, attempt.sequence)
+            if found is None or not may_draw(found, attempt):
+                raise self._store.error(f"has gone on with reservation {attempt.sequence} elsewhere; nothing may be drawn")
+            entry = going_on(book, found, "drawing", attempt.number, attempt.holder)
+            transaction.append(entry)
+        self._file.remember(entry)
 
     def commit(self, sequence: int, payload: bytes) -> int:
         """The bytes are stored under reservation or publication `sequence`, for ever; gives the entry's own number.
 
         Raises:
-            LedgerError: no such attempt, it is concluded already, or another has published the exact totals.
+            LedgerError: no such reservation, nothing was drawn for it, it is concluded already, or another has published
+                the exact totals.
         """
         if not isinstance(payload, bytes) or len(payload) > _MOST_BYTES:
             raise ArgumentError(f"payload: must be at most {_MOST_BYTES} bytes")
@@ -201,27 +240,42 @@ class Ledger:
         """Reservation or publication `sequence` has failed; its charge stands. Gives the entry's own number.
 
         Raises:
-            LedgerError: no such attempt, or it is concluded already.
+            LedgerError: no such reservation, or it is concluded already.
         """
         return self._conclude("fail", sequence, None)
 
+    def settle(self, sequence: int) -> str:
+        """The state of the reservation, which is "failed" from now on if its process died and nothing can come of it."""
+        with self._file.writing() as (book, transaction):
+            found = self._standing(book, sequence)
+            if not is_lost(found, self._store.holds.alive):
+                return found.state
+            entry = concluding(book, found, "fail", None)
+            transaction.append(entry)
+        self._file.remember(entry)
+        return "failed"
+
     def _conclude(self, kind: str, sequence: int, payload: bytes | None) -> int:
-        with self._writing() as (book, transaction):
-            attempt = standing(book, sequence)
-            if attempt is None:
+        with self._file.writing() as (book, transaction):
+            found = self._standing(book, sequence)
+            if found.outcome:
                 raise self._store.error(
-                    f"has no reservation {sequence!r}; give a number that `reserve` or `publish` returned"
+                    f"has entry {sequence} as {found.state} already; begin anew, a release with its own charge"
                 )
-            if attempt.state != "reserved":
-                raise self._store.error(
-                    f"has entry {sequence} as {attempt.state} already; begin anew, a release under a new name"
-                )
-            if (kind, attempt.kind) == ("commit", "publish"):
-                require_totals_owed(book, book.accounts[attempt.dataset].identity)
-            entry = concluding(book, attempt, kind, payload)
+            if (kind, found.kind) == ("commit", "publish"):
+                require_totals_owed(book, book.accounts[found.dataset].identity)
+            elif kind == "commit" and found.state != "drawing":
+                raise self._store.error(f"has nothing drawn for reservation {sequence}, so nothing can be committed")
+            entry = concluding(book, found, kind, payload)
             transaction.append(entry, payload=payload)
-        self._remember(entry)
+        self._file.remember(entry)
         return entry.sequence
+
+    def _standing(self, book: Book, sequence: int) -> Standing:
+        found = standing(book, sequence)
+        if found is None:
+            raise self._store.error(f"has no reservation {sequence!r}; give a number that `reserve` or `publish` returned")
+        return found
 
     # Giving back -----------------------------------------------------------------------------------------------------
 
@@ -231,19 +285,8 @@ class Ledger:
         Raises:
             LedgerError: another identity, or the stored bytes are damaged.
         """
-        require_identity(identity)
-        with self._reading() as (book, transaction):
-            same_identity(book, identity)
-            attempt = self._release(book, identity, name)
-            if attempt is None or transaction is None:
-                return None
-            try:
-                return stored_release(transaction, attempt)
-            except ValueError:
-                raise self._store.error(
-                    f"has a damaged copy of the release '{name}', whose charge stands: restore the newest copy of the "
-                    "ledger, or release under another name (which needs its own charge)"
-                ) from None
+        what = f"the release '{name}', whose charge stands"
+        return self._given_back(identity, lambda account: number_of(account, name), what)
 
     def published(self, identity: Identity) -> StoredRelease | None:
         """The exact totals of the data set with their bytes, which still verify; None while they are not published.
@@ -251,45 +294,42 @@ class Ledger:
         Raises:
             LedgerError: another identity, or the stored bytes are damaged.
         """
+        what = f"the exact totals of '{identity.dataset}'"
+        return self._given_back(identity, lambda account: account.published, what)
+
+    def _given_back(self, identity: Identity, number: Callable[[Account], int], what: str) -> StoredRelease | None:
         require_identity(identity)
-        with self._reading() as (book, transaction):
+        with self._file.reading() as (book, transaction):
             same_identity(book, identity)
             account = account_of(book, identity.dataset)
-            attempt = standing(book, account.published) if account else None
-            if attempt is None or transaction is None:
+            found = standing(book, number(account)) if account else None
+            if found is None or transaction is None:
                 return None
             try:
-                return stored_release(transaction, attempt)
+                return stored_release(transaction, found, self._store.holds.alive)
             except ValueError:
-                raise self._store.error(
-                    f"has a damaged copy of the exact totals of '{identity.dataset}': restore the newest copy of the ledger"
-                ) from None
-
-    @staticmethod
-    def _release(book: Book, identity: Identity, name: str) -> Standing | None:
-        account = account_of(book, identity.dataset)
-        return standing(book, number_of(account, name)) if account else None
+                raise self._store.error(f"has a damaged copy of {what}: restore the newest copy of the ledger") from None
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
     def datasets(self) -> tuple[str, ...]:
         """The data sets of this ledger, in the order of their declaration."""
-        with self._reading() as (book, _):
+        with self._file.reading() as (book, _):
             return tuple(book.accounts)
 
     def identity(self, dataset: str) -> Identity:
         """The declaration of `dataset`, from its first charge."""
-        with self._reading() as (book, _):
+        with self._file.reading() as (book, _):
             return self._account(book, dataset).identity
 
     def spent(self, dataset: str) -> Amounts:
         """The exact sum of all charges of `dataset`, whatever became of their releases."""
-        with self._reading() as (book, _):
+        with self._file.reading() as (book, _):
             return self._account(book, dataset).spent
 
     def remaining(self, dataset: str) -> Amounts:
         """The budget of `dataset` minus `spent`."""
-        with self._reading() as (book, _):
+        with self._file.reading() as (book, _):
             return self._account(book, dataset).remaining
 
     def left(self, identity: Identity) -> tuple[str, Amounts]:
@@ -298,32 +338,43 @@ class Ledger:
         Raises:
             LedgerError: another identity, or a ledger that cannot be used.
         """
-        with self._reading() as (book, _):
+        with self._file.reading() as (book, _):
             same_identity(book, identity)
             account = account_of(book, identity.dataset)
             return book.digest, identity.budget if account is None else account.remaining
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """The entries of `dataset`, or of all data sets, in order."""
-        with self._reading() as (book, transaction):
+        with self._file.reading() as (book, transaction):
             stored = None if dataset is None else self._account(book, dataset).identity.dataset
             rows = transaction.entries(0) if transaction else ()
             entries = (entry_from(body, digest) for _, body, digest in rows)
             return tuple(entry for entry in entries if stored is None or entry.dataset == stored)
 
+    def standings(self, dataset: str) -> tuple[Standing, ...]:
+        """What became of each reservation and publication of `dataset`, in order."""
+        with self._file.reading() as (book, _):
+            stored = self._account(book, dataset).identity.dataset
+            found = (standing(book, number) for number, begun in book.begun.items() if begun[1] == stored)
+            return tuple(one for one in found if one is not None)
+
+    def is_at_work(self, found: Standing) -> bool:
+        """Whether a process that lives is known to be at work on a reservation that is not concluded."""
+        return not found.outcome and found.holder != "" and self._store.holds.alive(found.holder) is True
+
     def head(self) -> str:
         """The digest of the last entry, which identifies the whole ledger so far; empty if the file does not exist yet."""
-        with self._reading() as (book, _):
+        with self._file.reading() as (book, _):
             return book.digest
 
     def head_sequence(self) -> int:
         """The sequence number of the last entry, 0 for none."""
-        with self._reading() as (book, _):
+        with self._file.reading() as (book, _):
             return book.sequence
 
     def contains(self, sequence: int, digest: str) -> bool:
         """True if entry `sequence` has this digest: False for a release that shows a ledger newer than this copy."""
-        with self._reading() as (book, transaction):
+        with self._file.reading() as (book, transaction):
             if transaction is None or not 0 < sequence <= book.sequence:
                 return False
             return transaction.digest(sequence) == digest
@@ -334,65 +385,10 @@ class Ledger:
         Raises:
             LedgerError: the file cannot be read as a ledger at all.
         """
-        with self._viewing() as transaction:
-            if transaction is None:
-                return Verification(0, "", ())
-            self._book, book = None, Book("")  # never two books in memory
-            try:
-                book.digest = transaction.head()[0]
-                read(book, transaction, self._seen)
-                self._book = book
-                broken, problem = find_damage(book, transaction)
-            except ValueError as error:
-                broken, problem = book.sequence + 1, str(error)
-            spent = tuple((name, account.spent) for name, account in book.accounts.items())
-            return Verification(book.sequence, book.digest, spent, broken, problem or transaction.integrity())
+        return self._file.verified()
 
     def _account(self, book: Book, dataset: str) -> Account:
         account = account_of(book, dataset)
         if account is None:
             raise self._store.error(f"has no data set '{dataset}'{did_you_mean(dataset, book.accounts)}")
         return account
-
-    # The one way in and the one way out ------------------------------------------------------------------------------
-
-    @contextmanager
-    def _viewing(self) -> Iterator[Transaction | None]:
-        """The ledger as it is on disk, without any check; None if the file does not exist yet."""
-        if self._store.exists():
-            with self._store.reading() as transaction:
-                yield transaction
-        elif self._seen[0]:
-            raise self._store.error("has disappeared since it was opened; restore it")
-        else:
-            yield None
-
-    @contextmanager
-    def _reading(self) -> Iterator[tuple[Book, Transaction | None]]:
-        with self._viewing() as transaction:
-            yield (Book("") if transaction is None else self._refresh(transaction)), transaction
-
-    @contextmanager
-    def _writing(self) -> Iterator[tuple[Book, Transaction]]:
-        if not self._store.exists():
-            raise self._store.error("does not exist (any more); restore it")
-        with self._store.writing() as transaction:
-            yield self._refresh(transaction), transaction
-
-    def _refresh(self, transaction: Transaction) -> Book:
-        """The book up to the head on disk, of which only the entries that are new to this object are read."""
-        book, self._book = self._book, None  # read again from the start if anything goes wrong
-        try:
-            book = book or Book(transaction.head()[0])
-            read(book, transaction, self._seen)
-        except ValueError as error:
-            raise self._store.error(
-                f"is damaged: {error}. Restore the newest copy, and compare its head with your last release"
-            ) from None
-        self._book = book
-        self._remember(book)
-        return book
-
-    def _remember(self, last: Entry | Book) -> None:
-        if last.sequence > self._seen[0]:
-            self._seen = (last.sequence, last.digest)

@@ -15,7 +15,10 @@ from discreet.exact.names import one_form, spellings
 from discreet.ledger.amounts import Amounts, Meter, amounts_from, amounts_text, spent_after
 from discreet.ledger.declarations import amend
 from discreet.ledger.records import (
+    MOST_ATTEMPTS,
+    STATES_ARE_WRITTEN,
     Identity,
+    can_be_attempted,
     canonical,
     entry_digest,
     fields_from,
@@ -44,9 +47,11 @@ Row = tuple[int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The state of an attempt: the numbers of the entry that began it and, once concluded, of its `outcome`.
+    """The state of a release or publication: the numbers of its first entry and, once concluded, of its `outcome`.
 
-    Its `kind` is the kind of the first entry: "reserve" for a release, "publish" for the exact totals.
+    Its `kind` is the kind of the first entry: "reserve" for a release, "publish" for the exact totals. Until a release is
+    committed, so many `attempts` have begun to read, the last one has `reached` a state, and `last` and `holder` are those
+    of its last entry.
     """
 
     kind: str
@@ -58,6 +63,15 @@ class Standing:
     outcome: int
     payload_digest: str
     used_digest: str = ""
+    reached: str = "reserved"
+    attempts: int = 0
+    holder: str = ""
+    last: int = 0
+
+    @property
+    def resumable(self) -> bool:
+        """True if a release can still be finished at no further charge."""
+        return self.kind == "reserve" and can_be_attempted(self.state, self.attempts)
 
 
 @dataclass(slots=True)
@@ -93,9 +107,11 @@ class Account:
 class Book:
     """The entries 1 … `sequence` folded together; `digest` is the digest of the last entry (of the empty ledger for 0).
 
-    An attempt is kept as (kind, data set, name, plan digest, digest of its used part) in `begun` and, by the same number, as
-    (number of its conclusion, state, payload digest) in `concluded`. Tuples of texts, unlike objects, cost the garbage
-    collector nothing, which is a fifth of the time of reading a long ledger; `standing` puts the two together.
+    A release or publication is kept as (kind, data set, name, plan digest, digest of its used part) in `begun` and, by the
+    same number, as (number of its conclusion, state, payload digest) in `concluded`. A release that is not committed is also
+    in `progress`, as (state before any failure, number of its last attempt, holder of that, number of the last entry).
+    Tuples of texts, unlike objects, cost the garbage collector nothing, which is a fifth of the time of reading a long
+    ledger; `standing` puts the three together.
 
     `inspected` has the number of the first inspection of a data set by its name, which need not be declared for it.
     """
@@ -106,16 +122,18 @@ class Book:
     inspected: dict[str, int] = field(default_factory=dict)
     begun: dict[int, tuple[str, str, str, str, str]] = field(default_factory=dict)
     concluded: dict[int, tuple[int, str, str]] = field(default_factory=dict)
+    progress: dict[int, tuple[str, int, str, int]] = field(default_factory=dict)
 
 
 def standing(book: Book, sequence: int) -> Standing | None:
-    """The state of the attempt with that number; None when there is none."""
+    """The state of the release or publication with that number; None when there is none."""
     begun = book.begun.get(sequence)
     if begun is None:
         return None
     kind, dataset, name, plan_digest, used_digest = begun
-    outcome, state, payload_digest = book.concluded.get(sequence, (0, "reserved", ""))
-    return Standing(kind, dataset, name, sequence, plan_digest, state, outcome, payload_digest, used_digest)
+    progress = book.progress.get(sequence, ("reserved", 0, "", 0))
+    outcome, state, payload_digest = book.concluded.get(sequence, (0, progress[0], ""))
+    return Standing(kind, dataset, name, sequence, plan_digest, state, outcome, payload_digest, used_digest, *progress)
 
 
 def follow(book: Book, row: Row) -> None:
@@ -193,7 +211,7 @@ def _amend(book: Book, _sequence: int, fields: dict[str, Any]) -> None:
 def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
     name = fields["name"]
     account = book.accounts.get(fields["dataset"])
-    if account is None or name in account.releases:
+    if account is None or not _is_free(book, account, name):
         raise ValueError("reserves for an undeclared data set, or under a name that is used")
     if account.totals_owed:
         raise ValueError("reserves before the exact totals are published")
@@ -209,6 +227,47 @@ def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
             meter.spent = total
     account.releases[name] = sequence
     book.begun[sequence] = ("reserve", account.identity.dataset, name, plan_digest, fields.get("used_digest", ""))
+    # What 0.1.0 reserved and did not conclude may have been drawn: it wrote nothing down in between.
+    state = "reserved" if fields.get("protocol", 0) == STATES_ARE_WRITTEN else "drawing"
+    book.progress[sequence] = (state, 0, "", sequence)
+
+
+def _is_free(book: Book, account: Account, name: str) -> bool:
+    """True if no release has the name, or the last that had it has failed."""
+    number = account.releases.get(name, 0)
+    return not number or book.concluded.get(number, (0, "", ""))[1] == "failed"
+
+
+def _read(book: Book, sequence: int, fields: dict[str, Any]) -> None:
+    number, attempt, holder = _attempt_of(book, fields)
+    state, before, _, _ = book.progress[number]
+    if state == "drawing":
+        raise ValueError("begins an attempt after something was drawn")
+    if attempt != before + 1 or attempt > MOST_ATTEMPTS:
+        raise ValueError("begins an attempt that is not the next, or one too many")
+    book.progress[number] = ("reading", attempt, holder, sequence)
+
+
+def _draw(book: Book, sequence: int, fields: dict[str, Any]) -> None:
+    number, attempt, holder = _attempt_of(book, fields)
+    state, before, held, _ = book.progress[number]
+    if (state, attempt, holder) != ("reading", before, held):
+        raise ValueError("draws for an attempt that is not the last, or has not read")
+    book.progress[number] = ("drawing", attempt, holder, sequence)
+
+
+def _attempt_of(book: Book, fields: dict[str, Any]) -> tuple[int, int, str]:
+    """The open reservation that an entry goes on with, its attempt, and who holds that."""
+    number, attempt, holder = fields["reservation"], fields["attempt"], fields["holder"]
+    if (
+        number not in book.progress
+        or number in book.concluded
+        or book.begun[number][1:3] != (fields["dataset"], fields["name"])
+    ):
+        raise ValueError("goes on with a reservation that does not exist, or is concluded")
+    if type(attempt) is not int or type(holder) is not str:
+        raise ValueError("has an attempt without number and holder")
+    return number, attempt, holder
 
 
 def _inspect(book: Book, sequence: int, fields: dict[str, Any]) -> None:
@@ -242,11 +301,15 @@ def _conclude(book: Book, sequence: int, fields: dict[str, Any], state: str, pay
         raise ValueError("concludes a reservation that does not exist")
     if number in book.concluded:
         raise ValueError("concludes a reservation for the second time")
+    if begun[0] == "reserve" and state == "committed" and book.progress[number][0] != "drawing":
+        raise ValueError("commits what was not drawn")
     if begun[0] == "publish" and state == "committed":
         account = book.accounts[dataset]
         if not account.totals_owed:
             raise ValueError("publishes exact totals that are published already")
         account.totals_owed, account.published = False, number
+    if state == "committed":
+        book.progress.pop(number, None)
     book.concluded[number] = (sequence, state, payload_digest)
 
 
@@ -256,6 +319,8 @@ _MEANINGS: dict[str, Callable[[Book, int, dict[str, Any]], None]] = {
     "inspect": _inspect,
     "publish": _publish,
     "reserve": _reserve,
+    "reading": _read,
+    "drawing": _draw,
     "commit": _commit,
     "fail": _fail,
 }

@@ -10,17 +10,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from discreet.ledger.attempts import renewed
 from discreet.ledger.book import Book, Standing, account_of, dataset_details
 from discreet.ledger.declarations import amendment
-from discreet.ledger.records import Entry, Identity, Publication, Reservation, entry_body, entry_digest
+from discreet.ledger.records import (
+    STATES_ARE_WRITTEN,
+    Entry,
+    Identity,
+    Publication,
+    Reservation,
+    entry_body,
+    entry_digest,
+)
 
-__all__ = ["beginning", "concluding", "inspecting", "keyed_hash", "sha256"]
+__all__ = ["beginning", "concluding", "going_on", "inspecting", "keyed_hash", "sha256"]
 
 
 def beginning(
     book: Book, identity: Identity, asked: Sequence[Publication | Reservation]
 ) -> tuple[tuple[Entry, bytes | str | None], ...]:
-    """The entries that begin the requested attempts, each with its snapshot, after one that declares or amends."""
+    """The entries that begin what is asked for, each with its snapshot, after one that declares or amends.
+
+    The older reservations that are given up for new ones fail first.
+    """
     drafts: list[tuple[Entry, bytes | str | None]] = []
     account = account_of(book, identity.dataset)
     dataset = identity.dataset if account is None else account.identity.dataset  # all entries have one spelling of it
@@ -28,10 +40,12 @@ def beginning(
         drafts.append((_draft(dataset, "dataset", details=dataset_details(identity)), None))
     elif changed := amendment(account.declared, identity.declaration):
         drafts.append((_draft(dataset, "amend", details=changed), None))
+    drafts += [(_conclusion(older, "fail", None), None) for older in renewed(book, account, asked)]
     for one in asked:
         draft = replace(_draft(dataset, "publish", details=one.details), name=one.name, plan_digest=one.plan_digest)
         if isinstance(one, Reservation):
-            draft = replace(draft, kind="reserve", charge=one.charge, used_digest=one.used_digest)
+            draft = replace(draft, kind="reserve", charge=one.charge)
+            draft = replace(draft, used_digest=one.used_digest, protocol=STATES_ARE_WRITTEN)
         drafts.append((draft, one.snapshot))
     sequence, previous = book.sequence, book.digest
     chained = []
@@ -43,15 +57,23 @@ def beginning(
 
 
 def concluding(book: Book, standing: Standing, kind: str, payload: bytes | None) -> Entry:
-    """The "commit" (with its payload) or "fail" (without) that concludes the attempt of `standing`."""
-    draft = replace(
-        _draft(standing.dataset, kind),
-        name=standing.name,
-        plan_digest=standing.plan_digest,
-        reservation=standing.sequence,
-        payload_digest="" if payload is None else sha256(payload),
-    )
-    return _chain(draft, book.sequence, book.digest)
+    """The "commit" (with its payload) or "fail" (without) that concludes what stands there."""
+    return _chain(_conclusion(standing, kind, payload), book.sequence, book.digest)
+
+
+def going_on(book: Book, standing: Standing, kind: str, attempt: int, holder: str) -> Entry:
+    """The "reading" or "drawing" of an attempt."""
+    return _chain(replace(_next(standing, kind), attempt=attempt, holder=holder), book.sequence, book.digest)
+
+
+def _conclusion(standing: Standing, kind: str, payload: bytes | None) -> Entry:
+    return replace(_next(standing, kind), payload_digest="" if payload is None else sha256(payload))
+
+
+def _next(standing: Standing, kind: str) -> Entry:
+    """A further entry about what stands there."""
+    draft = _draft(standing.dataset, kind)
+    return replace(draft, name=standing.name, plan_digest=standing.plan_digest, reservation=standing.sequence)
 
 
 def inspecting(book: Book, dataset: str) -> Entry:

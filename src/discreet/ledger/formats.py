@@ -46,6 +46,7 @@ _STATEMENTS = (
 
 LAYOUTS = (
     Layout(1, _STATEMENTS),
-    Layout(2, _STATEMENTS),  # the same tables, and entries that format 1 does not know: "amend", "inspect"
+    # The same tables, and entries that format 1 does not know: "amend", "inspect", "reading", "drawing".
+    Layout(2, _STATEMENTS),
 )
 """Every layout that a released version has written, the newest last."""

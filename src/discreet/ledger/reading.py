@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import islice
 
+from discreet.ledger.attempts import Alive, why_lost
 from discreet.ledger.book import Book, Standing, follow_all
 from discreet.ledger.drafts import sha256
-from discreet.ledger.records import StoredRelease
+from discreet.ledger.records import StoredRelease, entry_from
 from discreet.ledger.store import Transaction
 
 __all__ = ["find_damage", "read", "stored_release"]
@@ -33,8 +34,8 @@ def read(book: Book, transaction: Transaction, seen: tuple[int, str]) -> None:
         raise ValueError(f"entry {book.sequence + 1} {error}") from None
 
 
-def stored_release(transaction: Transaction, standing: Standing) -> StoredRelease:
-    """The stored record of an attempt, with its bytes if it was committed.
+def stored_release(transaction: Transaction, standing: Standing, alive: Alive) -> StoredRelease:
+    """The stored record of a release or publication, with its bytes if it was committed.
 
     Raises:
         ValueError: the bytes are not the committed bytes.
@@ -42,7 +43,22 @@ def stored_release(transaction: Transaction, standing: Standing) -> StoredReleas
     payload = transaction.payload(standing.outcome) if standing.state == "committed" else b""
     if standing.state == "committed" and sha256(payload) != standing.payload_digest:
         raise ValueError("damaged")
-    return StoredRelease(standing.sequence, standing.plan_digest, standing.state, payload, standing.used_digest)
+    _, body, digest = next(transaction.entries(standing.sequence - 1))
+    begun = entry_from(body, digest)
+    living = alive(standing.holder) if standing.holder and not standing.outcome else False
+    is_lost = standing.kind == "reserve" and standing.state != "committed" and not standing.resumable and living is not True
+    return StoredRelease(
+        standing.sequence,
+        standing.plan_digest,
+        standing.state,
+        payload,
+        standing.used_digest,
+        charge=begun.charge,
+        details=begun.details,
+        attempts=standing.attempts,
+        alive=living,
+        lost=why_lost(standing) if is_lost else "",
+    )
 
 
 def find_damage(book: Book, transaction: Transaction) -> tuple[int, str]:

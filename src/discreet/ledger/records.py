@@ -13,12 +13,16 @@ from discreet.errors import ArgumentError
 from discreet.ledger.amounts import Amounts, amounts_from, amounts_text, require_amounts, shown
 
 __all__ = [
+    "MOST_ATTEMPTS",
+    "STATES_ARE_WRITTEN",
+    "Attempt",
     "Entry",
     "Identity",
     "Publication",
     "Reservation",
     "StoredRelease",
     "Verification",
+    "can_be_attempted",
     "canonical",
     "entry_body",
     "entry_digest",
@@ -33,6 +37,12 @@ __all__ = [
 ]
 
 _MAX_NAME = 500
+
+MOST_ATTEMPTS = 8
+"""So many attempts of one reservation may begin to read (soundness 35)."""
+
+STATES_ARE_WRITTEN = 1
+"""The `Entry.protocol` of a reservation whose states are entries; 0.1.0 wrote none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +74,7 @@ class Reservation:
         snapshot: an opaque text about the source. Only a keyed hash is kept, under a key that stays in the file.
         details: canonical JSON with noise laws, scales and sensitivities. Opaque.
         used_digest: the digest of the plan restricted to the columns that it uses, by which the release is recognised.
+        again: a new charge is wished under a name whose release was never committed. Its older reservation fails for good.
     """
 
     name: str
@@ -72,6 +83,7 @@ class Reservation:
     snapshot: bytes | str = field(repr=False)
     details: str = "{}"
     used_digest: str = ""
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +105,19 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class StoredRelease:
-    """The state of a release or publication: "reserved", "committed" or "failed"; no `payload` unless committed.
+    """The state of a release or publication, with its bytes if it was committed.
 
-    An entry of 0.1.0 has no `used_digest`.
+    Attributes:
+        sequence: the number of the reservation or publication.
+        plan_digest: its plan.
+        state: "reserved", "reading", "drawing", "committed" or "failed"; a publication is "reserved" until it is concluded.
+        payload: the bytes; empty unless committed.
+        used_digest: the digest of the part of the plan that the release uses; empty for an entry of 0.1.0.
+        charge: what was charged; empty for a publication.
+        details: the details of its first entry.
+        attempts: how many attempts have begun to read; 0 for a publication and once it is concluded.
+        alive: whether the process of the last of them lives; None where the system cannot tell.
+        lost: why its charge can never become a release any more; empty while it can, and once it has.
     """
 
     sequence: int
@@ -103,6 +125,38 @@ class StoredRelease:
     state: str
     payload: bytes = field(default=b"", repr=False)
     used_digest: str = ""
+    charge: Amounts = ()
+    details: str = "{}"
+    attempts: int = 0
+    alive: bool | None = False
+    lost: str = ""
+
+    @property
+    def resumable(self) -> bool:
+        """True if it can still be finished at no further charge: nothing random has happened, and an attempt is left."""
+        return can_be_attempted(self.state, self.attempts)
+
+
+def can_be_attempted(state: str, attempts: int) -> bool:
+    """Whether a reservation of this state, for which so many attempts have begun to read, may have another one."""
+    return state in {"reserved", "reading"} and attempts < MOST_ATTEMPTS
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt to make a reserved release, which `Ledger.attempt` has begun.
+
+    Attributes:
+        sequence: the number of the reservation.
+        entry: the number of the attempt's own "reading" entry.
+        number: 1 for the first attempt of the reservation, at most `MOST_ATTEMPTS`.
+        holder: the name of the lock that this process holds until the attempt has ended.
+    """
+
+    sequence: int
+    entry: int
+    number: int
+    holder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +166,21 @@ class Entry:
     Attributes:
         sequence: 1, 2, 3, … over all data sets of the file, without gaps.
         dataset: the name of the data set.
-        kind: "dataset", "amend", "inspect", "publish", "reserve", "commit" or "fail".
+        kind: "dataset", "amend", "inspect", "publish", "reserve", "reading", "drawing", "commit" or "fail".
         time: UTC, for people.
         user: the name of the user who wrote the entry, for people.
         nonce: random, so that the same entry written again after a rollback has another digest.
         name: the release or publication; empty for "dataset", "amend" and "inspect".
-        reservation: the sequence number of the "reserve" or "publish" that a "commit" or "fail" concludes, else 0.
+        reservation: the sequence number of the "reserve" or "publish" that the entry goes on with, else 0.
         charge: what the entry spends; empty unless it is a "reserve".
         plan_digest: the digest of the plan; empty for "dataset", "amend" and "inspect".
         details: canonical JSON; of "dataset" declaration, measure and budget, of "amend" the columns that changed.
         payload_digest: SHA-256 of the release bytes of a "commit", else empty.
         digest: SHA-256 of the digest of the entry before and of everything else (`entry_digest`, `entry_body`).
         used_digest: of a "reserve", the digest of the plan restricted to the columns that it uses.
+        protocol: 1 for a "reserve" whose states are entries; 0 for any other entry, and for a "reserve" of 0.1.0.
+        attempt: the number of the attempt of a "reading" or "drawing", else 0.
+        holder: the name of the lock of the process that wrote a "reading" or "drawing", else empty.
     """
 
     sequence: int
@@ -140,6 +197,9 @@ class Entry:
     payload_digest: str = ""
     digest: str = ""
     used_digest: str = ""
+    protocol: int = 0
+    attempt: int = 0
+    holder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

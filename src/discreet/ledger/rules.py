@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError
-from discreet.exact.names import one_form, spellings
+from discreet.exact.names import spellings
 from discreet.ledger.amounts import Amounts, fits, is_short, plus, shown
-from discreet.ledger.book import Account, Book, account_of, fresh_account, number_of
+from discreet.ledger.attempts import Alive, require_free_names
+from discreet.ledger.book import Account, Book, account_of, fresh_account
 from discreet.ledger.declarations import fixed_part, short
 from discreet.ledger.records import Identity, Reservation, canonical
 
@@ -108,7 +108,7 @@ def _write_value(value: object) -> str:
     return "not there" if value is _ABSENT else short(value)
 
 
-def require_room(book: Book, identity: Identity, reservations: Sequence[Reservation]) -> None:
+def require_room(book: Book, identity: Identity, reservations: Sequence[Reservation], alive: Alive) -> None:
     """All `reservations`, at least one, fit together: identity, names and the exact sum of their charges.
 
     Equal to what remains is accepted; anything above, in any coordinate, is refused.
@@ -124,7 +124,7 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
             f"dataset='{identity.dataset}': its declaration lists invariants, and their exact totals are not published "
             "yet; publish them before the first release"
         )
-    _require_fresh_names(book, account, reservations)
+    require_free_names(book, account, reservations, alive)
     requested = reservations[0].charge
     for reservation in reservations[1:]:
         requested = plus(requested, reservation.charge)
@@ -159,20 +159,6 @@ def require_totals_owed(book: Book, identity: Identity) -> None:
 def _account(book: Book, identity: Identity) -> Account:
     same_identity(book, identity)
     return account_of(book, identity.dataset) or fresh_account(identity)
-
-
-def _require_fresh_names(book: Book, account: Account, reservations: Sequence[Reservation]) -> None:
-    asked = Counter(one_form(reservation.name) for reservation in reservations)
-    for name, times in asked.items():
-        if times > 1:
-            raise LedgerError(f"name='{name}': two releases of one command have the same name; rename one")
-        if number := number_of(account, name):
-            state = book.concluded[number][1] if number in book.concluded else "reserved"
-            raise LedgerError(
-                f"name='{name}': used in data set '{account.identity.dataset}' by reservation {number}, "
-                f"which is {state}, and names are unique. Only the same plan gives a stored release "
-                "back at no charge; anything else needs another name (and its own charge)"
-            )
 
 
 def _describe_excess(identity: Identity, requested: Amounts, remaining: Amounts) -> BudgetExceeded:

@@ -21,6 +21,7 @@ from discreet.errors import LedgerError
 from discreet.exact.files import in_draft, swept, sync_folder
 from discreet.exact.processes import this_process
 from discreet.ledger.formats import LAYOUTS, Layout
+from discreet.ledger.holds import Holds
 from discreet.ledger.one_file import JOURNAL, journal_stands, mount_problem, name_problem, rights_problem
 from discreet.ledger.records import Entry, canonical, entry_body
 
@@ -132,6 +133,7 @@ class Store:
                 f"ledger={str(path)!r}: is not a usable path ({type(error).__name__}); check its spelling"
             ) from None
         self.closed = False
+        self.holds = Holds(None if self._memory else self.path.parent)
         if not self._memory:
             self._require(mount_problem(self.path))
 
@@ -144,7 +146,7 @@ class Store:
         """
         if self._memory:
             return True
-        with self._translate_errors():
+        with self.translate_errors():
             if not self.path.parent.is_dir():
                 raise self.error(
                     f"cannot be: the folder '{self.path.parent}' does not exist; create it, or correct the path"
@@ -166,7 +168,7 @@ class Store:
         """
         if self._memory:
             return
-        with _GATE, self._translate_errors():
+        with _GATE, self.translate_errors():
             if os.path.lexists(self.path):
                 swept(self.path.parent)
                 return
@@ -203,7 +205,7 @@ class Store:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with _GATE, self._translate_errors(), self._connection() as connection:
+        with _GATE, self.translate_errors(), self._connection() as connection:
             connection.execute(begin)
             try:
                 if not self._memory:  # again: waiting for another process takes up to half a minute
@@ -261,7 +263,7 @@ class Store:
             raise self.error(problem)
 
     @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
+    def translate_errors(self) -> Iterator[None]:
         """No error of the file system or of SQLite leaves as it is."""
         try:
             yield

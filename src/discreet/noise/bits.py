@@ -19,10 +19,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ArgumentError
+from discreet.errors import ArgumentError, InternalError
 from discreet.exact.processes import this_process
 
-__all__ = ["Bits", "system_bits"]
+__all__ = ["Bits", "no_bits", "system_bits"]
 
 _KEY_BYTES = 32
 _COUNTER_BYTES = 16
@@ -101,6 +101,15 @@ class Bits:
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError("random bits cannot be pickled or copied: a copy would repeat them; call system_bits() there")
+
+
+def no_bits() -> Bits:
+    """The stream of what may not be random: whoever reads from it has a fault."""
+
+    def refuse(_: int) -> bytes:
+        raise InternalError("random bits were asked for where nothing is random")
+
+    return Bits(refuse)
 
 
 def system_bits() -> Bits:

@@ -23,7 +23,16 @@ from discreet.errors import InternalError
 from discreet.exact.figures import plural
 from discreet.statistics.base import Need, Statistic, groupings_of
 
-__all__ = ["JOINT_CELLS", "Layout", "Request", "layout_of", "resize_of", "table_facts", "used_columns"]
+__all__ = [
+    "JOINT_CELLS",
+    "Layout",
+    "Request",
+    "draws_rows",
+    "layout_of",
+    "resize_of",
+    "table_facts",
+    "used_columns",
+]
 
 JOINT_CELLS = 2**12
 """A joint cube of at most this many cells costs less than a scan for each statistic (benchmarks/bench_wide.py)."""
@@ -101,6 +110,11 @@ def table_facts(schema: Schema, neighbours: Neighbours, steps: tuple[Step, ...])
 def resize_of(request: Request) -> Resize | None:
     """The resize of the request, or None if it has none."""
     return next((step for step in request.steps if isinstance(step, Resize)), None)
+
+
+def draws_rows(request: Request, scans: Sequence[Scan]) -> bool:
+    """Whether the prepared table is random: values are imputed or rows sampled. The plan alone decides."""
+    return resize_of(request) is not None or any(scan.imputed for scan in scans)
 
 
 def used_columns(request: Request) -> list[str]:

@@ -19,10 +19,10 @@ from discreet.mechanisms import Noise
 from discreet.mechanisms.adding import apply_in_place
 from discreet.noise.bits import Bits
 from discreet.plan.layout import Layout
-from discreet.plan.plan import resize_of
+from discreet.plan.plan import Plan, resize_of
 from discreet.quotes.quote import Quote
 
-__all__ = ["exact_answers", "noisy_answers", "run_scans"]
+__all__ = ["check_rows", "exact_answers", "noisy_answers", "run_scans"]
 
 
 def run_scans(engine: Engine, layout: Layout, *before: CubeRequest) -> Iterator[Cube]:
@@ -32,6 +32,21 @@ def run_scans(engine: Engine, layout: Layout, *before: CubeRequest) -> Iterator[
     """
     cubes = cubes_of(engine, [*before, *((part.axes, part.moments) for part in layout.scans)])
     return chain([next(cubes)], cubes)
+
+
+def check_rows(plan: Plan, cubes: Iterable[Cube]) -> Iterator[Cube]:
+    """The same cubes, all of them of the declared number of rows.
+
+    Raises:
+        InternalError: under ReplaceOne, a source with another number of rows than declared (soundness 4); cubes of
+            different numbers of rows.
+    """
+    rows = facts_of(plan.schema, plan.neighbours).rows
+    for cube in cubes:
+        rows = row_count(cube) if rows is None else rows
+        if row_count(cube) != rows:
+            raise InternalError("the source does not have the declared number of rows")
+        yield cube
 
 
 def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArray[Any]]:
@@ -46,18 +61,13 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
         bits: where the randomness comes from.
 
     Raises:
-        InternalError: under ReplaceOne, a source with another number of rows than declared (soundness 4); cubes of
-            different numbers of rows.
+        InternalError: as `check_rows`.
     """
     plan = quote.plan
     parts, known = plan.layout.scans, facts_of(plan.schema, plan.neighbours).rows
     places = [scan_of(one.query, parts) for one in quote.measured]
     answers: dict[int, NDArray[Any]] = {}
-    rows = known
-    for position, (brought, cube) in enumerate(zip(parts, cubes, strict=True)):
-        rows = row_count(cube) if rows is None else rows
-        if row_count(cube) != rows:
-            raise InternalError("the source does not have the declared number of rows")
+    for position, (brought, cube) in enumerate(zip(parts, check_rows(plan, cubes), strict=True)):
         asked = resample(cube, brought.axes, brought.moments, resize=resize_of(plan), rows=known, bits=bits)
         cells = cells_of(plan, asked, brought)
         for number, one in enumerate(quote.measured):

@@ -7,9 +7,10 @@ their digests in place of the numbers; `session.folders` says where the files go
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,8 @@ from discreet.errors import InternalError
 from discreet.exact.canonical import canonical, digest
 from discreet.exact.files import sync_folder
 from discreet.exact.numbers import text
-from discreet.noise.bits import Bits
+from discreet.noise.bits import Bits, no_bits
+from discreet.plan.layout import draws_rows
 from discreet.plan.plan import Plan, plan_json, used_columns
 from discreet.plan.shown import empty_labels
 from discreet.privacy.coordinates import to_json
@@ -31,7 +33,7 @@ from discreet.quotes.public_sums import PublicSums, sums_of_counts, sums_of_fram
 from discreet.quotes.quote import LEVEL, Line, Quote
 from discreet.releases.assemble import Frame, estimate_statistics, frames, group_columns
 from discreet.releases.document import Guarantee, Release, column_json, guarantee_json, make_release
-from discreet.releases.evaluate import exact_answers, noisy_answers
+from discreet.releases.evaluate import check_rows, exact_answers, noisy_answers
 from discreet.releases.files import TableFile, complete_draft, table_json, write_part
 from discreet.releases.frames import frame_of
 from discreet.releases.labels import LabelColumn, all_rows, printed_rows
@@ -61,6 +63,8 @@ COVERS_ORIGINAL = "the value of the original table with its values clamped, for 
 PART_ROWS = 1 << 19
 """The rows of a file, but the last one's: some MB each, and the memory that writing one needs."""
 
+_CELLS_AT_ONCE = 1 << 20  # of all cubes together: at most some hundred MB
+
 Noisy = Sequence[NDArray[Any]]
 Numbers = list[tuple[str, NDArray[Any]]]
 
@@ -77,7 +81,7 @@ class _Chunk:
 def publish(
     quote: Quote,
     cubes: Iterable[Cube],
-    bits: Bits,
+    draw: Callable[[], Bits],
     *,
     report_delta: Fraction,
     content: Mapping[str, Any],
@@ -92,20 +96,35 @@ def publish(
     Args:
         quote: what is released and with which noise.
         cubes: the engine's answers, one for each part of the plan's layout; taken, and not kept.
-        bits: where the randomness comes from.
+        draw: announces that something random is about to happen, and gives where the randomness comes from. It is called
+            once, at a moment that the plan alone decides: with every cube read, unless those of a random table are too
+            large to be in memory together.
         report_delta: the δ at which ε is stated under ZCDP and GDP.
         content: name, data set and ledger entry.
         draft: an empty folder for the files of a large release; None for a small one.
         rows: the rows of a file; this many cells get their noise at a time.
     """
     chunk = None if draft is None else rows
-    noisy = noisy_answers(quote, exact_answers(quote, cubes, bits), bits, chunk=chunk)
+    exact, bits = _answer(quote, cubes, draw)
+    noisy = noisy_answers(quote, exact, bits, chunk=chunk)
     chunks = _chunks(quote, noisy, chunk)
     table = _in_document(quote, noisy, *chunks) if draft is None else _in_files(draft, chunks)
     release = make_release({**describe_quote(quote, report_delta), **content, **table})
     if draft is not None:
         complete_draft(draft, release.payload)
     return release
+
+
+def _answer(quote: Quote, cubes: Iterable[Cube], draw: Callable[[], Bits]) -> tuple[list[NDArray[Any]], Bits]:
+    """The exact answers, and the random bits that their noise comes from: no bit is there before `draw` has announced it."""
+    scans = quote.plan.layout.scans
+    if not draws_rows(quote.plan, scans):
+        return exact_answers(quote, cubes, no_bits()), draw()
+    right = check_rows(quote.plan, cubes)
+    at_once = len(scans) if sum(scan.domain for scan in scans) <= _CELLS_AT_ONCE else 1
+    read = [*islice(right, at_once)]
+    bits = draw()
+    return exact_answers(quote, chain(read, right), bits), bits
 
 
 def _chunks(quote: Quote, noisy: Noisy, rows: int | None) -> Iterator[_Chunk]:

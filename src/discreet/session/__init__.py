@@ -1,12 +1,13 @@
 """The only orchestrator: orders, exact totals first, reserve, run, commit.
 
+* `attempts`: A reserved release on its way: reading, drawing, commit; or a failure of one constant text
 * `folders`: The folders of large releases: checked before anything is spent, filled after the commit
 * `in_use`: Things that several threads use and one of them closes: the last user closes them
 * `inspecting`: The curator's look at the rows: noted in the ledger before it, and told by every release after it
 * `loading`: The modules of a session, imported before another thread can fork in the middle of an import
 * `orders`: An order of one release, and its charge
 * `public_facts`: What is public of a source: its number of rows under `ReplaceOne`, and its exact totals
-* `session`: The only orchestrator: quote → reserve → aggregate → resample → noise → estimate → commit
+* `session`: The only orchestrator: what is stored → quote → reserve → carry out (`attempts`)
 * `totals`: Exact totals on their way from the source to the ledger, and from the ledger to releases
 """
 

@@ -28,6 +28,7 @@ __all__ = [
     "Errors",
     "Order",
     "amount_of",
+    "can_finish",
     "charge_of",
     "check_name",
     "check_names",
@@ -47,7 +48,8 @@ class Order:
     """A request for one release, with its spend and its name.
 
     With `error`, the largest errors of some statistics by name, the spend is the smallest one that meets these errors. A
-    large release is written to the folder `to`.
+    large release is written to the folder `to`. With `again`, a release whose charge was lost is charged anew, under the
+    same name.
     """
 
     request: Plan
@@ -55,6 +57,7 @@ class Order:
     name: str
     error: Errors = None
     to: str | Path | None = None
+    again: bool = False
 
 
 def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:
@@ -130,6 +133,11 @@ def recognises(stored: StoredRelease, request: Plan) -> bool:
     if stored.used_digest:
         return stored.used_digest == request.used_digest
     return stored.plan_digest == request.digest or request.asks_as(Release(stored.payload).document["plan"])
+
+
+def can_finish(stored: StoredRelease, request: Plan) -> bool:
+    """Whether the ledger has a reservation of this request that can be finished at no further charge."""
+    return stored.resumable and stored.used_digest == request.used_digest
 
 
 def amount_of(spend: Spend, budget: Budget, remaining: Budget) -> Budget:

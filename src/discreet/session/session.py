@@ -1,6 +1,6 @@
-"""The only orchestrator: quote → reserve → aggregate → resample → noise → estimate → commit.
+"""The only orchestrator: what is stored → quote → reserve → make (`attempts`).
 
-Before the reservation every error is precise and nothing is spent. After it there is a release, or one constant failure
+Before the reservation every error is precise and nothing is spent. After it there is a release, or a failure of constant
 text while the charge stands: nothing about a row can raise, log or print (soundness 4, 5 and 9).
 """
 
@@ -19,17 +19,16 @@ from discreet.domain.words import one_line
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.engines.base import snapshot_before
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
-from discreet.exact.files import Draft, discard
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
 from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, in_words, report_delta_of
-from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name, to_json
+from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
 from discreet.releases.document import Release, RowEstimate
-from discreet.session.folders import check_folders, drafts_for, give_back, put_in_place
+from discreet.session.attempts import Job, Workshop, carry_out, find_reservation, fix_spend, is_lost
+from discreet.session.folders import check_folders, drafts_for, give_back
 from discreet.session.in_use import InUse
-from discreet.session.inspecting import inspection_facts
 from discreet.session.loading import load_rooms
 from discreet.session.orders import (
     Errors,
@@ -48,7 +47,7 @@ from discreet.totals.checking import check_invariants
 
 if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.
-    from discreet.ledger import Reservation
+    from discreet.ledger import Reservation, StoredRelease
     from discreet.quotes.quote import Quote
     from discreet.session.totals import ExactRequest
     from discreet.totals.published import PublishedTotals
@@ -213,11 +212,19 @@ class Session:
         return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._public.exact_totals()))
 
     def release(
-        self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, to: str | Path | None = None
+        self,
+        request: Plan,
+        *,
+        spend: Spend = None,
+        error: Errors = None,
+        name: str,
+        to: str | Path | None = None,
+        again: bool = False,
     ) -> Release:
         """The request is answered with noise and charged to the ledger.
 
-        A second call with the same name, request and spend returns the stored release at no charge and reads nothing.
+        A second call with the same name, request and spend returns the stored release at no charge and reads nothing. A
+        release that was charged, and for which nothing was drawn yet, is finished at no further charge.
 
         Args:
             request: made from `session.table` with `agg`.
@@ -225,16 +232,18 @@ class Session:
             error: instead of a spend, the largest errors as for `quote`: the smallest spend that meets them is charged.
             name: unique in the data set.
             to: the folder of a large release, one with more than `plan.sizes.MOST_WHOLE_CELLS` rows; otherwise None.
+            again: charge anew for a name whose charge was lost; no effect on what can be returned or finished.
 
         Raises:
             PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
             BudgetExceeded: the spend does not fit; nothing was spent.
             SourceError: the source has other rows than declared (`RowsDiffer`) or other totals than published; nothing was
                 spent.
-            LedgerError: the name is taken, the ledger cannot be written, or the files of a known release are gone.
-            ReleaseFailed: the release failed after the reservation; the charge stands.
+            LedgerError: the name is taken, its charge was lost, a process is at work on it, the ledger cannot be written, or
+                the files of a known release are gone.
+            ReleaseFailed: the release failed after the reservation; the charge stands, and the text says if it is lost.
         """
-        answer = self.release_all([Order(request, spend, name, error, to)])[0]
+        answer = self.release_all([Order(request, spend, name, error, to, again)])[0]
         if isinstance(answer, ReleaseFailed):
             raise answer
         return answer
@@ -255,19 +264,22 @@ class Session:
         fresh = [order for order, found in zip(orders, stored, strict=True) if found is None]
         if not fresh:
             return [*filter(None, stored)]
+        check_names(fresh)
         check_folders(fresh)
         snapshot = snapshot_before(self._engine)
         if self._invariants is not None and self.totals is None:
             self._check_before_totals(fresh)
             self.publish_totals()
+        known = [self._ledger.stored(self._identity, order.name) for order in fresh]
+        fresh = [fix_spend(order, found, self._budget) for order, found in zip(fresh, known, strict=True)]
         quotes = [self._quote_order(order) for order in fresh]
         # A source that changes from now on has no release, so that what was compared is not compared again.
         exactly = None if self._public.compare(self._engine, snapshot) else self._public.exactly
-        reservations = [self._reservation(order, quoted, snapshot) for order, quoted in zip(fresh, quotes, strict=True)]
         with drafts_for(fresh, self._ledger) as drafts:
-            sequences = self._reserve(reservations)
-        reserved = zip(fresh, quotes, sequences, drafts, strict=True)
-        answers = iter([self._answer(*one, snapshot=snapshot, exactly=exactly) for one in reserved])
+            sequences = self._reserve(fresh, quotes, known, snapshot, alone=len(fresh) == len(orders))
+        workshop = self._workshop(snapshot, exactly)
+        jobs = [Job(*one) for one in zip(fresh, quotes, sequences, drafts, known, strict=True)]
+        answers = iter([carry_out(workshop, job) for job in jobs])
         return [next(answers) if found is None else found for found in stored]
 
     def check_source(self) -> None:
@@ -282,7 +294,7 @@ class Session:
         with self._in_use:
             self._public.compare(self._engine, snapshot_before(self._engine))
 
-    def estimate_rows(self, *, spend: Spend, name: str = "number of rows") -> RowEstimate:
+    def estimate_rows(self, *, spend: Spend, name: str = "number of rows", again: bool = False) -> RowEstimate:
         """A noisy number of rows, charged like any release: a way to choose n if nothing is public (seed 001, 4.6).
 
         The noise is two-sided geometric under PureDP. The result can be the n of a resize, but never ReplaceOne(rows=…).
@@ -293,7 +305,7 @@ class Session:
         """
         if self._neighbours.rows is not None:
             raise PlanError(f"estimate_rows(): rows={self._neighbours.rows} is public under ReplaceOne; use it")
-        release = self.release(self.table.agg(count()), spend=spend, name=name)
+        release = self.release(self.table.agg(count()), spend=spend, name=name, again=again)
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
 
@@ -328,11 +340,35 @@ class Session:
     def _quote_order(self, order: Order) -> Quote:
         return self.quote(order.request, spend=order.spend, error=order.error)
 
-    def _reserve(self, reservations: Sequence[Reservation]) -> tuple[int, ...]:
+    def _reserve(
+        self,
+        orders: Sequence[Order],
+        quotes: Sequence[Quote],
+        known: Sequence[StoredRelease | None],
+        snapshot: str,
+        *,
+        alone: bool,
+    ) -> list[int]:
+        """The reservation of each order: one that can still be finished, or a new one; the new ones together or none.
+
+        An order whose charge is lost keeps nobody from finishing the rest: it has 0. It is refused where it is all that is
+        asked, or where the rest needs a new charge.
+        """
+        asked = [*zip(known, orders, quotes, strict=True)]
+        numbers = [find_reservation(self._ledger, *one) for one in asked]
+        without = [one for number, one in zip(numbers, asked, strict=True) if not number]
+        if (any(numbers) or not alone) and all(is_lost(order, found) for found, order, _ in without):
+            return numbers
+        wanted = [self._reservation(order, quoted, snapshot) for _, order, quoted in without]
         try:
-            return self._ledger.reserve(self._identity, reservations)
+            charged = iter(self._ledger.reserve(self._identity, wanted) if wanted else ())
         except BudgetExceeded as refused:
             raise in_words(self._identity.dataset, self._budget, refused) from None
+        return [number or next(charged) for number in numbers]
+
+    def _workshop(self, snapshot: str, exactly: ExactRequest | None) -> Workshop:
+        ledger, identity, delta = self._ledger, self._identity, self._report_delta
+        return Workshop(self._engine, ledger, identity, self._budget, delta, self._bits, snapshot, exactly, self.totals)
 
     def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
         from discreet.ledger import Reservation
@@ -340,49 +376,6 @@ class Session:
 
         charge = charge_of(quoted.spend, self._left())
         plan = order.request
-        return Reservation(order.name, charge, plan.digest, snapshot, details_json(quoted), plan.used_digest)
-
-    def _answer(
-        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, *, snapshot: str, exactly: ExactRequest | None
-    ) -> Release | ReleaseFailed:
-        """The committed release, or the constant failure. Whatever happens here, the charge stands."""
-        release = None
-        try:
-            computed = self._compute(order, quoted, sequence, draft, exactly)
-            if self._engine.snapshot() == snapshot:  # a source that changed while it was read has no release
-                self._ledger.commit(sequence, computed.payload)
-                release = computed
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException:  # noqa: BLE001 (the cause may depend on rows; a panic of a driver is not an Exception)
-            release = None
-        finally:
-            if release is None:
-                # The charge stands in any case, and an error raised here would differ from the constant answer.
-                with suppress(Exception):
-                    self._ledger.fail(sequence)
-                    discard(draft)  # not if `fail` raises: the ledger may have committed the release
-        # Outside the except block the failure has no traceback into frames that hold private numbers.
-        return ReleaseFailed() if release is None else put_in_place(release, draft, order)
-
-    def _compute(
-        self, order: Order, quoted: Quote, sequence: int, draft: Draft | None, exactly: ExactRequest | None
-    ) -> Release:
-        from discreet.releases.evaluate import run_scans
-        from discreet.releases.publish import publish
-        from discreet.session.totals import require_totals, totals_scan
-
-        asked = () if exactly is None else (totals_scan(exactly),)
-        cubes = run_scans(self._engine, order.request.layout, *asked)
-        if exactly is not None:
-            require_totals(next(cubes), exactly, self.totals)
-        head, left = self._ledger.left(self._identity)
-        content = {
-            "name": order.name,
-            "dataset": self._identity.dataset,
-            "ledger": {"sequence": sequence, "head": head},
-            "budget": {"whole": to_json(self._budget), "remaining": to_json(budget_down(self._budget, left))},
-            **inspection_facts(self._ledger, self._identity.dataset),
-        }
-        place = None if draft is None else draft.path
-        return publish(quoted, cubes, self._bits(), report_delta=self._report_delta, content=content, draft=place)
+        return Reservation(
+            order.name, charge, plan.digest, snapshot, details_json(quoted), plan.used_digest, again=order.again
+        )

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from tests.builders import session_over
+from tests.builders import drawn, session_over
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -47,7 +47,7 @@ def released(ledger: Ledger, *names: str) -> None:
     """Releases of one command, committed and written to folders of their names."""
     numbers = ledger.reserve(WHO, [asks(name) for name in names])
     for name, number in zip(names, numbers, strict=True):
-        ledger.commit(number, saved(name, {"sequence": number, "head": ledger.head()}))
+        ledger.commit(drawn(ledger, number), saved(name, {"sequence": number, "head": ledger.head()}))
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_an_older_copy_and_another_ledger_are_found_out(ledger: Ledger) -> None:
     message = run(2, "verify", "older.db", "--releases", "out")
     assert "does not have 2 of 2 releases: 'out/a/release.json', 'out/b/release.json'. It is an older copy" in message
     with Ledger.open("older.db") as older:  # the same again after the rollback is not the same
-        older.commit(older.reserve(WHO, [asks("a")])[0], Path("out/a/release.json").read_bytes())
+        older.commit(drawn(older, older.reserve(WHO, [asks("a")])[0]), Path("out/a/release.json").read_bytes())
     assert "does not have 2 of 2" in run(2, "verify", "older.db", "--releases", "out")
 
 
@@ -92,7 +92,7 @@ def test_a_copy_from_between_reservation_and_commit_is_found_out(ledger: Ledger)
     (number,) = ledger.reserve(WHO, [asks("c")])
     head = ledger.head()
     shutil.copy("budget.db", "older.db")
-    ledger.commit(number, saved("c", {"sequence": number, "head": head}))
+    ledger.commit(drawn(ledger, number), saved("c", {"sequence": number, "head": head}))
     assert "3 releases" in run(0, "verify", "budget.db", "--releases", "out")
     assert "does not have 1 of 3 releases: 'out/c/release.json'" in run(2, "verify", "older.db", "--releases", "out")
 
@@ -104,15 +104,15 @@ def test_a_copy_from_between_reservation_and_commit_is_found_out(ledger: Ledger)
 )
 def test_a_release_that_shows_no_entry_of_the_ledger_is_not_of_it(ledger: Ledger, shown: object) -> None:
     (number,) = ledger.reserve(WHO, [asks("c")])
-    assert number == 10
-    ledger.commit(number, saved("c", shown))
+    assert number == 14
+    ledger.commit(drawn(ledger, number), saved("c", shown))
     assert "'out/c/release.json'" in run(2, "verify", "budget.db", "--releases", "out")
 
 
 def test_a_head_from_before_the_reservation_is_not_its_own(ledger: Ledger) -> None:
     before = ledger.head()
     (number,) = ledger.reserve(WHO, [asks("c")])
-    ledger.commit(number, saved("c", {"sequence": number, "head": before}))
+    ledger.commit(drawn(ledger, number), saved("c", {"sequence": number, "head": before}))
     assert "'out/c/release.json'" in run(2, "verify", "budget.db", "--releases", "out")
 
 
@@ -127,7 +127,9 @@ def test_changed_files_and_folders_without_releases_are_named(ledger: Ledger) ->
 
 def test_an_export_has_every_entry_and_its_chain_can_be_followed(ledger: Ledger) -> None:
     lines = [json.loads(line) for line in run(0, "export", "budget.db").splitlines()]
-    assert " ".join(line["kind"] for line in lines) == "dataset publish fail publish commit reserve reserve commit commit"
+    assert " ".join(line["kind"] for line in lines) == (
+        "dataset publish fail publish commit reserve reserve reading drawing commit reading drawing commit"
+    )
     for before, line in pairwise(lines):
         body = canonical({name: value for name, value in line.items() if name != "digest"})
         assert line["digest"] == entry_digest(before["digest"], body)

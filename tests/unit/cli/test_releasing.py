@@ -20,6 +20,7 @@ from discreet.cli.releasing import folders_for, rename_orders
 from discreet.errors import ReleaseFailed
 from discreet.planfile.read import load_plan
 from discreet.privacy.amounts import number_text
+from discreet.session import attempts
 from discreet.session.public_facts import PublicFacts
 from discreet.session.session import Session
 
@@ -40,7 +41,8 @@ def test_a_release_is_charged_once_and_given_back_after_that(folder: Path) -> No
     assert "the stored release of entry 2 (ρ = 0.1); the source was not looked at; no new charge" in again
     assert "remaining: ρ = 0.4 of ρ = 0.5\n" in again
     assert Path("out/release.json").read_bytes() == content
-    assert entries(folder) == [("dataset", ""), ("reserve", "Hours by gender"), ("commit", "Hours by gender")]
+    kinds = ["reserve", "reading", "drawing", "commit"]
+    assert entries(folder) == [("dataset", ""), *((kind, "Hours by gender") for kind in kinds)]
     note = "note: 'Hours by gender' is in the ledger and is returned at no charge; the source is not looked at"
     assert note in done("check", "plan.toml")
     assert "charge ρ = 0; remaining now ρ = 0.4, afterwards ρ = 0.4" in done("quote", "plan.toml")
@@ -53,7 +55,8 @@ def test_several_releases_have_a_folder_each_and_are_charged_together(folder: Pa
     assert sorted(path.name for path in Path("out/deep").iterdir()) == ["hours-by-gender", "persons"]
     for name in ("hours-by-gender", "persons"):
         assert sorted(path.name for path in Path("out/deep", name).iterdir()) == FILES
-    assert [kind for kind, _ in entries(folder)] == ["dataset", "reserve", "reserve", "commit", "commit"]
+    made = ["reading", "drawing", "commit"]
+    assert [kind for kind, _ in entries(folder)] == ["dataset", "reserve", "reserve", *made, *made]
 
 
 def test_several_releases_are_charged_all_or_none(folder: Path) -> None:
@@ -163,7 +166,7 @@ def test_another_release_is_not_overwritten(folder: Path) -> None:
     assert "holds another release" in refused(2, "release", "plan.toml", "--out", "out", "--as", "second")
     Path("out/release.json").write_text('{"format": 99}', encoding="utf-8")
     assert "newer version of discreet" in refused(2, "release", "plan.toml", "--out", "out")
-    assert len(entries(folder)) == 3
+    assert len(entries(folder)) == 5
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_charge(folder: Path) -> None:
@@ -195,10 +198,11 @@ def test_rows_that_come_while_the_source_is_read_fail_after_the_charge(
     edit(folder, "rows = 2000", "rows = 1999")
     monkeypatch.setattr(PublicFacts, "compare", lambda *_: False)
     message = refused(4, "release", "plan.toml", "--out", "out")
-    assert message == f"discreet: 'Hours by gender': {ReleaseFailed.TEXT}\n"
-    assert entries(folder) == [("dataset", ""), ("reserve", "Hours by gender"), ("fail", "Hours by gender")]
+    assert message == f"discreet: 'Hours by gender': {ReleaseFailed.UNFINISHED}\n"
+    assert entries(folder) == [("dataset", ""), ("reserve", "Hours by gender"), ("reading", "Hours by gender")]
     assert not Path("out").exists()
-    assert "failed" in done("ledger", "show", "budget.db")
+    shown = done("ledger", "show", "budget.db")
+    assert "finishes it at no further charge (1 of 8 attempts have begun)" in shown
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
@@ -211,14 +215,15 @@ def test_both_numbers_are_for_a_terminal(is_terminal: bool, monkeypatch: pytest.
 
 def test_one_failed_release_does_not_take_the_others_with_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit(folder, "spend = 0.1\n", "spend = 0.1\n" + SECOND)
-    compute = Session._compute
+    compute = attempts._compute
 
-    def failing(self: Session, order: Any, *rest: Any) -> Any:
-        if order.name == "persons":
+    def failing(workshop: Any, job: Any, draw: Any) -> Any:
+        if job.order.name == "persons":
+            draw()
             raise ValueError("a secret value: 4711")
-        return compute(self, order, *rest)
+        return compute(workshop, job, draw)
 
-    monkeypatch.setattr(Session, "_compute", failing)
+    monkeypatch.setattr(attempts, "_compute", failing)
     result = run("release", "plan.toml", "--out", "out")
     assert result.exit_code == 4
     assert "4711" not in result.output
@@ -241,14 +246,22 @@ def test_results_that_cannot_be_written_stay_in_the_ledger(folder: Path, monkeyp
 
 
 def test_an_interruption_after_the_reservation_leaves_with_4(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(workshop: Any, job: Any, draw: Any) -> None:
+        if job.order.again:
+            draw()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Session, "_compute", interrupted)
-    message = refused(4, "release", "plan.toml", "--out", "out")
-    assert message == (
-        "discreet: interrupted after 'Hours by gender' was charged; the charge stands and the ledger records it\n"
-    )
+    said = "discreet: interrupted after 'Hours by gender' was charged; the charge stands and the ledger records it. "
+    with monkeypatch.context() as patch:
+        patch.setattr(attempts, "_compute", interrupted)
+        message = refused(4, "release", "plan.toml", "--out", "out")
+        assert message == said + "The same command finishes 'Hours by gender' at no further charge\n"
+        assert entries(folder)[-1] == ("reading", "Hours by gender")
+        message = refused(4, "release", "plan.toml", "--out", "out", "--again")
+        assert message == (
+            "discreet: interrupted while 'Hours by gender' was being finished. 'Hours by gender' can only be made with a "
+            "new charge: add --again\n"
+        )
     assert entries(folder)[-1] == ("fail", "Hours by gender")
 
 
@@ -288,7 +301,7 @@ def test_release_report_and_consistent_answer_in_json(folder: Path) -> None:
     assert again["releases"] == [{**one, "charged": False}]
     assert json.loads(done("report", "out", "--json")) == {"written": ["out/report.html"]}
     assert json.loads(done("consistent", "out", "--json")) == {"written": ["out/consistent.csv"]}
-    assert len(json.loads(done("ledger", "export", "budget.db", "--json"))["entries"]) == 3
+    assert len(json.loads(done("ledger", "export", "budget.db", "--json"))["entries"]) == 5
 
 
 def test_a_release_shows_its_first_rows_and_no_interval_shrinks(folder: Path) -> None:

@@ -41,7 +41,7 @@ def test_ledger_show_and_verify(folder: Path) -> None:
     assert (account["spent"], account["remaining"]) == (["0.1"], ["0.4"])
     assert account["releases"][0]["state"] == "committed"
 
-    assert done("ledger", "verify", "budget.db").startswith("budget.db is intact: 3 entries\n")
+    assert done("ledger", "verify", "budget.db").startswith("budget.db is intact: 5 entries\n")
     assert json.loads(done("ledger", "verify", "budget.db", "--json"))["head"] == facts["head"]
     content = Path("budget.db").read_bytes()
     Path("budget.db").write_bytes(content.replace(b"Hours by gender", b"Hours by fender", 1))

@@ -156,7 +156,7 @@ def test_a_release_publishes_totals_first_and_writes_them_down(folder):
     done = run("release", "plan.toml", "--out", "out")
     assert (done.exit_code, done.stderr) == (0, "")
     assert "charged ρ = 0.852" in done.stdout
-    assert kinds() == ["dataset", "publish", "commit", "reserve", "commit"]
+    assert kinds() == ["dataset", "publish", "commit", "reserve", "reading", "drawing", "commit"]
     assert Path("out/totals_state.csv").read_text(encoding="utf-8") == '"state","count"\n"A",12\n"B",7\n,1\n'
     release = dp.Release.load("out")
     by_state = release.table.group_by("state", maintain_order=True).agg(pl.col("count").sum())
@@ -166,7 +166,7 @@ def test_a_release_publishes_totals_first_and_writes_them_down(folder):
     again = run("release", "plan.toml", "--out", "out2")
     assert "no new charge" in again.stdout
     assert dp.Release.load("out2") == release
-    assert len(kinds()) == 5
+    assert len(kinds()) == 7
     shown = run("ledger", "show", "budget.db")
     assert re.search(r"committed\s+exact, no charge\s+exact totals", shown.stdout)
     assert run("ledger", "verify", "budget.db").exit_code == 0
@@ -214,5 +214,5 @@ def test_a_source_with_other_totals_is_refused_before_the_charge(folder):
         refused = run(*command)
         assert refused.exit_code == 2
         assert "its totals are not the exact totals that were published" in refused.stderr
-    assert kinds() == ["dataset", "publish", "commit", "reserve", "commit"]
+    assert kinds() == ["dataset", "publish", "commit", "reserve", "reading", "drawing", "commit"]
     assert "spent      ρ = 0.1\n" in run("ledger", "show", "budget.db").stdout

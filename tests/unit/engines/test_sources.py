@@ -215,7 +215,6 @@ def test_what_cannot_be_counted_is_refused_before_anything_is_spent(sql: str, co
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (pl.LazyFrame({"x": [1]}), "not a table that can be read twice"),
         (pa.table({"x": [1]}).to_reader(), "read twice; .* or a function that opens a new Arrow stream"),
         ({"x": [1]}, "not a table that can be read twice"),
         (pd.DataFrame([[1, 2]], columns=["x", "x"]), "two columns of this name"),

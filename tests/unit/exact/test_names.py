@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.builders import plan_text
+from tests.builders import drawn, plan_text
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -123,7 +123,7 @@ def test_nothing_is_spent_from_two_older_data_sets_that_have_one_name(
     path = tmp_path / "budget.db"
     with as_before(), Ledger.open(path) as ledger:
         for dataset in (ONE, TWO):
-            ledger.commit(ledger.reserve(who(dataset), [asks("a")])[0], dataset.encode())
+            ledger.commit(drawn(ledger, ledger.reserve(who(dataset), [asks("a")])[0]), dataset.encode())
     with Ledger.open(path) as ledger:
         with pytest.raises(dp.LedgerError, match=r"holds 2 data sets of that name, written 'l\\xf6hne' and 'lo\\u0308hne'"):
             use(ledger, who(spelling))
@@ -138,7 +138,7 @@ def test_two_older_releases_of_one_name_stay_and_the_one_in_the_form_is_given_ba
     path = tmp_path / "budget.db"
     with as_before(), Ledger.open(path) as ledger:
         for name in (TWO, ONE):
-            ledger.commit(ledger.reserve(who("d"), [asks(name)])[0], name.encode())
+            ledger.commit(drawn(ledger, ledger.reserve(who("d"), [asks(name)])[0]), name.encode())
     with Ledger.open(path) as ledger:
         found = ledger.stored(who("d"), ONE)
         assert found is not None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.builders import drawn
 
 from discreet.errors import LedgerError
 from discreet.exact.canonical import canonical
@@ -189,7 +190,7 @@ def test_an_amendment_survives_and_is_followed_by_another_process(tmp_path: Path
 
 def test_a_refused_reservation_amends_nothing(ledger: Ledger) -> None:
     ledger.reserve(who(AGE, invariants=[]), [asked("a")])
-    with pytest.raises(LedgerError, match="used in data set"):
+    with pytest.raises(LedgerError, match="reservation 2 has this name"):
         ledger.reserve(who(AGE, SEX, invariants=[]), [asked("a")])
     with pytest.raises(LedgerError, match="invariants: "):
         ledger.reserve(who(STATE, AGE), [asked("b")])
@@ -207,8 +208,8 @@ def test_a_rule_that_fixes_nothing_would_be_noticed(ledger: Ledger, monkeypatch:
 
 def test_the_digest_of_the_used_part_is_kept_with_a_reservation(ledger: Ledger) -> None:
     (number,) = ledger.reserve(who(AGE, invariants=[]), [asked("a")])
-    ledger.commit(number, b"bytes")
+    ledger.commit(drawn(ledger, number), b"bytes")
     stored = ledger.stored(who(AGE, invariants=[]), "a")
     assert stored is not None
     assert (stored.plan_digest, stored.used_digest, stored.payload) == ("plan", "used", b"bytes")
-    assert [entry.used_digest for entry in ledger.entries("d")] == ["", "used", ""]
+    assert [entry.used_digest for entry in ledger.entries("d")] == ["", "used", "", "", ""]

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.builders import drawn
 
 from discreet.errors import ArgumentError, LedgerError
 from discreet.ledger import Ledger, Publication
@@ -24,7 +25,7 @@ def test_a_release_goes_from_reserved_to_committed_once(ledger: Ledger) -> None:
     found = ledger.stored(identity(1), "a")
     assert found is not None
     assert (found.sequence, found.plan_digest, found.state, found.payload) == (number, "plan", "reserved", b"")
-    ledger.commit(number, b"\x00bytes")
+    ledger.commit(drawn(ledger, number), b"\x00bytes")
     found = ledger.stored(identity(1), "a")
     assert found is not None
     assert (found.state, found.payload) == ("committed", b"\x00bytes")
@@ -43,7 +44,7 @@ def test_a_failed_release_keeps_its_charge_and_its_name(ledger: Ledger) -> None:
     assert ledger.spent("wages") == amounts("0.1")
     with pytest.raises(LedgerError, match="failed already"):
         ledger.commit(number, b"late")
-    with pytest.raises(LedgerError, match="reservation 2, which is failed"):
+    with pytest.raises(LedgerError, match="reservation 2 is lost, because it was given up; a new charge"):
         ledger.reserve(identity(1), [asks("a", "0.1")])
 
 
@@ -51,7 +52,7 @@ def test_a_failed_release_keeps_its_charge_and_its_name(ledger: Ledger) -> None:
 def test_a_name_is_used_for_ever(ledger: Ledger, conclude: str | None) -> None:
     (number,) = ledger.reserve(identity(1), [asks("a", "0.1")])
     if conclude:
-        ledger.commit(number, b"") if conclude == "commit" else ledger.fail(number)
+        ledger.commit(drawn(ledger, number), b"") if conclude == "commit" else ledger.fail(number)
     head = ledger.head()
     with pytest.raises(LedgerError, match="name='a'"):
         ledger.reserve(identity(1), [asks("b", "0.1"), asks("a", "0.1")])
@@ -72,7 +73,7 @@ def test_a_payload_is_bytes(ledger: Ledger) -> None:
     (number,) = ledger.reserve(identity(1), [asks("a", "0.1")])
     with pytest.raises(ArgumentError, match="payload"):
         ledger.commit(number, "text")  # type: ignore[arg-type]
-    ledger.commit(number, b"")
+    ledger.commit(drawn(ledger, number), b"")
     assert ledger.verify().intact
 
 
@@ -197,9 +198,10 @@ def test_a_publication_that_cannot_be_written_is_refused_and_creates_no_file(tmp
 def test_entries_say_who_when_and_what(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(getpass, "getuser", lambda: "erika")
     (number,) = ledger.reserve(identity(1), [asks("a", "0.1")])
-    ledger.commit(number, b"x")
-    declared, reserved, committed = ledger.entries("wages")
-    assert [entry.kind for entry in (declared, reserved, committed)] == ["dataset", "reserve", "commit"]
+    ledger.commit(drawn(ledger, number), b"x")
+    declared, reserved, reading, drawing, committed = ledger.entries("wages")
+    kinds = [entry.kind for entry in (declared, reserved, reading, drawing, committed)]
+    assert kinds == ["dataset", "reserve", "reading", "drawing", "commit"]
     assert json.loads(declared.details) == {"budget": ["1"], "declaration": DECLARATION, "measure": "pure"}
     assert (reserved.name, reserved.charge, reserved.plan_digest) == ("a", amounts("0.1"), "plan")
     assert reserved.details == '{"law":"laplace"}'
@@ -207,7 +209,11 @@ def test_entries_say_who_when_and_what(ledger: Ledger, monkeypatch: pytest.Monke
     assert (declared.reservation, reserved.reservation) == (0, 0)
     assert {entry.user for entry in (declared, reserved, committed)} == {"erika"}
     assert all(entry.time.endswith("+00:00") for entry in (declared, reserved, committed))
-    assert (ledger.head(), ledger.head_sequence()) == (committed.digest, 3)
+    for entry in (reading, drawing):
+        assert (entry.reservation, entry.name, entry.attempt, entry.charge) == (number, "a", 1, ())
+    assert reading.holder == drawing.holder != ""
+    assert [entry.protocol for entry in (declared, reserved, reading, committed)] == [0, 1, 0, 0]
+    assert (ledger.head(), ledger.head_sequence()) == (committed.digest, 5)
 
 
 @pytest.mark.parametrize("name", [OSError(), KeyError(), ImportError(), "", "a\x00b"], ids=repr)
@@ -252,8 +258,8 @@ def test_a_clock_that_has_no_date_is_unknown(
 
     monkeypatch.setattr(drafts_module, "datetime", Clock)
     (number,) = ledger.reserve(identity(1), [asks("a", "0.1")])
-    ledger.commit(number, b"x")
-    assert [entry.time for entry in ledger.entries("wages")] == ["unknown"] * 3
+    ledger.commit(drawn(ledger, number), b"x")
+    assert [entry.time for entry in ledger.entries("wages")] == ["unknown"] * 5
     assert ledger.verify().intact
 
 
@@ -289,7 +295,7 @@ def test_the_head_stands_for_everything_before(ledger: Ledger) -> None:
     for name in ("a", "b"):
         (number,) = ledger.reserve(identity(1), [asks(name, "0.1")])
         heads.append(ledger.head())
-        ledger.commit(number, b"x")
+        ledger.commit(drawn(ledger, number), b"x")
         heads.append(ledger.head())
     assert len(set(heads)) == 5
     for entry in ledger.entries("wages"):

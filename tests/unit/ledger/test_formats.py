@@ -101,7 +101,7 @@ NEWEST = LAYOUTS[-1].version
 NEXT = Layout(
     NEWEST + 1,
     (
-        *LAYOUTS[0].schema,
+        *LAYOUTS[-1].schema,
         "CREATE TABLE remarks (sequence INTEGER PRIMARY KEY, remark TEXT NOT NULL)",
         "CREATE VIEW v AS SELECT 1",
     ),
@@ -165,6 +165,7 @@ def test_layouts_are_numbered_and_the_first_is_pinned() -> None:
     tables = [line.rstrip(";") for line in TABLES.splitlines() if line.startswith("CREATE")]
     assert sorted(LAYOUTS[0].schema) == sorted([*tables, *triggers])
     assert LAYOUTS[0].upgrade == ()
+    assert (LAYOUTS[1].schema, LAYOUTS[1].upgrade) == (LAYOUTS[0].schema, ())
 
 
 @pytest.mark.usefixtures("later")

@@ -9,6 +9,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.builders import drawn
 
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger import Identity, Ledger, Publication, Reservation
@@ -98,7 +99,8 @@ class AgainstLists(RuleBasedStateMachine):
             if payload is None:
                 self.ledgers[which].fail(number)
             else:
-                self.ledgers[which].commit(number, payload)
+                ledger = self.ledgers[which]
+                ledger.commit(drawn(ledger, number) if state == "reserved" else number, payload)
         except LedgerError:
             assert state != "reserved"
         else:

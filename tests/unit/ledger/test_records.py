@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.builders import drawn
 
 from discreet.ledger import Entry, Identity, Ledger, Reservation, entry_body, entry_digest
 from discreet.ledger import amounts as amounts_module
@@ -139,7 +140,7 @@ def test_the_chain_can_be_followed_from_the_entries_alone() -> None:
         who = Identity("wages", "{}", "pure", (Fraction(1),))
         for name in "ab":
             (number,) = ledger.reserve(who, [Reservation(name, (Fraction(1, 10),), "plan", b"")])
-            ledger.commit(number, b"x")
+            ledger.commit(drawn(ledger, number), b"x")
         for entry in ledger.entries("wages"):
             assert entry.digest == entry_digest(previous, entry_body(entry))
             previous = entry.digest

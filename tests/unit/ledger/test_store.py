@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.builders import drawn
 
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger import Ledger
@@ -72,7 +73,7 @@ def test_a_ledger_is_the_same_after_it_was_closed(tmp_path: Path) -> None:
     ledger.close()
     with Ledger.open(path) as ledger:
         assert (ledger.head(), ledger.spent("wages")) == (head, amounts("0.3"))
-        ledger.commit(number, b"x")
+        ledger.commit(drawn(ledger, number), b"x")
         with pytest.raises(BudgetExceeded):
             ledger.reserve(identity(1), [asks("b", "0.8")])
 
@@ -158,7 +159,7 @@ def test_entries_cannot_be_changed_with_sql(tmp_path: Path, statement: str) -> N
     path = tmp_path / "budget.db"
     with Ledger.open(path) as ledger:
         (number,) = ledger.reserve(identity(1), [asks("a", "0.3")])
-        ledger.commit(number, b"x")
+        ledger.commit(drawn(ledger, number), b"x")
     connection = sqlite3.connect(path)
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):
         connection.execute(statement)
@@ -199,7 +200,7 @@ def test_threads_share_one_object(ledger: Ledger) -> None:
     def work(number: int) -> None:
         try:
             (sequence,) = ledger.reserve(identity(1), [asks(f"r{number}", "0.1")])
-            ledger.commit(sequence, b"%d" % number)
+            ledger.commit(drawn(ledger, sequence), b"%d" % number)
             outcomes.append("won")
         except BudgetExceeded:
             outcomes.append("refused")
@@ -211,7 +212,7 @@ def test_threads_share_one_object(ledger: Ledger) -> None:
         thread.join()
     assert sorted(outcomes) == ["refused"] * 6 + ["won"] * 10
     found = ledger.verify()
-    assert (found.intact, found.entries, dict(found.spent)) == (True, 21, {"wages": (1,)})
+    assert (found.intact, found.entries, dict(found.spent)) == (True, 41, {"wages": (1,)})
 
 
 def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,8 +110,8 @@ def test_the_parts_are_the_table_of_the_small_path(neighbours: Any, groups: Any,
     """The same cube and bits: with one part the noise is the same, and so is everything else."""
     quoted = quote(request(neighbours, *groups), dp.ZCDP(spend))
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
-    small = publish(quoted, cube_of(quoted.plan), constant_bits(), **told)
-    large = publish(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=made(tmp_path / "table"))
+    small = publish(quoted, cube_of(quoted.plan), constant_bits, **told)
+    large = publish(quoted, cube_of(quoted.plan), constant_bits, **told, draft=made(tmp_path / "table"))
     large = Release(large.payload, tmp_path)
     assert large.table.equals(small.table)
     assert large.table.schema == small.table.schema
@@ -133,9 +133,9 @@ def test_parts_of_any_size_hold_the_same_rows(rows: int, tmp_path: Path, monkeyp
     quoted = quote(request(dp.AddRemove(), *GROUPS[0]), dp.ZCDP("0.5"))
     monkeypatch.setattr(scalar, "rounded_gaussian", lambda _, size, bits: Stream().sample(size, bits))
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
-    small = publish(quoted, cube_of(quoted.plan), constant_bits(), **told)
+    small = publish(quoted, cube_of(quoted.plan), constant_bits, **told)
     made(tmp_path / "table")
-    large = publish(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=tmp_path / "table", rows=rows)
+    large = publish(quoted, cube_of(quoted.plan), constant_bits, **told, draft=tmp_path / "table", rows=rows)
     cells = small.table.height
     assert [part.rows for part in large.parts] == [min(rows, cells - start) for start in range(0, cells, rows)]
     assert Release(large.payload, tmp_path).table.equals(small.table)
@@ -242,9 +242,9 @@ def test_noise_beside_totals_is_drawn_at_once_and_each_part_has_its_own_half_wid
         quoted = session.quote(asked_for, spend="0.1")
         cubes = [list(run_scans(session._engine, asked_for.layout)) for _ in range(2)]
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
-    small = publish(quoted, cubes[0], constant_bits(), **told).table
+    small = publish(quoted, cubes[0], constant_bits, **told).table
     draft = made(tmp_path / "table")
-    large = Release(publish(quoted, cubes[1], constant_bits(), **told, draft=draft, rows=rows).payload, tmp_path)
+    large = Release(publish(quoted, cubes[1], constant_bits, **told, draft=draft, rows=rows).payload, tmp_path)
     assert large.table.select(pl.selectors.starts_with("count")).equals(small.select(pl.selectors.starts_with("count")))
     assert small.select((pl.col("count_high") - pl.col("count")).n_unique()).item() > 1
 
@@ -360,7 +360,7 @@ def test_the_page_of_a_table_that_is_not_shown_whole_says_how_many_rows_it_has(t
     quoted = quote(request(dp.AddRemove(), *GROUPS[0]), dp.ZCDP("0.5"))
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
     made(tmp_path / "table")
-    large = publish(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=tmp_path / "table", rows=30)
+    large = publish(quoted, cube_of(quoted.plan), constant_bits, **told, draft=tmp_path / "table", rows=30)
     release = Release(large.payload, tmp_path)
     assert release.shown(50)["columns"][0]["values"] == release.table["state"].to_list()[:50]
     with pytest.MonkeyPatch.context() as patch:
@@ -377,7 +377,7 @@ def written(folder: Path) -> Release:
     quoted = quote(request(dp.AddRemove(), *GROUPS[0]), dp.ZCDP("0.5"))
     told = {"report_delta": Fraction(1, 10**9), "content": CONTENT}
     made(folder / "table")
-    large = publish(quoted, cube_of(quoted.plan), constant_bits(), **told, draft=folder / "table", rows=40)
+    large = publish(quoted, cube_of(quoted.plan), constant_bits, **told, draft=folder / "table", rows=40)
     (folder / "release.json").write_bytes(large.payload)
     return Release(large.payload, folder)
 

@@ -102,7 +102,7 @@ def test_the_view_of_a_histogram_is_no_worse_than_clipping_at_0(edges, spend, ru
         cube = one._engine.aggregate(brought.axes, brought.moments)
     content = {"name": "r", "dataset": "d", "ledger": {}}
     for _ in range(runs):
-        view = dp.consistent(publish(quoted, [cube], system_bits(), report_delta=Fraction(1, 10**9), content=content))
+        view = dp.consistent(publish(quoted, [cube], system_bits, report_delta=Fraction(1, 10**9), content=content))
         noisy = view["count"].to_numpy()
         far = consistent_within(noisy, [(np.zeros(len(noisy), np.int64), np.array([2 * ROWS]))], [])
         for errors, found in ((clipped, np.maximum(noisy, 0)), (seen, view["count_consistent"]), (wrong, far)):

@@ -16,12 +16,16 @@ def test_rows_that_came_after_the_look_fail_with_one_text_and_the_charge_stands(
         monkeypatch.setattr(one._engine, "count_rows", lambda: 99)
         with pytest.raises(dp.ReleaseFailed) as failed:
             one.release(means(one), spend="0.1", name="r")
-        assert str(failed.value) == dp.ReleaseFailed.TEXT
+        assert str(failed.value) == dp.ReleaseFailed.UNFINISHED
         assert "100" not in str(failed.value)
         assert failed.value.__cause__ is None
         assert failed.value.__context__ is None
-        assert one.spent == dp.ZCDP("0.1")
-        with pytest.raises(dp.LedgerError):
+        for _ in range(7):
+            assert one.spent == dp.ZCDP("0.1")
+            with pytest.raises(dp.ReleaseFailed) as failed:
+                one.release(means(one), spend="0.1", name="r")
+        assert str(failed.value) == dp.ReleaseFailed.TEXT, "the last attempt"
+        with pytest.raises(dp.LedgerError, match="8 attempts have begun to read for it and none has come to its end"):
             one.release(means(one), spend="0.1", name="r")
 
 
@@ -57,11 +61,17 @@ def test_a_ledger_that_cannot_note_the_failure_does_not_change_the_answer(error,
         raise error("secret 42")
 
     with session() as one:
-        monkeypatch.setattr(one._engine, "aggregate", fail)
-        monkeypatch.setattr(type(one._ledger), "fail", fail)
-        with pytest.raises(dp.ReleaseFailed) as failed:
+        monkeypatch.setattr(type(one._ledger), "settle", fail)
+        with monkeypatch.context() as patch:
+            patch.setattr(one._engine, "aggregate", fail)
+            with pytest.raises(dp.ReleaseFailed) as failed:
+                one.release(means(one), spend="0.1", name="r")
+        assert str(failed.value) == dp.ReleaseFailed.UNFINISHED
+        monkeypatch.setattr(one, "_bits", fail)
+        with pytest.raises(dp.ReleaseFailed) as drawn:
             one.release(means(one), spend="0.1", name="r")
-        assert str(failed.value) == dp.ReleaseFailed.TEXT
+        assert str(drawn.value) == dp.ReleaseFailed.TEXT
+        assert drawn.value.__context__ is None
         assert failed.value.__context__ is None
         assert one.spent == dp.ZCDP("0.1")
 

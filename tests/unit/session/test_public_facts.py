@@ -322,7 +322,7 @@ def test_a_source_that_changes_after_the_look_is_the_constant_failure(
         monkeypatch.setattr(PublicFacts, "compare", compare)
         with pytest.raises(dp.ReleaseFailed) as failed:
             one.release(with_totals.counted(one, "sex"), spend="0.1", name="r")
-        assert (str(failed.value), failed.value.__context__) == (dp.ReleaseFailed.TEXT, None)
+        assert (str(failed.value), failed.value.__context__) == (dp.ReleaseFailed.UNFINISHED, None)
 
 
 def test_a_look_that_breaks_tells_nothing_and_spends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

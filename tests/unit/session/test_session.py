@@ -250,7 +250,7 @@ def test_the_ledger_says_what_was_done(tmp_path):
     with session(ledger=tmp_path / "l.db") as one:
         one.release(means(one), spend="0.1", name="r")
     with Ledger.open(tmp_path / "l.db") as ledger:
-        assert [entry.kind for entry in ledger.entries("d")] == ["dataset", "reserve", "commit"]
+        assert [entry.kind for entry in ledger.entries("d")] == ["dataset", "reserve", "reading", "drawing", "commit"]
         assert ledger.verify().broken == 0
         assert '"variance"' in ledger.entries("d")[1].details
 

@@ -57,6 +57,10 @@ def _is_frame(source: object) -> bool:
     return hasattr(source, "__arrow_c_stream__") and not hasattr(source, "read_next_batch")
 
 
+def _is_lazy(source: object) -> bool:
+    return is_loaded_instance(source, "polars", "LazyFrame")
+
+
 def _open_frame(frame: Any, columns: Sequence[str], limits: Limits) -> Engine:
     from discreet.engines.duckdb.driver import open_frame
 
@@ -126,6 +130,7 @@ ENGINE = EngineKind(
         # A relation has the Arrow interface as well: it comes first.
         Given("a DuckDB relation", "the relation", _is_relation, _open_relation, _SETTINGS),
         Given("an Arrow table, a Polars or pandas frame", "the frame", _is_frame, _open_frame),
+        Given("", "the frame", _is_lazy, _open_frame),
         Given("a DatabaseTable", "the stream", _is_table, _open_stream),
         Given("a function that opens a new Arrow stream each time it is called", "the stream", _is_function, _open_stream),
     ),

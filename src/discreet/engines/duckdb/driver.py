@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, LIMB, quoted
-from discreet.engines.duckdb.frames import ArrowOnly, declared
+from discreet.engines.duckdb.frames import ArrowOnly, declared, is_lazy, lazy
 from discreet.engines.keys import unpacked, words_of
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
@@ -99,18 +100,22 @@ def cells_of_frames(
 class _FrameEngine:
     """A frame in memory. Nobody alters its rows: Arrow and Polars do not, and `declared` copies the rows of pandas.
 
-    Anything else with an Arrow stream may compute its rows anew whenever it is read.
+    A LazyFrame computes its rows anew whenever it is read, and anything else with an Arrow stream may.
     """
 
     def __init__(self, frame: Any, columns: Sequence[str], limits: Limits) -> None:
         check_polars()
-        self._is_kept = type(frame).__module__.split(".")[0] in {"pandas", "polars", "pyarrow"}
-        self._frame, others = declared(frame, columns)
+        self._is_kept = type(frame).__module__.split(".")[0] in {"pandas", "polars", "pyarrow"} and not is_lazy(frame)
+        if is_lazy(frame):
+            self._frame, described_by, others = lazy(frame, columns)
+        else:
+            self._frame, others = declared(frame, columns)
+            described_by = self._frame
         self._rows = len(frame) if self._is_kept else None
         self._database = Database(limits)
         try:
             with self._database.cursor() as cursor:
-                cursor.register(STAGED, self._frame)
+                cursor.register(STAGED, described_by)
                 known = described(cursor.execute(f"DESCRIBE {STAGED}").fetchall())
         except SourceError:
             raise SourceError("source: the frame cannot be read as a table") from None
@@ -143,12 +148,23 @@ class _FrameEngine:
 
     def _counted(self, rows: ArrowOnly, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
-        with self._database.cursor() as cursor:
+        with _computed(), self._database.cursor() as cursor:
             cursor.register(STAGED, rows)
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
 
     def close(self) -> None:
         self._database.close()
+
+
+@contextmanager
+def _computed() -> Iterator[None]:
+    """Whatever computes the rows of a frame while they are read may quote values: its errors become the constant one."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except Exception:  # noqa: BLE001
+        raise unreadable() from None
 
 
 def _kept(frame: ArrowOnly) -> ArrowOnly:

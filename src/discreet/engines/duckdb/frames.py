@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.errors import SourceError
 
-__all__ = ["ArrowOnly", "declared"]
+__all__ = ["ArrowOnly", "declared", "is_lazy", "lazy"]
 
 _PYTHON_VALUES = {"object", "category", "string", "str"}
 
@@ -24,6 +24,47 @@ class ArrowOnly:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._frame.__arrow_c_stream__(requested_schema)
+
+
+class _Lazy:
+    """These columns of a Polars LazyFrame, computed anew whenever they are read; nothing else of it is.
+
+    The driver asks for the types first, and would compute the rows for that.
+    """
+
+    def __init__(self, frame: Any, empty: Any) -> None:
+        self._frame, self._empty = frame, empty
+
+    def __arrow_c_schema__(self) -> object:
+        return self._empty.schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return _type_nulls(self._frame.collect(engine="streaming")).__arrow_c_stream__(requested_schema)
+
+
+def is_lazy(frame: object) -> bool:
+    """True if it is a LazyFrame of Polars."""
+    return type(frame).__module__.split(".")[0] == "polars" and type(frame).__name__ == "LazyFrame"
+
+
+def lazy(frame: Any, columns: Sequence[str]) -> tuple[Any, ArrowOnly, list[str]]:
+    """The declared columns of a LazyFrame: computed when they are read, and without rows; and the names of the others.
+
+    Raises:
+        SourceError: its columns cannot be known without computing it, as where a column is missing that it uses.
+    """
+    import polars as pl
+
+    try:
+        schema = frame.collect_schema()
+    except Exception as wrong:  # noqa: BLE001 (whatever the frame was made of)
+        shown = type(wrong).__name__
+        raise SourceError(
+            f"source: the columns of the LazyFrame cannot be known ({shown}); collect its schema to see why"
+        ) from None
+    known = [name for name in columns if name in schema]
+    empty = _type_nulls(pl.DataFrame(schema={name: schema[name] for name in known}))
+    return _Lazy(frame.select(known), empty), ArrowOnly(empty), [name for name in schema if name not in known]
 
 
 def declared(frame: Any, columns: Sequence[str]) -> tuple[ArrowOnly, list[str]]:

@@ -266,7 +266,7 @@ def test_a_release_from_a_database_that_is_lost() -> None:
         session.release(request, spend="0.5", name="r")
     assert len(database.asked) == 2
     assert session.spent == dp.PureDP("0.5")
-    assert (str(failed.value), failed.value.__context__) == (dp.ReleaseFailed.TEXT, None)
+    assert (str(failed.value), failed.value.__context__) == (dp.ReleaseFailed.UNFINISHED, None)
     database.lost_after = None
     assert session.release(request, spend="0.5", name="s").table.height == 3
     assert database.open == 0

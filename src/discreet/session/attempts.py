@@ -1,0 +1,192 @@
+"""A reserved release on its way: reading, drawing, commit; or a failure of one constant text.
+
+Until the ledger has announced that something is drawn, nothing random exists, so an attempt that ends before is made again
+by the same command. After it there is this attempt or none (soundness 35, docs/proofs/attempts.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from discreet.engines.base import Engine
+from discreet.errors import InternalError, ReleaseFailed
+from discreet.exact.files import Draft, discard
+from discreet.noise.bits import Bits
+from discreet.privacy.amounts import budget_down
+from discreet.privacy.coordinates import Budget, to_json
+from discreet.releases.document import Release
+from discreet.session.folders import put_in_place
+from discreet.session.inspecting import inspection_facts
+from discreet.session.orders import Order, can_finish
+
+if TYPE_CHECKING:
+    from discreet.ledger import Identity, Ledger, StoredRelease
+    from discreet.quotes.quote import Quote
+    from discreet.session.totals import ExactRequest
+    from discreet.totals.published import PublishedTotals
+
+__all__ = ["Job", "Workshop", "carry_out", "find_reservation", "fix_spend", "is_lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What the releases of one command are made with.
+
+    Attributes:
+        engine: the source.
+        ledger: where they are reserved.
+        identity: the data set.
+        budget: all that may ever be spent on it.
+        report_delta: the δ at which ε is stated.
+        bits: gives a fresh source of random bits.
+        snapshot: the source's, before anything was read.
+        exactly: the exact totals that are counted in the same reading; None where they were compared before or do not exist.
+        totals: the published totals; None without invariants.
+    """
+
+    engine: Engine
+    ledger: Ledger
+    identity: Identity
+    budget: Budget
+    report_delta: Fraction
+    bits: Callable[[], Bits]
+    snapshot: str
+    exactly: ExactRequest | None
+    totals: PublishedTotals | None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One release to be made: what was ordered and quoted, its reservation, and where its files are drafted.
+
+    Without a number its charge was lost before, as the ledger had `found`.
+    """
+
+    order: Order
+    quoted: Quote
+    sequence: int
+    draft: Draft | None
+    found: StoredRelease | None
+
+
+def is_lost(order: Order, found: StoredRelease | None) -> bool:
+    """Whether the charge of the order is lost, and no new one is wished."""
+    return found is not None and found.lost != "" and not order.again
+
+
+# Before the reservation ---------------------------------------------------------------------------------------------------
+
+
+def fix_spend(order: Order, found: StoredRelease | None, budget: Budget) -> Order:
+    """The order, of which "all that remains" means what it was reserved with, if it was: nothing remains of that now."""
+    if order.spend is not None or order.error is not None or found is None:
+        return order
+    if not can_finish(found, order.request) and not is_lost(order, found):
+        return order
+    return replace(order, spend=budget_down(budget, found.charge))
+
+
+def find_reservation(ledger: Ledger, found: StoredRelease | None, order: Order, quoted: Quote) -> int:
+    """The number of the reservation that the order goes on with; 0 if it needs a charge of its own.
+
+    A reservation of which nothing can come any more has failed then: whoever finds it writes that down.
+
+    Raises:
+        LedgerError: the failure cannot be written down.
+    """
+    from discreet.releases.publish import details_json
+
+    if found is None or found.state in {"committed", "failed"} or found.alive is True:
+        return 0  # a name that is taken is refused by the reservation
+    same_spend = budget_down(quoted.spend, found.charge) == quoted.spend
+    if can_finish(found, order.request) and same_spend and found.details == details_json(quoted):
+        return found.sequence
+    ledger.settle(found.sequence)
+    return 0
+
+
+# After it -----------------------------------------------------------------------------------------------------------------
+
+
+def carry_out(workshop: Workshop, job: Job) -> Release | ReleaseFailed:
+    """The committed release, or a constant failure. Whatever happens in here, the charge stands."""
+    if not job.sequence:
+        return _tell_loss(job)
+    ledger, announced = workshop.ledger, False
+    release, state = None, "committed"
+    try:
+        with ledger.attempt(job.sequence) as attempt:
+
+            def draw() -> Bits:
+                nonlocal announced
+                _require_unchanged(workshop)
+                announced = True
+                ledger.draw(attempt)
+                return workshop.bits()
+
+            release = _compute(workshop, job, draw)
+            _require_unchanged(workshop)
+            ledger.commit(job.sequence, release.payload)
+    except (KeyboardInterrupt, SystemExit):
+        _settle(ledger, job)
+        raise
+    except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is no Exception)
+        state = _settle(ledger, job) or ("drawing" if announced else "reading")
+    # Outside the except block the failure carries no traceback into frames that hold private numbers.
+    if state == "committed" and release is not None:
+        return put_in_place(release, job.draft, job.order)
+    return ReleaseFailed(ReleaseFailed.UNFINISHED if state in {"reserved", "reading"} else ReleaseFailed.TEXT)
+
+
+def _tell_loss(job: Job) -> ReleaseFailed:
+    from discreet.ledger.attempts import ASK_AGAIN
+
+    discard(job.draft)
+    why = "" if job.found is None else f"{job.found.lost}; "
+    return ReleaseFailed(why + ASK_AGAIN)
+
+
+def _settle(ledger: Ledger, job: Job) -> str:
+    """What became of the reservation, written down; empty where the ledger cannot be used just now."""
+    state = ""
+    with suppress(Exception):  # an error let out here would be another answer than the constant one
+        state = ledger.settle(job.sequence)
+        if state != "committed":
+            discard(job.draft)
+    return state
+
+
+def _require_unchanged(workshop: Workshop) -> None:
+    """A source that changed while it was read has no release.
+
+    Raises:
+        InternalError: it has changed.
+    """
+    if workshop.engine.snapshot() != workshop.snapshot:
+        raise InternalError("the source has changed")
+
+
+def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
+    from discreet.releases.evaluate import run_scans
+    from discreet.releases.publish import publish
+    from discreet.session.totals import require_totals, totals_scan
+
+    exactly = [] if workshop.exactly is None else [workshop.exactly]
+    cubes = run_scans(workshop.engine, job.order.request.layout, *map(totals_scan, exactly))
+    for request in exactly:
+        require_totals(next(cubes), request, workshop.totals)
+    head, left = workshop.ledger.left(workshop.identity)
+    budget = workshop.budget
+    content = {
+        "name": job.order.name,
+        "dataset": workshop.identity.dataset,
+        "ledger": {"sequence": job.sequence, "head": head},
+        "budget": {"whole": to_json(budget), "remaining": to_json(budget_down(budget, left))},
+        **inspection_facts(workshop.ledger, workshop.identity.dataset),
+    }
+    place = None if job.draft is None else job.draft.path
+    return publish(job.quoted, cubes, draw, report_delta=workshop.report_delta, content=content, draft=place)
