@@ -11,14 +11,16 @@ from pathlib import Path
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.domain.reading import CsvFiles
-from discreet.engines import NO_LIMITS, Limits, Progress
-from discreet.errors import ArgumentError, BudgetExceeded, without_secrets
+from discreet.engines import NO_LIMITS, Limits, Progress, header_faults
+from discreet.errors import ArgumentError, BudgetExceeded, PlanError, SourceError, without_secrets
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
 from discreet.ledger import Entry, Ledger, why_lost
 from discreet.ledger import Standing as ReleaseStanding
+from discreet.planfile.faults import faults_of
 from discreet.planfile.read import PlanFile, load_plan
+from discreet.planfile.tree import read_toml
 from discreet.privacy import coordinates, from_coordinates, to_json
 from discreet.privacy.amounts import amount_text, budget_down, in_words
 from discreet.quotes.quote import Quote
@@ -117,7 +119,7 @@ def checked_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
     Raises:
         DiscreetError: whatever `discreet release` would refuse before it spends.
     """
-    plan = load_plan(path, given)
+    plan = _sound_plan(path, given)
     with open_session(plan) as session:
         quotes, now = _quotes(plan, session)
         _require_room(plan, _charge(plan, quotes, now), now)
@@ -146,6 +148,23 @@ def checked_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
         **({"parameters": dict(plan.parameters)} if plan.parameters else {}),
     }
     return Answer(lines, facts)
+
+
+def _sound_plan(path: Path, given: Mapping[str, str] | None) -> PlanFile:
+    """The plan, whose columns are those of its source.
+
+    Raises:
+        PlanError, SourceError: they are not; the message has a line for each fault.
+    """
+    try:
+        plan = load_plan(path, given)
+    except PlanError as fault:
+        if not fault.keys:  # no faults can be told apart
+            raise
+        raise PlanError("\ndiscreet: ".join(map(str, faults_of(read_toml(path), given)))) from None
+    if faults := header_faults(plan.source, plan.schema):
+        raise SourceError("\ndiscreet: ".join(faults))
+    return plan
 
 
 def quoted_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
