@@ -37,6 +37,7 @@ if _typing.TYPE_CHECKING:
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
     from discreet.releases.document import Guarantee, Release
     from discreet.releases.views import consistent
+    from discreet.session.extracting import extract
     from discreet.session.session import Session
     from discreet.statistics.correlation import correlation
     from discreet.statistics.count_tables import tables
@@ -94,6 +95,7 @@ __all__ = [
     "correlation",
     "count",
     "covariance",
+    "extract",
     "histogram",
     "mean",
     "median",
@@ -160,6 +162,7 @@ _HOMES = {
         "Number",
         "Schema",
     ),
+    "discreet.session.extracting": ("extract",),
     "discreet.session.session": ("Session",),
     "discreet.statistics.correlation": ("correlation",),
     "discreet.statistics.count_tables": ("tables",),

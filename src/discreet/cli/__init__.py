@@ -357,3 +357,27 @@ def ledger_export(
 
     with exits():
         write(exported_ledger(file), as_json=as_json)
+
+
+@_ledger.command(
+    "extract", epilog='Example: discreet ledger extract budget.db --dataset wages --release "by state" --out results'
+)
+def ledger_extract(
+    file: LedgerArgument,
+    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="The data set.")],
+    release: Annotated[str, typer.Option("--release", metavar="NAME", help="The release.")],
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder for the results.")],
+    *,
+    formulas: Formulas = "escape",
+    as_json: AsJson = False,
+) -> None:
+    """Write a stored release again, without its plan and its source, at no charge."""
+    from discreet.pages.report.drawing import begin_drawing
+
+    with exits(), begin_drawing() as artist:
+        from discreet.cli.releasing import extract_release
+
+        folder = given_path(out, "--out")
+        write(
+            extract_release(given_path(file, "FILE"), dataset, release, folder, artist, formulas=formulas), as_json=as_json
+        )

@@ -7,6 +7,7 @@ out says that the charge stands, with exit code 4 unless everything is done.
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +19,7 @@ from discreet.cli.numbers import MOST_ROWS, number_grid
 from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, open_session, standing
 from discreet.engines import Limits
-from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed
+from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed, SourceError
 from discreet.exact.files import replace_file
 from discreet.exact.given_paths import require_writable, stands
 from discreet.exact.names import one_form
@@ -33,7 +34,7 @@ from discreet.releases.views import consistent
 from discreet.session.folders import document_in
 from discreet.session.orders import Order, check_name
 
-__all__ = ["consistent_folder", "folders_for", "release_plan", "rename_orders", "report_folder"]
+__all__ = ["consistent_folder", "extract_release", "folders_for", "release_plan", "rename_orders", "report_folder"]
 
 _FILES = "release.json, table.csv, table.parquet, report.html"
 _LARGE_FILES = "release.json, the folder table, report.html"
@@ -86,12 +87,35 @@ def release_plan(
     except BaseException as stop:
         said = "" if before is None else _after(plan, before, stop)
         if not said:
+            if type(stop) is SourceError and (hint := _extraction(plan)):
+                raise SourceError(f"{stop}{hint}") from None
             raise
         leave(said, FAILED)
     failed = [f"'{order.name}': {problem}" for order, problem in zip(plan.orders, problems, strict=True) if problem]
     failed += [f"{_quote_names([answer.name for answer, _ in done])}: {unshown}"] if unshown and done else []
     if failed:
         leave("\n".join(failed), FAILED)
+
+
+def extract_release(file: Path, dataset: str, name: str, out: Path, artist: Artist, *, formulas: str) -> Answer:
+    """Writes a release of a ledger to `out`, as `discreet release` wrote it: no source and no plan is needed.
+
+    Raises:
+        LedgerError: no such ledger, data set or committed release; or the ledger is damaged.
+        ArgumentError: a folder that cannot be written or holds another release.
+    """
+    from discreet.pages.report import write_report
+    from discreet.session.extracting import extract
+
+    check_formulas(formulas)
+    release = extract(file, dataset=dataset, name=name, to=out)
+    _check_folder(out, one_form(release.dataset), one_form(release.name))
+    release.save(out, formulas=formulas)
+    write_report(release, out / "report.html", artist)
+    files = [*_files_in(out), *(part.file for part in release.parts)]
+    lines = [f"{release.name}: the stored release; no charge", f"  {release.guarantee}", f"  in {out}: {', '.join(files)}"]
+    facts = {"name": release.name, "folder": str(out), "files": files, "digest": release.digest}
+    return Answer(lines, facts)
 
 
 def _rehearse() -> None:
@@ -257,6 +281,20 @@ def _after(plan: PlanFile, before: Standing, stop: BaseException) -> str:
     lost = [name for name in touched if became[name].state in {"drawing", "failed"}]
     said += f". The same command finishes {_quote_names(open_)} at no further charge" if open_ else ""
     return said + (f". {_quote_names(lost)} can only be made with a new charge: add --again" if lost else "")
+
+
+def _extraction(plan: PlanFile) -> str:
+    """What to do where the source is not there any more, and the ledger has releases of the plan."""
+    try:
+        names = standing(plan).given_back
+    except (LedgerError, OSError):
+        return ""
+    if not names:
+        return ""
+    return (
+        f". The ledger has {_quote_names(sorted(names))}: `discreet ledger extract {shlex.quote(str(plan.ledger))} "
+        f"--dataset {shlex.quote(plan.dataset)} --release NAME --out DIR` writes a release without its source"
+    )
 
 
 def _quote_names(names: Sequence[str]) -> str:

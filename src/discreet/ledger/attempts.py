@@ -77,7 +77,8 @@ def _require_given_up(account: Account, found: Standing, reservation: Reservatio
         raise LedgerError(
             f"name='{name}': used in data set '{account.identity.dataset}' by reservation {found.sequence}, "
             "which is committed, and names are unique. Only the same plan gives a stored release "
-            "back at no charge; anything else needs another name (and its own charge)"
+            "back at no charge, and `discreet ledger extract` does without plan and source; anything else needs another "
+            "name (and its own charge)"
         )
     if found.holder and alive(found.holder) is True:
         raise LedgerError(_at_work(found))

@@ -1,6 +1,7 @@
 """The only orchestrator: orders, exact totals first, reserve, run, commit.
 
 * `attempts`: A reserved release on its way: reading, drawing, commit; or a failure of one constant text
+* `extracting`: A stored release, returned by its ledger alone: no source, plan or session is needed
 * `folders`: The folders of large releases: checked before anything is spent, filled after the commit
 * `in_use`: Things that several threads use and one of them closes: the last user closes them
 * `inspecting`: The curator's look at the rows: noted in the ledger before it, and told by every release after it

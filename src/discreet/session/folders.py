@@ -27,7 +27,7 @@ from discreet.releases.document import FORMAT, Release
 from discreet.releases.files import DOCUMENT, DRAFT, TABLE, draft_folder, drafts_in, place_draft, problem_of
 from discreet.session.orders import Order
 
-__all__ = ["check_folders", "document_in", "drafts_for", "give_back", "put_in_place"]
+__all__ = ["check_folders", "document_in", "drafts_for", "give_back", "put_in_place", "restore"]
 
 
 def check_folders(orders: Sequence[Order]) -> None:
@@ -213,17 +213,24 @@ def give_back(release: Release, order: Order) -> Release:
         ArgumentError: no folder is given, or the folder is not writable or holds another release.
         LedgerError: the files are missing or were changed.
     """
-    parts = release.parts
-    folder = _folder_of(order) if parts else None
-    if folder is None:
-        return release
-    there = document_in(folder, "to")
+    folder = _folder_of(order) if release.parts else None
+    return release if folder is None else restore(release, folder)
+
+
+def restore(release: Release, folder: Path) -> Release:
+    """A large release of the ledger, with its files in the folder, as they were written.
+
+    Raises:
+        ArgumentError: the folder is not writable or holds another release.
+        LedgerError: the files are missing or were changed.
+    """
+    parts, there = release.parts, document_in(folder, "to")
     if there is not None and there != release:
-        raise ArgumentError(f"to='{folder}': holds another release than '{order.name}'; give the folder it was written to")
+        raise ArgumentError(f"to='{folder}': holds another release than '{release.name}'; give the folder it was written to")
     problem = problem_of(parts, folder / TABLE)
     try:
         if problem:
-            _recover(release, folder, problem, order.name)
+            _recover(release, folder, problem, release.name)
         if there is None or (folder / TABLE / DOCUMENT).exists():
             _write_document(release, folder)
         _clear_after(release, folder)
