@@ -3,8 +3,10 @@
 Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code shows
 what it means for the budget (`exits`).
 
+* `asking`: Who answers the questions of `discreet init`: somebody at a terminal, or nobody
 * `auditing`: `discreet audit`: the releases of a plan, attacked by running their noise on data sets that the audit
   makes itself
+* `code_lists`: The categories that somebody types in `discreet init`, or names in a file of codes and labels
 * `converting`: `discreet convert`: one guarantee in the words of another
 * `describing`: A plan in plain words, so that its author notices a wrong bound or a wrong number of rows
 * `drafting`: A plan file as text: entries with their comments, and those that the custodian still has to fill in
@@ -57,6 +59,7 @@ FolderArgument = Annotated[str, typer.Argument(metavar="DIR", help="A folder wit
 Formulas = Annotated[
     str, typer.Option(metavar="escape|keep", help="What to do with labels in CSV files that spreadsheets read as formulas.")
 ]
+WithoutSource = Annotated[bool, typer.Option("--without-source", help="Do not open the source.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter of the plan."),
@@ -102,6 +105,9 @@ def init(
     ],
     out: Annotated[str, typer.Option("--out", metavar="PLAN", help="The plan file to write.")],
     *,
+    columns: Annotated[
+        str | None, typer.Option(metavar="NAME,NAME", help="The columns to declare, in this order; the others are left out.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: write a template to fill in.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -109,15 +115,22 @@ def init(
 
     Without a terminal to answer, it writes a template, in which you fill in the bounds and the categories.
     """
-    from discreet.cli.starting import nobody, started_plan, terminal
+    from discreet.cli.asking import Terminal, nobody
+    from discreet.cli.starting import started_plan
 
     with exits():
         alone = yes or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
-        write(started_plan(source, given_path(out, "--out"), nobody if alone else terminal), as_json=as_json)
+        write(started_plan(source, given_path(out, "--out"), nobody if alone else Terminal(), columns), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet check plan.toml")
-def check(plan: PlanArgument, settings: Settings = None, *, as_json: AsJson = False) -> None:
+def check(
+    plan: PlanArgument,
+    settings: Settings = None,
+    *,
+    without_source: WithoutSource = False,
+    as_json: AsJson = False,
+) -> None:
     """Check a plan and report what is wrong. Spends nothing, writes nothing.
 
     Reads the header of the source and, under replace-one, compares its number of rows and its published totals, which are
@@ -126,7 +139,7 @@ def check(plan: PlanArgument, settings: Settings = None, *, as_json: AsJson = Fa
     from discreet.cli.planning import checked_plan
 
     with exits(str if as_json else on_terminal):
-        write(checked_plan(plan, settings_of(settings)), as_json=as_json)
+        write(checked_plan(plan, settings_of(settings), without_source=without_source), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet inspect plan.toml")
@@ -157,17 +170,22 @@ def quote(
     ] = None,
     settings: Settings = None,
     *,
+    without_source: WithoutSource = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what the releases of a plan cost and how exact they will be. Reads no rows, spends nothing.
 
-    --html writes a planner: one file that needs no network, in which errors and costs follow the sliders.
+    Where the source is not here, its header is not compared. --html writes a planner: one file that needs no network, in
+    which errors and costs follow the sliders.
     """
     from discreet.cli.planning import planner_page, quoted_plan
 
     with exits():
         given = settings_of(settings)
-        answer = quoted_plan(plan, given) if html is None else planner_page(plan, given_path(html, "--html"), given)
+        if html is None:
+            answer = quoted_plan(plan, given, without_source=without_source)
+        else:
+            answer = planner_page(plan, given_path(html, "--html"), given, without_source=without_source)
         write(answer, as_json=as_json)
 
 
@@ -177,16 +195,17 @@ def explain(
     release: Annotated[str | None, typer.Option(metavar="NAME", help="Only this release.")] = None,
     settings: Settings = None,
     *,
+    without_source: WithoutSource = False,
     as_json: AsJson = False,
 ) -> None:
     """Explain the noise of each release: the compared tables, the effect of each step, and what one row can change.
 
-    Reads no rows, spends nothing.
+    Reads no rows, spends nothing. Where the source is not here, its header is not compared.
     """
     from discreet.cli.explaining import explained_plan
 
     with exits():
-        write(explained_plan(plan, release, settings_of(settings)), as_json=as_json)
+        write(explained_plan(plan, release, settings_of(settings), without_source=without_source), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet audit plan.toml --runs 100000")

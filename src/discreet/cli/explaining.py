@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from discreet.cli.output import Answer
-from discreet.cli.planning import quote_all
+from discreet.cli.planning import quote_all, review
 from discreet.errors import ArgumentError, did_you_mean
 from discreet.pages.explain import explain
 from discreet.planfile.read import load_plan
@@ -15,7 +15,9 @@ from discreet.privacy.amounts import amount_text
 __all__ = ["explained_plan"]
 
 
-def explained_plan(path: Path, release: str | None, given: Mapping[str, str] | None = None) -> Answer:
+def explained_plan(
+    path: Path, release: str | None, given: Mapping[str, str] | None = None, *, without_source: bool = False
+) -> Answer:
     """The releases of a plan, or the one that is named, explained.
 
     Raises:
@@ -26,7 +28,8 @@ def explained_plan(path: Path, release: str | None, given: Mapping[str, str] | N
     names = [order.name for order in plan.orders]
     if release is not None and release not in names:
         raise ArgumentError(f"--release={release}: no release of {path.name} has that name{did_you_mean(release, names)}")
-    quotes, _ = quote_all(plan)
+    seen = review(plan, without_source=without_source)
+    quotes, _ = quote_all(seen)
     lines: list[str] = []
     facts = []
     for name, quote in quotes.items():
@@ -35,4 +38,9 @@ def explained_plan(path: Path, release: str | None, given: Mapping[str, str] | N
             lines += [f"{name} ({amount_text(quote.spend)})", *(f"  {line}" for line in str(told).splitlines()), ""]
             words = [{"title": part.title, "lines": list(part.lines)} for part in told.parts]
             facts.append({"name": name, **told.facts, "parts": words})
-    return Answer([*lines, "Nothing was read but the header of the source. Nothing was spent."], {"releases": facts})
+    read = (
+        "Nothing was read. Nothing was spent."
+        if seen.remarks
+        else "Nothing was read but the header of the source. Nothing was spent."
+    )
+    return Answer([*lines, read, *seen.remarks], {"releases": facts, **({"notes": [*seen.remarks]} if seen.remarks else {})})

@@ -17,6 +17,7 @@ from discreet.exact.given_paths import given_path, stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
 from discreet.ledger import MOST_ATTEMPTS, Entry, Identity, Ledger, Standing, entry_body, why_lost
+from discreet.ledger.declarations import amend, changes
 from discreet.privacy import Budget, coordinates, from_coordinates, from_json
 from discreet.privacy.amounts import amount_text, number_text
 from discreet.privacy.measures import is_budget
@@ -141,8 +142,9 @@ class _Became:
 
 
 def _became(ledger: Ledger, dataset: str, entries: Sequence[Entry]) -> dict[int, _Became]:
-    """The outcome of every reservation (which counts as spent while it is open), publication and look at rows."""
-    found = {entry.sequence: _Became("rows inspected", 0, "") for entry in entries if entry.kind == "inspect"}
+    """The outcome of every reservation (which counts as spent while it is open), publication, amendment and look at rows."""
+    words = {"inspect": "rows inspected", "amend": "amended"}
+    found = {entry.sequence: _Became(words[entry.kind], 0, "") for entry in entries if entry.kind in words}
     for one in ledger.standings(dataset):
         state = "begun" if (one.kind, one.state) == ("publish", "reserved") else one.state
         found[one.sequence] = _Became(state, one.attempts, _remark(one, at_work=ledger.is_at_work(one)))
@@ -169,16 +171,11 @@ def _account(
         *align([(word, _shown(identity, amounts)) for word, amounts in _totals(identity, spent, remaining).items()]),
     ]
     begun = [entry for entry in entries if entry.sequence in became]
+    amendments = _amendments(identity, entries)
     rows = [
-        (
-            str(entry.sequence),
-            entry.time,
-            entry.user,
-            became[entry.sequence].state,
-            _cost(identity, entry),
-            entry.name,
-        )
+        (str(entry.sequence), entry.time, entry.user, became[entry.sequence].state, _cost(identity, entry), words)
         for entry in begun
+        for words in amendments.get(entry.sequence, [entry.name])
     ]
     remarks = [(entry, became[entry.sequence].remark) for entry in begun]
     told = [f"  entry {entry.sequence} '{entry.name}': {remark}" for entry, remark in remarks if remark]
@@ -189,6 +186,12 @@ def _account(
 def _account_facts(
     identity: Identity, entries: tuple[Entry, ...], became: Mapping[int, _Became], spent: Amounts, remaining: Amounts
 ) -> dict[str, Any]:
+    amendments = _amendments(identity, entries)
+    amended = [
+        {"entry": entry.sequence, "time": entry.time, "user": entry.user, "changes": amendments[entry.sequence]}
+        for entry in entries
+        if entry.sequence in amendments
+    ]
     inspections = [{"entry": e.sequence, "time": e.time, "user": e.user} for e in entries if e.kind == "inspect"]
     return {
         "dataset": identity.dataset,
@@ -197,8 +200,21 @@ def _account_facts(
         **{word: [text(value) for value in amounts] for word, amounts in _totals(identity, spent, remaining).items()},
         "publications": [_attempt_facts(entry, became) for entry in entries if entry.kind == "publish"],
         "releases": [_attempt_facts(entry, became) for entry in entries if entry.kind == "reserve"],
+        **({"amendments": amended} if amended else {}),
         **({"inspections": inspections} if inspections else {}),
     }
+
+
+def _amendments(identity: Identity, entries: tuple[Entry, ...]) -> dict[int, list[str]]:
+    """What each amendment has changed, in words, by the number of its entry."""
+    found: dict[int, list[str]] = {}
+    declared = identity.declaration
+    for entry in entries:
+        if entry.kind == "amend":
+            details = json.loads(entry.details)
+            found[entry.sequence] = [*changes(declared, details)]
+            declared = amend(declared, details)
+    return found
 
 
 def _only_inspected(ledger: Ledger, names: Sequence[str]) -> Iterator[str]:
@@ -230,7 +246,7 @@ def _totals(identity: Identity, spent: Amounts, remaining: Amounts) -> dict[str,
 
 
 def _cost(identity: Identity, entry: Entry) -> str:
-    if entry.kind == "inspect":
+    if entry.kind in {"inspect", "amend"}:
         return "no charge"
     return "exact, no charge" if entry.kind == "publish" else _shown(identity, entry.charge)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from operator import add
 from pathlib import Path
@@ -12,6 +12,8 @@ from discreet.cli.describing import declaration_lines, note_lines, release_facts
 from discreet.cli.output import Answer
 from discreet.domain.reading import CsvFiles
 from discreet.engines import NO_LIMITS, Limits, Progress, header_faults
+from discreet.engines.absent import AbsentSource
+from discreet.engines.sources import is_absent
 from discreet.errors import ArgumentError, BudgetExceeded, PlanError, SourceError, without_secrets
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
@@ -27,7 +29,18 @@ from discreet.quotes.quote import Quote
 from discreet.session.orders import can_finish, charge_of, recognises
 from discreet.session.session import Session
 
-__all__ = ["Standing", "checked_plan", "open_session", "planner_page", "quote_all", "quoted_plan", "standing"]
+__all__ = [
+    "source_of",
+    "Review",
+    "Standing",
+    "checked_plan",
+    "open_session",
+    "planner_page",
+    "quote_all",
+    "quoted_plan",
+    "review",
+    "standing",
+]
 
 Amounts = tuple[Fraction, ...]
 
@@ -69,15 +82,21 @@ class Standing:
         )
 
 
-def open_session(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None) -> Session:
+def source_of(plan: PlanFile) -> str | CsvFiles:
+    """The source as the plan says that it is read."""
+    return plan.source if plan.csv is None else CsvFiles(plan.source, **asdict(plan.csv))
+
+
+def open_session(
+    plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None, *, source: AbsentSource | None = None
+) -> Session:
     """The session of a plan, whose source has a fitting header and whose ledger agrees with the declared data set.
 
     Raises:
         As `Session`.
     """
-    source = plan.source if plan.csv is None else CsvFiles(plan.source, **asdict(plan.csv))
     return Session(
-        source,
+        source_of(plan) if source is None else source,
         plan.schema,
         dataset=plan.dataset,
         ledger=plan.ledger,
@@ -88,6 +107,41 @@ def open_session(plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress 
         limits=limits,
         progress=progress,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a plan is held against: all that it names, or what of it is here.
+
+    Attributes:
+        plan: the plan; in place of a ledger that is elsewhere it has an empty one.
+        source: what is opened in place of a source that is elsewhere; None where the source of the plan is opened.
+        remarks: what was not compared.
+    """
+
+    plan: PlanFile
+    source: AbsentSource | None = None
+    remarks: tuple[str, ...] = ()
+
+    def session(self) -> Session:
+        """As `open_session`."""
+        return open_session(self.plan, source=self.source)
+
+
+def review(plan: PlanFile, *, without_source: bool) -> Review:
+    """The plan with its source, or without: because that is wanted, or because no such file is here.
+
+    A board that approves a plan must not have the data, and need not have the ledger.
+    """
+    if not without_source and not is_absent(plan.source):
+        return Review(plan)
+    compared = "its header was" if plan.neighbours.rows is None else "its header and its number of rows were"
+    where = "was not opened" if without_source else "is not here"
+    remarks = [f"note: the source {where}; {compared} not compared"]
+    if not plan.ledger.parent.is_dir():
+        plan = replace(plan, ledger=Path(":memory:"))
+        remarks.append("note: the folder of the ledger is not here; the whole budget is taken to remain")
+    return Review(plan, AbsentSource(plan.schema, plan.csv), tuple(remarks))
 
 
 def standing(plan: PlanFile) -> Standing:
@@ -113,19 +167,26 @@ def standing(plan: PlanFile) -> Standing:
         return Standing(head, remaining, reserved, became, given_back, goes_on, declared=True, inspected=inspected)
 
 
-def checked_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
+def checked_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
     """The meaning of a plan, after every check has passed.
 
     Raises:
-        DiscreetError: whatever `discreet release` would refuse before it spends.
+        DiscreetError: whatever `discreet release` would refuse before it spends; without the source, as far as that can be
+            known.
     """
-    plan = _sound_plan(path, given)
-    with open_session(plan) as session:
-        quotes, now = _quotes(plan, session)
-        _require_room(plan, _charge(plan, quotes, now), now)
-        if not now.given_back >= quotes.keys():  # else nothing is read (soundness 35)
-            session.check_source()
-    notes = _notes(plan, quotes, now)
+    plan = _read_plan(path, given)
+    seen = review(plan, without_source=True) if without_source else Review(plan)
+    try:
+        with seen.session() as session:
+            quotes, now = _quotes(seen.plan, session)
+            _require_room(plan, _charge(plan, quotes, now), now)
+            if seen.source is None and not now.given_back >= quotes.keys():  # else nothing is read (soundness 35)
+                session.check_source()
+    except SourceError as wrong:
+        if not is_absent(plan.source):
+            raise _with_all_columns(wrong, plan) from None
+        raise SourceError(f"{wrong}; --without-source checks everything else") from None
+    notes = [*seen.remarks, *_notes(plan, quotes, now)]
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
         f"{path.name} is in order. Nothing was spent.",
@@ -150,32 +211,36 @@ def checked_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
     return Answer(lines, facts)
 
 
-def _sound_plan(path: Path, given: Mapping[str, str] | None) -> PlanFile:
-    """The plan, whose columns are those of its source.
+def _read_plan(path: Path, given: Mapping[str, str] | None) -> PlanFile:
+    """The plan.
 
     Raises:
-        PlanError, SourceError: they are not; the message has a line for each fault.
+        PlanError: it cannot be read; the message has a line for each fault.
     """
     try:
-        plan = load_plan(path, given)
+        return load_plan(path, given)
     except PlanError as fault:
         if not fault.keys:  # no faults can be told apart
             raise
         raise PlanError("\ndiscreet: ".join(map(str, faults_of(read_toml(path), given)))) from None
-    if faults := header_faults(plan.source, plan.schema):
-        raise SourceError("\ndiscreet: ".join(faults))
-    return plan
 
 
-def quoted_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
+def _with_all_columns(wrong: SourceError, plan: PlanFile) -> SourceError:
+    """The error of a source; where columns do not fit it, the message has a line for each of them."""
+    faults = header_faults(source_of(plan), plan.schema)
+    return SourceError("\ndiscreet: ".join(faults)) if len(faults) > 1 else wrong
+
+
+def quoted_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
     """The costs of the releases of a plan, and their expected errors.
 
     Raises:
         DiscreetError: as `checked_plan`.
     """
     plan = load_plan(path, given)
-    quotes, now = quote_all(plan)
-    notes = _notes(plan, quotes, now)
+    seen = review(plan, without_source=without_source)
+    quotes, now = quote_all(seen)
+    notes = [*seen.remarks, *_notes(plan, quotes, now)]
     charge = _charge(plan, quotes, now)
     after = tuple(left - spent for left, spent in zip(now.remaining, charge, strict=True))
     shown = [amount_text(from_coordinates(type(plan.budget), part)) for part in (charge, now.remaining, after)]
@@ -195,7 +260,7 @@ def quoted_plan(path: Path, given: Mapping[str, str] | None = None) -> Answer:
     return Answer(lines, facts)
 
 
-def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None) -> Answer:
+def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
     """Writes the planner of a plan to `out`: its quotes, with sliders.
 
     Raises:
@@ -206,20 +271,21 @@ def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None) 
     if stands(out, "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is not a regular file, and the page would replace it; choose another path")
     plan = load_plan(path, given)
-    with open_session(plan) as session:
-        quotes, now = _quotes(plan, session)
+    seen = review(plan, without_source=without_source)
+    with seen.session() as session:
+        quotes, now = _quotes(seen.plan, session)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
     releases = [Planned(name, quote, name in now.given_back) for name, quote in quotes.items()]
     written = write_planner(chosen, releases, out)
     lines = [f"{written} was written: open it in a browser. No row was read, and nothing was spent."]
-    return Answer(lines, {"planner": str(written), "releases": list(quotes)})
+    return Answer([*lines, *seen.remarks], {"planner": str(written), "releases": list(quotes), "notes": [*seen.remarks]})
 
 
-def quote_all(plan: PlanFile) -> tuple[dict[str, Quote], Standing]:
+def quote_all(seen: Review) -> tuple[dict[str, Quote], Standing]:
     """The quotes of all releases; those that are not stored yet fit into what remains, together."""
-    with open_session(plan) as session:
-        quotes, now = _quotes(plan, session)
-    _require_room(plan, _charge(plan, quotes, now), now)
+    with seen.session() as session:
+        quotes, now = _quotes(seen.plan, session)
+    _require_room(seen.plan, _charge(seen.plan, quotes, now), now)
     return quotes, now
 
 

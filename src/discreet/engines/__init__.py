@@ -3,6 +3,7 @@
 `reference` defines the meaning of a plan in plain Python, and `conformance` compares an engine with it. Each engine is a
 folder, and is loaded when a source needs it.
 
+* `absent`: A source that is elsewhere: a plan can be quoted against its schema, and nothing can be read
 * `base`: The definition of an engine: it scans a header, notices changes of its source, and answers one GROUP BY over
   public codes
 * `codes`: The code of a number as an SQL expression: values within the bounds are rounded, and the few others are
@@ -110,7 +111,7 @@ def _check(found: Opened, schema: Schema) -> None:
     found.kind.check_schema(schema)
 
 
-def header_faults(source: str | Path, schema: Schema) -> list[str]:
+def header_faults(source: Any, schema: Schema) -> list[str]:
     """What is wrong with each declared column of a source that has a name, and does not fit it; empty where all do.
 
     Raises:

@@ -35,7 +35,7 @@ from discreet.engines.urls import check_url, is_url, refused_url
 from discreet.errors import ArgumentError, SourceError, did_you_mean, printed, without_secrets
 from discreet.exact.given_paths import reason, shown_path
 
-__all__ = ["Opened", "opened", "source_in", "source_text"]
+__all__ = ["Opened", "is_absent", "opened", "source_in", "source_text"]
 
 _USUAL = CsvFormat()
 _PATTERN = r"[*?\[]"
@@ -59,6 +59,21 @@ def source_in(folder: Path, written: str) -> str:
     plain = folder / written
     is_glob = re.search(_PATTERN, written) and _TABLE not in written and not os.path.exists(plain)  # noqa: PTH110
     return str(Path(escape(str(folder))) / written) if is_glob else str(plain)
+
+
+def is_absent(source: str) -> bool:
+    """Whether the files that a text of a plan means are not there at all. Other names are asked where they are opened."""
+    if named_kind(source) or "\0" in source:
+        return False
+    try:
+        if os.path.lexists(source):
+            return False
+        file, table, _ = source.rpartition(_TABLE)
+        if table:
+            return not os.path.lexists(file)
+        return not (re.search(_PATTERN, source) and glob(source, recursive=True))  # noqa: PTH207
+    except (OSError, ValueError):
+        return False
 
 
 def source_text(folder: Path, source: str) -> str:

@@ -17,6 +17,7 @@ from discreet.domain.reading import CsvFiles
 from discreet.domain.schema import Schema
 from discreet.domain.words import one_line
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
+from discreet.engines.absent import AbsentSource
 from discreet.engines.base import snapshot_before
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
 from discreet.exact.numbers import Amount
@@ -102,7 +103,7 @@ class Session:
             raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
         if not is_relation(neighbours):
             raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
-        schema = schema.read_as(source.format) if isinstance(source, CsvFiles) else schema.read_as(None)
+        schema = schema.read_as(source.format if isinstance(source, CsvFiles | AbsentSource) else None)
         self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
         self._invariants = check_invariants(invariants, schema, neighbours)
         self._report_delta = report_delta_of(report_delta)

@@ -1,0 +1,56 @@
+"""A source that is elsewhere, as for a board that approves plans and must not have the data: nothing can be read of it.
+
+It has the header that the schema expects, so that a session over it can quote, and refuses before anything is charged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from discreet.cube.cube import Cube
+from discreet.cube.value_paths import KeyAxis, Moment
+from discreet.domain.reading import CsvFormat
+from discreet.domain.schema import Schema
+from discreet.engines.base import ColumnType, Header
+from discreet.errors import SourceError
+
+__all__ = ["AbsentSource"]
+
+_EXPECTED = ColumnType("text", "a column that was not compared")  # text can hold every column of a schema
+
+
+class AbsentSource:
+    """An engine over no source: its header fits the schema, and every reading is refused.
+
+    Args:
+        schema: the declared columns.
+        form: the format of the CSV files that are elsewhere; None for any other source.
+    """
+
+    def __init__(self, schema: Schema, form: CsvFormat | None = None) -> None:
+        self.format = form
+        self._header = dict.fromkeys(schema.columns, _EXPECTED)
+
+    @property
+    def header(self) -> Header:
+        """The columns of the schema."""
+        return self._header
+
+    def snapshot(self) -> str:
+        """Refused.
+
+        Raises:
+            SourceError: always.
+        """
+        raise SourceError("source: is not here, and nothing can be read of it")
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:  # noqa: ARG002
+        """Refused.
+
+        Raises:
+            SourceError: always.
+        """
+        raise SourceError("source: is not here, and nothing can be read of it")
+
+    def close(self) -> None:
+        """Nothing was opened."""
