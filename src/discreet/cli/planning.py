@@ -30,7 +30,6 @@ from discreet.session.orders import can_finish, charge_of, recognises
 from discreet.session.session import Session
 
 __all__ = [
-    "source_of",
     "Review",
     "Standing",
     "checked_plan",
@@ -39,6 +38,7 @@ __all__ = [
     "quote_all",
     "quoted_plan",
     "review",
+    "source_of",
     "standing",
 ]
 
