@@ -13,6 +13,8 @@ from discreet._moved import keep_old_names as _keep_old_names
 from discreet._version import __version__
 
 if _typing.TYPE_CHECKING:
+    from discreet.approvals.demand import Demand
+    from discreet.approvals.signing import Approval, approve
     from discreet.domain.groups import bins
     from discreet.domain.imputation import Normal, Uniform, Weights
     from discreet.domain.neighbours import AddRemove, ReplaceOne
@@ -25,6 +27,7 @@ if _typing.TYPE_CHECKING:
         DiscreetError,
         InternalError,
         LedgerError,
+        NotApproved,
         PlanError,
         ReleaseFailed,
         RowsDiffer,
@@ -55,6 +58,7 @@ __all__ = [
     "RDP",
     "ZCDP",
     "AddRemove",
+    "Approval",
     "ApproxDP",
     "ArgumentError",
     "BudgetExceeded",
@@ -62,6 +66,7 @@ __all__ = [
     "CsvFiles",
     "DatabaseTable",
     "Date",
+    "Demand",
     "DiscreetError",
     "Guarantee",
     "Impossible",
@@ -72,6 +77,7 @@ __all__ = [
     "LinearInvariant",
     "Margins",
     "Normal",
+    "NotApproved",
     "Number",
     "Occupied",
     "Plan",
@@ -90,6 +96,7 @@ __all__ = [
     "Uniform",
     "Weights",
     "__version__",
+    "approve",
     "bins",
     "consistent",
     "correlation",
@@ -109,6 +116,11 @@ __all__ = [
 
 # Where the public names are. Each is loaded when it is first used, so that commands begin at once.
 _HOMES = {
+    "discreet.approvals.demand": ("Demand",),
+    "discreet.approvals.signing": (
+        "Approval",
+        "approve",
+    ),
     "discreet.engines": (
         "DatabaseTable",
         "Limits",
@@ -119,6 +131,7 @@ _HOMES = {
         "DiscreetError",
         "InternalError",
         "LedgerError",
+        "NotApproved",
         "PlanError",
         "ReleaseFailed",
         "RowsDiffer",

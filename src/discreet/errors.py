@@ -10,6 +10,7 @@
     │       └── RowsDiffer             it has another number of rows than `ReplaceOne` declares
     ├── BudgetExceeded                 the ledger refuses the spend; nothing was spent          exit code 3
     ├── LedgerError                    the ledger is missing, damaged, locked or disagrees      exit code 2
+    │   └── NotApproved                signatures that are demanded are missing                 exit code 2
     ├── ReleaseFailed                  failed after the spend; the charge stands                exit code 4
     └── InternalError                  a bug in discreet, never the caller's fault              exit code 4
 
@@ -34,6 +35,7 @@ __all__ = [
     "DiscreetError",
     "InternalError",
     "LedgerError",
+    "NotApproved",
     "PlanError",
     "ReleaseFailed",
     "RowsDiffer",
@@ -140,6 +142,10 @@ class BudgetExceeded(DiscreetError):
 
 class LedgerError(DiscreetError):
     """The ledger cannot be used as it is: missing, damaged, of another version, or of another data set."""
+
+
+class NotApproved(LedgerError):
+    """Signatures are demanded, and too few of the named keys have signed exactly this. Nothing was spent."""
 
 
 class ReleaseFailed(DiscreetError):

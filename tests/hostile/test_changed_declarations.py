@@ -337,3 +337,31 @@ def test_an_amendment_that_is_not_recorded_is_noticed(tmp_path: Path, monkeypatc
     tried = Tried(tmp_path, WITHOUT)
     monkeypatch.setattr(drafts, "amendment", lambda *_: "")
     assert {*faults(tried)} == {*amended_in(WITHOUT)}
+
+
+NEW_FIELDS: Mapping[Field, tuple[Any, str]] = {
+    ("columns", "size", "missing"): (
+        [-8],
+        "missing of column 'size', which the exact totals use: not there in the ledger, [\"-8\"] now",
+    ),
+    ("data", "csv"): ({"quote": "'"}, "csv of column "),
+}
+
+
+@pytest.mark.parametrize("field", NEW_FIELDS, ids=lambda field: field[-1])
+def test_how_a_column_comes_from_the_source_is_fixed_for_exact_totals_and_recorded_otherwise(
+    field: Field, tmp_path: Path
+) -> None:
+    value, words = NEW_FIELDS[field]
+    for plan, place in ((WITH_TOTALS, tmp_path / "with"), (WITHOUT, tmp_path / "without")):
+        place.mkdir()
+        tried = Tried(place, plan)
+        refusal, entries = tried.after(field, value)
+        if "invariants" in plan:
+            assert refusal.startswith("LedgerError")
+            assert words in refusal
+            assert entries == []
+        else:
+            assert refusal == ""
+            assert entries[0].kind == "amend"
+            assert field[-1] in entries[0].details

@@ -122,7 +122,7 @@ def test_the_law_finds_a_session_that_breaks_it(folder: Path) -> None:
     caller = Caller(folder / "budget.db")
     request = caller.request()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(caller.session, "_reserve", lambda *_: [2])
+        patch.setattr(caller.session, "_reserve", lambda *_, **__: [2])
         patch.setattr(caller.session._ledger, "attempt", lambda _: nullcontext())
         assert caller.release(request) is not None
     with pytest.raises(AssertionError, match="before they were charged"):

@@ -3,6 +3,7 @@
 Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code shows
 what it means for the budget (`exits`).
 
+* `approving`: `discreet approve` and `discreet ledger demand`: signatures that a plan or a ledger demands
 * `asking`: Who answers the questions of `discreet init`: somebody at a terminal, or nobody
 * `auditing`: `discreet audit`: the releases of a plan, attacked by running their noise on data sets that the audit
   makes itself
@@ -13,8 +14,10 @@ what it means for the budget (`exits`).
 * `effective`: `discreet effective`: the effective guarantee that an advertised one has alongside exact totals
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
 * `inspecting`: `discreet inspect`: how the rows are read, in exact numbers, for the eyes of their curator alone
+* `ledger_commands`: `discreet ledger` and its commands, each a thin function too
 * `ledgers`: `discreet ledger show`, `discreet ledger verify` and `discreet ledger export`
 * `numbers`: The first rows of a release as a table for people: one cell for a number and its interval
+* `options`: The arguments and options that several commands have
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
 * `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write
@@ -34,6 +37,8 @@ import typer
 
 from discreet._version import __version__
 from discreet.cli.exits import exits, on_terminal
+from discreet.cli.ledger_commands import ledger_app
+from discreet.cli.options import AsJson, FolderArgument, Formulas, KeyOption, PlanArgument, Settings, WithoutSource, Yes
 from discreet.cli.output import write
 from discreet.cli.settings import settings_of
 from discreet.exact.given_paths import given_path
@@ -50,22 +55,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # it would print local variables
 )
-_ledger = typer.Typer(help="Show, verify and export the record of all charges.", no_args_is_help=True)
-app.add_typer(_ledger, name="ledger")
-
-PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan file (TOML).")]
-LedgerArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file.")]
-FolderArgument = Annotated[str, typer.Argument(metavar="DIR", help="A folder with results of `release`.")]
-Formulas = Annotated[
-    str, typer.Option(metavar="escape|keep", help="What to do with labels in CSV files that spreadsheets read as formulas.")
-]
-WithoutSource = Annotated[bool, typer.Option("--without-source", help="Do not open the source.")]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter of the plan."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-
+app.add_typer(ledger_app, name="ledger")
 
 _RARELY = 200_000
 """New objects between two searches for garbage. Modules and plans are never garbage; searching took a tenth of a run."""
@@ -262,6 +252,32 @@ def release(
         release_plan(plan, folder, name, limits, artist, again=again, given=given, formulas=formulas, as_json=as_json)
 
 
+@app.command(epilog="Example: discreet approve plan.toml --key ~/.ssh/id_ed25519. Without --key it signs nothing.")
+def approve(
+    plan: PlanArgument,
+    key: KeyOption = None,
+    release: Annotated[str | None, typer.Option(metavar="NAME", help="Only this release.")] = None,
+    name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="The name of a repeated run.")] = None,
+    ledger: Annotated[
+        str | None, typer.Option("--ledger", metavar="DIGEST", help="The first digest of the ledger, where it is not here.")
+    ] = None,
+    *,
+    settings: Settings = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Sign the releases of a plan, after showing in words what is signed. Reads no source, spends nothing.
+
+    The signatures are files in a folder next to the plan, PLAN.approvals, where `release` looks for them.
+    """
+    from discreet.cli.approving import Chosen, approve_plan
+
+    with exits():
+        where = None if key is None else given_path(key, "--key")
+        chosen = Chosen(plan, settings_of(settings), release, name, ledger)
+        approve_plan(chosen, where, yes=yes, as_json=as_json)
+
+
 @app.command(epilog="Example: discreet report results")
 def report(folder: FolderArgument, *, as_json: AsJson = False) -> None:
     """Write report.html again, next to each release.json in DIR."""
@@ -329,74 +345,4 @@ def effective(  # noqa: PLR0917 (options have names)
                 rho=rho, epsilon=epsilon, mu=mu, delta=delta, invariant=invariant, plan=plan, given=settings_of(settings)
             ),
             as_json=as_json,
-        )
-
-
-@_ledger.command("show", epilog="Example: discreet ledger show budget.db")
-def ledger_show(
-    file: LedgerArgument,
-    dataset: Annotated[str | None, typer.Option(metavar="NAME", help="Only this data set.")] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Show the budgets, the charges and what remains."""
-    from discreet.cli.ledgers import shown_ledger
-
-    with exits():
-        write(shown_ledger(file, dataset), as_json=as_json)
-
-
-@_ledger.command("verify", epilog="Example: discreet ledger verify budget.db --releases results")
-def ledger_verify(
-    file: LedgerArgument,
-    releases: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Every release in DIR, at any depth, must be in this ledger.")
-    ] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Read the whole ledger again: chain of digests, totals, stored releases. Exit code 2 if anything is wrong.
-
-    --releases also detects an older copy of the ledger, which lacks a release that was charged later.
-    """
-    from discreet.cli.ledgers import verified_ledger
-
-    with exits():
-        write(verified_ledger(file, None if releases is None else given_path(releases, "--releases")), as_json=as_json)
-
-
-@_ledger.command("export", epilog="Example: discreet ledger export budget.db")
-def ledger_export(
-    file: LedgerArgument,
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of one per line.")] = False,
-) -> None:
-    """Print all entries, one JSON object per line. Everything in them is public."""
-    from discreet.cli.ledgers import exported_ledger
-
-    with exits():
-        write(exported_ledger(file), as_json=as_json)
-
-
-@_ledger.command(
-    "extract", epilog='Example: discreet ledger extract budget.db --dataset wages --release "by state" --out results'
-)
-def ledger_extract(
-    file: LedgerArgument,
-    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="The data set.")],
-    release: Annotated[str, typer.Option("--release", metavar="NAME", help="The release.")],
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder for the results.")],
-    *,
-    formulas: Formulas = "escape",
-    as_json: AsJson = False,
-) -> None:
-    """Write a stored release again, without its plan and its source, at no charge."""
-    from discreet.pages.report.drawing import begin_drawing
-
-    with exits(), begin_drawing() as artist:
-        from discreet.cli.releasing import extract_release
-
-        folder = given_path(out, "--out")
-        write(
-            extract_release(given_path(file, "FILE"), dataset, release, folder, artist, formulas=formulas), as_json=as_json
         )

@@ -16,7 +16,7 @@ from discreet.exact.canonical import canonical
 from discreet.exact.given_paths import given_path, stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
-from discreet.ledger import MOST_ATTEMPTS, Entry, Identity, Ledger, Standing, entry_body, why_lost
+from discreet.ledger import MOST_ATTEMPTS, Demanded, Entry, Identity, Ledger, Standing, entry_body, why_lost
 from discreet.ledger.declarations import amend, changes
 from discreet.privacy import Budget, coordinates, from_coordinates, from_json
 from discreet.privacy.amounts import amount_text, number_text
@@ -47,10 +47,24 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
             became = _became(ledger, name, entries)
             lines += [*_account(identity, entries, became, spent, remaining), ""]
             facts.append(_account_facts(identity, entries, became, spent, remaining))
-        head = ledger.head()
+        head, demands = ledger.head(), ledger.board.demands()
         lines += [*_only_inspected(ledger, names)] if dataset is None else []
+    lines += _demand_lines(demands, dataset)
     lines.append(f"{len(names)} data set{'' if len(names) == 1 else 's'}; head {head}")
-    return Answer(lines, {"ledger": str(file), "head": head, "datasets": facts})
+    demanded = [{"dataset": name, "entry": one.sequence, **one.demand.to_json()} for name, one in demands.items()]
+    shown = {"demands": demanded} if demanded else {}
+    return Answer(lines, {"ledger": str(file), "head": head, "datasets": facts, **shown})
+
+
+def _demand_lines(demands: Mapping[str, Demanded], dataset: str | None) -> list[str | Grid]:
+    """Who must sign, for the whole ledger and for each data set."""
+    lines: list[str | Grid] = []
+    for name, one in demands.items():
+        if dataset is None or name in {"", one_form(dataset)}:
+            scope = f"data set '{name}'" if name else "every data set"
+            lines += [f"releases of {scope} need the approval of {one.demand} (entry {one.sequence})"]
+            lines += [*(f"  {key}" for key in one.demand.keys), ""]
+    return lines
 
 
 def exported_ledger(file: Path) -> Answer:
@@ -75,6 +89,7 @@ def verified_ledger(file: Path, releases: Path | None) -> Answer:
     with _existing(file) as ledger:
         found = ledger.verify()
         entries = ledger.entries() if releases is not None and found.intact else ()
+        signed = found.approvals
     if not found.intact:
         raise LedgerError(
             f"ledger '{file}' is damaged at entry {found.broken}: {found.problem}. The entries before it are sound. "
@@ -83,6 +98,11 @@ def verified_ledger(file: Path, releases: Path | None) -> Answer:
     spent = {name: [text(value) for value in amounts] for name, amounts in found.spent}
     lines = [f"{file} is intact: {found.entries} entries", f"head {found.head}"]
     facts = {"ledger": str(file), "intact": True, "entries": found.entries, "head": found.head, "spent": spent}
+    if signed:
+        lines.append(
+            f"{signed} {'signature' if signed == 1 else 'signatures'} of approvals: all are of what the ledger charged"
+        )
+        facts["signatures"] = signed
     if releases is not None:
         count = _count_contained(entries, file, releases)
         lines.append(f"{count} release{'' if count == 1 else 's'} in {releases}: all are in this ledger")

@@ -8,6 +8,7 @@ from fractions import Fraction
 from operator import add
 from pathlib import Path
 
+from discreet.approvals.files import approvals_folder
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.domain.reading import CsvFiles
@@ -106,6 +107,8 @@ def open_session(
         report_delta=plan.report_delta,
         limits=limits,
         progress=progress,
+        demand=plan.demand,
+        approvals=approvals_folder(plan.path),
     )
 
 

@@ -10,6 +10,8 @@ puts these together as `Ledger`.
 * `holds`: Who is at work on a reservation, and whether that process still lives
 * `amounts`: Exact amounts in the coordinates in which a measure adds: their texts, their rules, and sums that are
   fast to check
+* `board`: Who must sign in a ledger before anything is charged: seen, and changed
+* `consents`: Which signatures a ledger demands, and whether an entry has them
 * `declarations`: What of a declaration is fixed by the first entry of a data set, and how the rest of it changes
 * `formats`: The tables of a ledger file, version by version, and the statements that lead from one to the next
 * `one_file`: The rules for the file of a ledger: one regular file with one name, its journal next to it, for its owner alone
@@ -18,6 +20,7 @@ puts these together as `Ledger`.
 from discreet.ledger.account import Ledger
 from discreet.ledger.attempts import why_lost
 from discreet.ledger.book import Standing
+from discreet.ledger.consents import Demanded
 from discreet.ledger.records import (
     MOST_ATTEMPTS,
     Attempt,
@@ -34,6 +37,7 @@ from discreet.ledger.records import (
 __all__ = [
     "MOST_ATTEMPTS",
     "Attempt",
+    "Demanded",
     "Entry",
     "Identity",
     "Ledger",

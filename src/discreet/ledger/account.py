@@ -12,6 +12,7 @@ from discreet.errors import ArgumentError, LedgerError, did_you_mean
 from discreet.exact.names import one_form
 from discreet.ledger.amounts import Amounts
 from discreet.ledger.attempts import is_lost, may_draw, require_attempt
+from discreet.ledger.board import Board
 from discreet.ledger.book import Account, Book, Standing, account_of, number_of, standing
 from discreet.ledger.drafts import beginning, concluding, going_on, inspecting, keyed_hash
 from discreet.ledger.following import Followed
@@ -30,7 +31,7 @@ from discreet.ledger.records import (
     require_reservation,
     require_text,
 )
-from discreet.ledger.rules import require_room, require_totals_owed, same_identity
+from discreet.ledger.rules import require_publishable, require_room, require_totals_owed, same_identity
 from discreet.ledger.store import Store
 
 __all__ = ["Ledger"]
@@ -50,6 +51,7 @@ class Ledger:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._file = Followed(store)
+        self.board = Board(store, self._file)  # who must sign before anything is charged
 
     @classmethod
     def open(cls, path: str | Path, *, patience: float = _PATIENCE) -> Self:
@@ -103,13 +105,13 @@ class Ledger:
         be begun again until one is committed, and nothing can be reserved before.
 
         Raises:
-            LedgerError: another identity, one that lists no invariants, totals that are published already, or a ledger
-                that cannot be used.
+            LedgerError: another identity, one that lists no invariants, totals that are published already, signatures that
+                are missing (`NotApproved`), or a ledger that cannot be used.
             ArgumentError: an unusable name or text.
         """
         require_identity(identity)
         require_publication(publication)
-        (number,) = self._begin(identity, (publication,), lambda book: require_totals_owed(book, identity))
+        (number,) = self._begin(identity, (publication,), lambda book: require_publishable(book, identity, publication))
         return number
 
     def reserve(self, identity: Identity, reservations: Sequence[Reservation]) -> tuple[int, ...]:
@@ -120,6 +122,7 @@ class Ledger:
 
         Raises:
             BudgetExceeded: the sum of the charges is above what remains.
+            NotApproved: signatures that are demanded are missing, or the ledger has another demand.
             LedgerError: another identity, a name that is used, exact totals that are declared and not published yet, or
                 a ledger that cannot be used.
             ArgumentError: a charge of zero, negative, or of another number of coordinates; an unusable name or text.

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from discreet.exact.names import one_form, spellings
 from discreet.ledger.amounts import Amounts, Meter, amounts_from, amounts_text, spent_after
+from discreet.ledger.consents import Deed, Demanded, demanded_after, demands_on, require_consented
 from discreet.ledger.declarations import amend
 from discreet.ledger.records import (
     MOST_ATTEMPTS,
@@ -113,6 +114,8 @@ class Book:
     Tuples of texts, unlike objects, cost the garbage collector nothing, which is a fifth of the time of reading a long
     ledger; `standing` puts the three together.
 
+    `genesis` is the digest of the empty ledger, `demands` has the signatures that are demanded now, and `approved` what was
+    signed for an attempt.
     `inspected` has the number of the first inspection of a data set by its name, which need not be declared for it.
     """
 
@@ -123,6 +126,12 @@ class Book:
     begun: dict[int, tuple[str, str, str, str, str]] = field(default_factory=dict)
     concluded: dict[int, tuple[int, str, str]] = field(default_factory=dict)
     progress: dict[int, tuple[str, int, str, int]] = field(default_factory=dict)
+    demands: dict[str, Demanded] = field(default_factory=dict)
+    approved: dict[int, str] = field(default_factory=dict)
+    genesis: str = ""
+
+    def __post_init__(self) -> None:
+        self.genesis = self.genesis or self.digest
 
 
 def standing(book: Book, sequence: int) -> Standing | None:
@@ -208,6 +217,24 @@ def _amend(book: Book, _sequence: int, fields: dict[str, Any]) -> None:
     account.declared = amend(account.declared, json.loads(fields["details"]))
 
 
+def _demand(book: Book, sequence: int, fields: dict[str, Any]) -> None:
+    scope = one_form(fields["dataset"])
+    book.demands[scope] = demanded_after(book.demands, book.genesis, book.digest, sequence, fields)
+
+
+def _require_consented(book: Book, account: Account, sequence: int, fields: dict[str, Any]) -> None:
+    demands = demands_on(book.demands, account.identity.dataset)
+    if not demands and "approvals" not in fields:
+        return
+    kind, name, plan = fields["kind"], fields["name"], fields["plan_digest"]
+    deed = Deed(book.genesis, account.identity, kind, name, plan)
+    if kind == "reserve":
+        charge, replaces = amounts_from(fields["charge"]), account.releases.get(name, 0)
+        deed = replace(deed, charge=charge, remaining=account.remaining, replaces=replaces)
+    require_consented(demands, fields["approvals"], deed)
+    book.approved[sequence] = fields["approvals"]
+
+
 def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
     name = fields["name"]
     account = book.accounts.get(fields["dataset"])
@@ -218,6 +245,8 @@ def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
     charge, plan_digest = fields["charge"], fields["plan_digest"]
     if type(charge) is not list or len(charge) != len(account.meters):
         raise ValueError("has a charge without the coordinates of the budget")
+    if book.demands or "approvals" in fields:
+        _require_consented(book, account, sequence, fields)
     if len(charge) == 1:  # nearly always: four measures of five add in one coordinate
         meter = account.meters[0]
         meter.spent = spent_after(meter, charge[0])
@@ -283,6 +312,8 @@ def _publish(book: Book, sequence: int, fields: dict[str, Any]) -> None:
         raise ValueError("publishes exact totals that are not declared, or are published already")
     if "charge" in fields:
         raise ValueError("publishes exact totals at a charge")
+    if book.demands or "approvals" in fields:
+        _require_consented(book, account, sequence, fields)
     book.begun[sequence] = ("publish", dataset, name, fields["plan_digest"], "")
 
 
@@ -316,6 +347,7 @@ def _conclude(book: Book, sequence: int, fields: dict[str, Any], state: str, pay
 _MEANINGS: dict[str, Callable[[Book, int, dict[str, Any]], None]] = {
     "dataset": _declare,
     "amend": _amend,
+    "demand": _demand,
     "inspect": _inspect,
     "publish": _publish,
     "reserve": _reserve,

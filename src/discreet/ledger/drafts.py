@@ -10,8 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from discreet.approvals.demand import Consent, Demand
+from discreet.approvals.written import approvals_text
+from discreet.exact.names import one_form
 from discreet.ledger.attempts import renewed
 from discreet.ledger.book import Book, Standing, account_of, dataset_details
+from discreet.ledger.consents import demand_details, demand_in, demands_with
 from discreet.ledger.declarations import amendment
 from discreet.ledger.records import (
     STATES_ARE_WRITTEN,
@@ -23,7 +27,7 @@ from discreet.ledger.records import (
     entry_digest,
 )
 
-__all__ = ["beginning", "concluding", "going_on", "inspecting", "keyed_hash", "sha256"]
+__all__ = ["beginning", "concluding", "demanding", "going_on", "inspecting", "keyed_hash", "sha256"]
 
 
 def beginning(
@@ -41,12 +45,16 @@ def beginning(
     elif changed := amendment(account.declared, identity.declaration):
         drafts.append((_draft(dataset, "amend", details=changed), None))
     drafts += [(_conclusion(older, "fail", None), None) for older in renewed(book, account, asked)]
+    demand = demand_in([one.consent for one in asked])
+    if demand is not None and one_form(dataset) not in book.demands:
+        drafts.append((_draft(one_form(dataset), "demand", details=demand_details(demand, None, None)), None))
+    demands = demands_with(book.demands, dataset, demand)
     for one in asked:
         draft = replace(_draft(dataset, "publish", details=one.details), name=one.name, plan_digest=one.plan_digest)
         if isinstance(one, Reservation):
             draft = replace(draft, kind="reserve", charge=one.charge)
             draft = replace(draft, used_digest=one.used_digest, protocol=STATES_ARE_WRITTEN)
-        drafts.append((draft, one.snapshot))
+        drafts.append((replace(draft, approvals=approvals_text(demands, one.consent)), one.snapshot))
     sequence, previous = book.sequence, book.digest
     chained = []
     for draft, snapshot in drafts:
@@ -54,6 +62,13 @@ def beginning(
         sequence, previous = entry.sequence, entry.digest
         chained.append((entry, snapshot))
     return tuple(chained)
+
+
+def demanding(book: Book, dataset: str, demand: Demand, consent: Consent | None) -> Entry:
+    """The entry that makes a demand."""
+    scope = one_form(dataset)
+    details = demand_details(demand, consent, book.demands.get(scope))
+    return _chain(_draft(scope, "demand", details=details), book.sequence, book.digest)
 
 
 def concluding(book: Book, standing: Standing, kind: str, payload: bytes | None) -> Entry:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from discreet.ledger.book import Book
+from discreet.ledger.consents import count_signatures
 from discreet.ledger.reading import find_damage, read
 from discreet.ledger.records import Entry, Verification
 from discreet.ledger.store import Store, Transaction
@@ -76,11 +77,12 @@ class Followed:
                 return Verification(0, "", ())
             self._book, book = None, Book("")  # never two books in memory
             try:
-                book.digest = transaction.head()[0]
+                book.digest = book.genesis = transaction.head()[0]
                 read(book, transaction, self._seen)
                 self._book = book
                 broken, problem = find_damage(book, transaction)
             except ValueError as error:
                 broken, problem = book.sequence + 1, str(error)
             spent = tuple((name, account.spent) for name, account in book.accounts.items())
-            return Verification(book.sequence, book.digest, spent, broken, problem or transaction.integrity())
+            signed = count_signatures(book.approved)
+            return Verification(book.sequence, book.digest, spent, broken, problem or transaction.integrity(), signed)

@@ -6,6 +6,7 @@ from itertools import islice
 
 from discreet.ledger.attempts import Alive, why_lost
 from discreet.ledger.book import Book, Standing, follow_all
+from discreet.ledger.consents import find_unsigned
 from discreet.ledger.drafts import sha256
 from discreet.ledger.records import StoredRelease, entry_from
 from discreet.ledger.store import Transaction
@@ -62,7 +63,7 @@ def stored_release(transaction: Transaction, standing: Standing, alive: Alive) -
 
 
 def find_damage(book: Book, transaction: Transaction) -> tuple[int, str]:
-    """The first entry whose release bytes or keyed hash are not what they were, and what is wrong; (0, "") if none."""
+    """The first entry whose release bytes, keyed hash or signatures are wrong, and what is wrong; (0, "") if none."""
     committed = {outcome: digest for outcome, state, digest in book.concluded.values() if state == "committed"}
     for sequence, payload in transaction.payloads():
         if not isinstance(payload, bytes) or sha256(payload) != committed.pop(sequence, None):
@@ -73,4 +74,4 @@ def find_damage(book: Book, transaction: Transaction) -> tuple[int, str]:
     if hashed != list(book.begun):  # both in order
         unhashed = book.begun.keys() ^ hashed
         return min(unhashed), f"entry {min(unhashed)} has lost the keyed hash of its source"
-    return 0, ""
+    return find_unsigned(book.approved)

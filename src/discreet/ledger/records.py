@@ -9,6 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
+from discreet.approvals.demand import Consent
 from discreet.errors import ArgumentError
 from discreet.ledger.amounts import Amounts, amounts_from, amounts_text, require_amounts, shown
 
@@ -75,6 +76,7 @@ class Reservation:
         details: canonical JSON with noise laws, scales and sensitivities. Opaque.
         used_digest: the digest of the plan restricted to the columns that it uses, by which the release is recognised.
         again: a new charge is wished under a name whose release was never committed. Its older reservation fails for good.
+        consent: what must be signed where signatures are demanded, and the signatures.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Reservation:
     details: str = "{}"
     used_digest: str = ""
     again: bool = False
+    consent: Consent | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +98,14 @@ class Publication:
         plan_digest: the digest of what will be computed.
         snapshot: an opaque text about the source, kept as the snapshot of a `Reservation` is.
         details: canonical JSON. Opaque.
+        consent: what must be signed where signatures are demanded, and the signatures.
     """
 
     name: str
     plan_digest: str
     snapshot: bytes | str = field(repr=False)
     details: str = "{}"
+    consent: Consent | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +171,7 @@ class Entry:
     Attributes:
         sequence: 1, 2, 3, … over all data sets of the file, without gaps.
         dataset: the name of the data set.
-        kind: "dataset", "amend", "inspect", "publish", "reserve", "reading", "drawing", "commit" or "fail".
+        kind: "dataset", "amend", "demand", "inspect", "publish", "reserve", "reading", "drawing", "commit" or "fail".
         time: UTC, for people.
         user: the name of the user who wrote the entry, for people.
         nonce: random, so that the same entry written again after a rollback has another digest.
@@ -181,6 +186,7 @@ class Entry:
         protocol: 1 for a "reserve" whose states are entries; 0 for any other entry, and for a "reserve" of 0.1.0.
         attempt: the number of the attempt of a "reading" or "drawing", else 0.
         holder: the name of the lock of the process that wrote a "reading" or "drawing", else empty.
+        approvals: of a "reserve" or "publish", what was signed and the signatures, where signatures are demanded.
     """
 
     sequence: int
@@ -200,6 +206,7 @@ class Entry:
     protocol: int = 0
     attempt: int = 0
     holder: str = ""
+    approvals: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +219,7 @@ class Verification:
         spent: (data set, total of its charges) for every data set, recomputed.
         broken: the sequence number of the first entry that is not sound; 0 when all are.
         problem: what is wrong; empty when nothing is.
+        approvals: how many signatures of approvals were checked.
     """
 
     entries: int
@@ -219,6 +227,7 @@ class Verification:
     spent: tuple[tuple[str, Amounts], ...]
     broken: int = 0
     problem: str = ""
+    approvals: int = 0
 
     @property
     def intact(self) -> bool:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from discreet.errors import ArgumentError, BudgetExceeded, LedgerError
-from discreet.exact.names import spellings
+from discreet.approvals.demand import Consent, Demand
+from discreet.approvals.signing import Approval
+from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, NotApproved
+from discreet.exact.names import one_form, spellings
 from discreet.ledger.amounts import Amounts, fits, is_short, plus, shown
 from discreet.ledger.attempts import Alive, require_free_names
 from discreet.ledger.book import Account, Book, account_of, fresh_account
+from discreet.ledger.consents import Deed, change_of, demand_in, demands_with, is_about, require_consent
 from discreet.ledger.declarations import fixed_part, short
-from discreet.ledger.records import Identity, Reservation, canonical
+from discreet.ledger.records import Identity, Publication, Reservation, canonical, require_text
 
-__all__ = ["require_room", "require_totals_owed", "same_identity"]
+__all__ = ["require_change", "require_publishable", "require_room", "require_totals_owed", "same_identity"]
 
 _MOST = 6
 _DEPTH = 4
@@ -109,7 +113,7 @@ def _write_value(value: object) -> str:
 
 
 def require_room(book: Book, identity: Identity, reservations: Sequence[Reservation], alive: Alive) -> None:
-    """All `reservations`, at least one, fit together: identity, names and the exact sum of their charges.
+    """All `reservations`, at least one, fit together: identity, names, the exact sum of their charges, and signatures.
 
     Equal to what remains is accepted; anything above, in any coordinate, is refused.
 
@@ -117,6 +121,7 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
         LedgerError: another identity, a name that is used, or exact totals that have to be published first.
         BudgetExceeded: the sum is above what remains.
         ArgumentError: the denominator of the new total would be absurdly long.
+        NotApproved: signatures are missing that the ledger or a reservation asks for.
     """
     account = _account(book, identity)
     if account.totals_owed:
@@ -135,6 +140,70 @@ def require_room(book: Book, identity: Identity, reservations: Sequence[Reservat
             f"charge: its denominator does not combine with what '{identity.dataset}' has spent; "
             "round the spend up to a decimal"
         )
+    _require_signed(book, identity, reservations)
+
+
+def _require_signed(book: Book, identity: Identity, asked: Sequence[Publication | Reservation]) -> None:
+    """Everything that is asked for has the signatures that the ledger and it itself ask for, and they say exactly that.
+
+    Raises:
+        NotApproved: signatures are missing, or the ledger demands other ones.
+    """
+    demand = demand_in([one.consent for one in asked])
+    stands = book.demands.get(one_form(identity.dataset))
+    if demand is not None and stands is not None and stands.demand != demand:
+        raise NotApproved(
+            f"dataset='{identity.dataset}': the ledger demands approval by {stands.demand} (entry {stands.sequence}), and "
+            f"{demand}, which are others, are named here; nothing was spent. Give the keys of the ledger (`discreet ledger "
+            "show` lists them), or change its list with `discreet ledger demand`, which needs their signatures"
+        )
+    if demands := demands_with(book.demands, identity.dataset, demand):
+        _require_consents(book, _account(book, identity), asked, demands)
+
+
+def require_change(book: Book, dataset: str, demand: Demand, approvals: Sequence[Approval]) -> Consent:
+    """A demand may take the place of the one that stands, if there is one: enough of its keys have signed that.
+
+    Raises:
+        NotApproved: they have not.
+        LedgerError: nothing would change.
+    """
+    if dataset:
+        require_text(dataset, "dataset")
+    old = book.demands.get(one_form(dataset))
+    consent = Consent(change_of(book.genesis, dataset, demand, old), tuple(approvals))
+    what = f"the demand of data set '{dataset}'" if dataset else "the demand of the ledger"
+    if demand == (Demand(0, ()) if old is None else old.demand):
+        raise LedgerError(f"{what}: is {'none' if old is None else demand} already; nothing was written")
+    if old is not None and old.demand.signatures:
+        require_consent((old.demand,), consent, f"a change of {what}")
+    return consent
+
+
+def _require_consents(
+    book: Book, account: Account, asked: Sequence[Publication | Reservation], demands: tuple[Demand, ...]
+) -> None:
+    remaining = account.remaining
+    for one in asked:
+        what = f"release '{one.name}'" if isinstance(one, Reservation) else "publishing the exact totals"
+        require_consent(demands, one.consent, what)
+        deed = Deed(book.genesis, account.identity, "publish", one.name, one.plan_digest)
+        if isinstance(one, Reservation):
+            older = account.releases.get(one.name, 0)
+            deed = replace(deed, kind="reserve", charge=one.charge, remaining=remaining, replaces=older)
+            remaining = tuple(left - paid for left, paid in zip(remaining, one.charge, strict=True))
+        if one.consent is None or not is_about(one.consent.statement, deed):
+            raise NotApproved(f"{what}: what was signed is not what is asked for; nothing was spent")
+
+
+def require_publishable(book: Book, identity: Identity, publication: Publication) -> None:
+    """The exact totals of the data set may be published now: owed, and signed where that is demanded.
+
+    Raises:
+        LedgerError: otherwise.
+    """
+    require_totals_owed(book, identity)
+    _require_signed(book, identity, (publication,))
 
 
 def require_totals_owed(book: Book, identity: Identity) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import datasets
+from discreet.approvals.demand import Demand
 from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
@@ -27,6 +28,7 @@ from discreet.invariants import Invariants
 from discreet.plan.plan import INTERVALS, Plan
 from discreet.plan.shown import NULLS
 from discreet.plan.table import Table
+from discreet.planfile.approval import demand_of
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.parameters import filled
@@ -70,6 +72,7 @@ class PlanFile:
     budget: Budget
     report_delta: Fraction
     orders: tuple[Order, ...]
+    demand: Demand | None = None
     inspect: str = "terminal"
     parameters: Mapping[str, str] = field(default_factory=dict)
 
@@ -92,7 +95,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
     """The plan of a TOML text, with paths relative to its file, which need not exist yet. Raises as `load_plan`."""
     given = filled(root, parameters or {})
     root, place = given.root, given.root.file
-    parts = root.table(("data", "columns", "budget", "release"), ("invariants",))
+    parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants"))
     known: Mapping[str, Keys] = {
         kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect", "csv"))
         for kind in relations()
@@ -117,6 +120,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         budget=budget,
         report_delta=report_delta,
         orders=_orders(parts, Table(schema, neighbours), budget),
+        demand=demand_of(parts["approval"], place.parent) if "approval" in parts else None,
         inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
         parameters=given.values,
     )

@@ -19,6 +19,7 @@ from discreet.noise.bits import Bits
 from discreet.privacy.amounts import budget_down
 from discreet.privacy.coordinates import Budget, to_json
 from discreet.releases.document import Release
+from discreet.session.approving import approved_content
 from discreet.session.folders import put_in_place
 from discreet.session.inspecting import inspection_facts
 from discreet.session.orders import Order, can_finish
@@ -186,6 +187,7 @@ def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
         "dataset": workshop.identity.dataset,
         "ledger": {"sequence": job.sequence, "head": head},
         "budget": {"whole": to_json(budget), "remaining": to_json(budget_down(budget, left))},
+        **approved_content(workshop.ledger, job.sequence),
         **inspection_facts(workshop.ledger, workshop.identity.dataset),
     }
     place = None if job.draft is None else job.draft.path

@@ -12,6 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.approvals.demand import Demand
+from discreet.approvals.statements import ReleaseStatement
 from discreet.domain.neighbours import Neighbours, is_relation
 from discreet.domain.reading import CsvFiles
 from discreet.domain.schema import Schema
@@ -27,6 +29,7 @@ from discreet.plan.table import Table
 from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, in_words, report_delta_of
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
 from discreet.releases.document import Release, RowEstimate
+from discreet.session.approving import Approvals, Approving, declare
 from discreet.session.attempts import Job, Workshop, carry_out, find_reservation, fix_spend, is_lost
 from discreet.session.folders import check_folders, drafts_for, give_back
 from discreet.session.in_use import InUse
@@ -76,6 +79,8 @@ class Session:
         report_delta: the δ at which ε is reported under ZCDP and GDP.
         limits: the resources of the machine that the driver may use. Not for a relation, which follows its own connection.
         progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.
+        demand: the signatures that releases of the data set need from the first reservation on, for good.
+        approvals: what has been signed, or the folder that has it.
 
     Raises:
         SourceError: the source does not fit the schema.
@@ -97,6 +102,8 @@ class Session:
         report_delta: Amount = "1e-9",
         limits: Limits = NO_LIMITS,
         progress: Progress | None = None,
+        demand: Demand | None = None,
+        approvals: Approvals = (),
     ) -> None:
         load_rooms()
         if not isinstance(schema, Schema):
@@ -112,8 +119,8 @@ class Session:
         from discreet.session.public_facts import PublicFacts
         from discreet.session.totals import ExactRequest
 
-        declared = declaration_json(schema, neighbours, self._invariants, budget)
-        self._identity = Identity(check_name(dataset, "dataset"), declared, kind_name(budget), coordinates(budget))
+        text = declaration_json(schema, neighbours, self._invariants, budget)
+        self._identity = Identity(check_name(dataset, "dataset"), text, kind_name(budget), coordinates(budget))
         self._bits = system_bits
         self._engine = open_source(source, schema, limits, progress)
         try:
@@ -121,6 +128,7 @@ class Session:
         except BaseException:
             self._engine.close()
             raise
+        self._approving = Approving(declare(self._identity, source, schema, neighbours, self._invariants), demand, approvals)
         self._in_use = InUse(self._engine, self._ledger)
         exactly = None if self._invariants is None else ExactRequest(self._invariants, schema, neighbours)
         self._public = PublicFacts(self._ledger, self._identity, neighbours.rows, exactly)
@@ -185,7 +193,7 @@ class Session:
         """
         if self._public.exactly is None:
             raise PlanError("publish_totals(): the session declares no invariants; give them when it is opened")
-        return self._public.publish(self._engine, self._public.exactly)
+        return self._public.publish(self._engine, self._approving.exact_request(self._ledger, self._public.exactly))
 
     def quote(self, request: Plan, *, spend: Spend = None, error: Errors = None) -> Quote:
         """The cost of the request and the expected errors of its statistics. Spends nothing and sees no rows.
@@ -211,6 +219,11 @@ class Session:
         if spend is not None:
             raise ArgumentError("quote(): give either a spend or the errors to meet")
         return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._public.exact_totals()))
+
+    def statement(self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str) -> ReleaseStatement:
+        """What `discreet.approve` signs for a release, where that is demanded; the ledger has a file then, if only that."""
+        order = check_order(Order(request, spend, name, error))
+        return self._approving.statement(self._ledger, order, self._quote_order(order).spend)
 
     def release(
         self,
@@ -315,6 +328,7 @@ class Session:
         spends = [self._quote_order(order).spend for order in orders]
         check_names(orders)
         check_room(self._identity.dataset, self._budget, spends, self._left())
+        self._approving.require(self._ledger, [*zip(orders, spends, strict=True)])
 
     def _left(self) -> tuple[Fraction, ...]:
         return self._ledger.left(self._identity)[1]
@@ -377,6 +391,6 @@ class Session:
 
         charge = charge_of(quoted.spend, self._left())
         plan = order.request
-        return Reservation(
-            order.name, charge, plan.digest, snapshot, details_json(quoted), plan.used_digest, again=order.again
-        )
+        consent = self._approving.consent(self._ledger, order, quoted.spend)
+        details, used = details_json(quoted), plan.used_digest
+        return Reservation(order.name, charge, plan.digest, snapshot, details, used, again=order.again, consent=consent)

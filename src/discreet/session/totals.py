@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from discreet._version import __version__
+from discreet.approvals.demand import Consent
 from discreet.cube.cube import Cube, row_count
 from discreet.cube.value_paths import KeyAxis, path_of
 from discreet.domain.neighbours import Neighbours
@@ -24,21 +25,23 @@ __all__ = ["ExactRequest", "has_totals", "publish_totals", "require_totals", "to
 
 @dataclass(frozen=True, slots=True)
 class ExactRequest:
-    """The exact totals that are to be published, and the schema and relation of their table."""
+    """The exact totals that are to be published, the schema and relation of their table, and what must be signed before."""
 
     invariants: Description
     schema: Schema
     neighbours: Neighbours
+    consent: Consent | None = None
 
 
 def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: ExactRequest, snapshot: str) -> bool:
     """True if the totals are in the ledger; else the attempt is marked as failed there, and the cause is not shown.
 
     Raises:
-        LedgerError: the attempt could not be recorded; nothing was read.
+        LedgerError: signatures are missing, or the attempt could not be recorded; nothing was read.
     """
     described = request.invariants.to_json()
-    attempt = Publication("exact totals", digest(described), snapshot, canonical({"invariants": described}))
+    details = canonical({"invariants": described})
+    attempt = Publication("exact totals", digest(described), snapshot, details, request.consent)
     sequence = ledger.publish(identity, attempt)
     done = False
     try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet.approvals.written import signers_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import exact, text
 from discreet.mechanisms import Sensitivity, words_of
@@ -188,6 +189,7 @@ def record_of(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[tuple[
         ("Entry of the ledger", name(document["ledger"]["sequence"])),
         ("Digest of the plan (SHA-256)", name(document["plan_digest"])),
         *totals,
+        *(("Approved by", name(str(key))) for key in signers_of(document)),
         ("Digest of the release (SHA-256)", name(document["digest"])),
         ("Made with", name(document["library"])),
         ("Format of the release file", name(document["format"])),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from signal import SIGQUIT
 from subprocess import DEVNULL, Popen
+from tempfile import TemporaryDirectory
 from time import sleep
 
 import pytest
@@ -43,17 +44,20 @@ SCHEMA = dp.Schema(
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server() -> Iterator[str]:
     """The address of a server without its password, which is in the environment."""
     if not FOLDERS:
         pytest.skip(NEEDS)
-    folder = tmp_path_factory.mktemp("pg")
+    with TemporaryDirectory() as own:  # not below a folder that only this user may enter
+        yield from _served(Path(own))
+
+
+def _served(folder: Path) -> Iterator[str]:
     user = _server_user()
     (folder / "pw").write_text(PASSWORD, encoding="utf-8")
     if user is not None:
-        for one in (folder, folder / "pw", *folder.parents[:2]):
-            one.chmod(0o755)
         shutil.chown(folder, user)
+        shutil.chown(folder / "pw", user)
     data = folder / "data"
     _run(user, FOLDERS[0] / "initdb", "-D", data, "-U", "reader", "-A", "scram-sha-256", "--pwfile", folder / "pw", "-N")
     with socket.socket() as free:

@@ -1,0 +1,106 @@
+"""`discreet ledger` and its commands: one thin function for each, which loads what it needs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from discreet.cli.exits import exits
+from discreet.cli.options import AsJson, Formulas, KeyOption, LedgerArgument, Yes
+from discreet.cli.output import write
+from discreet.exact.given_paths import given_path
+
+__all__ = ["ledger_app"]
+
+ledger_app = typer.Typer(help="Show, verify and export the record of all charges.", no_args_is_help=True)
+
+
+@ledger_app.command("show", epilog="Example: discreet ledger show budget.db")
+def ledger_show(
+    file: LedgerArgument,
+    dataset: Annotated[str | None, typer.Option(metavar="NAME", help="Only this data set.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show the budgets, the charges and what remains."""
+    from discreet.cli.ledgers import shown_ledger
+
+    with exits():
+        write(shown_ledger(file, dataset), as_json=as_json)
+
+
+@ledger_app.command("verify", epilog="Example: discreet ledger verify budget.db --releases results")
+def ledger_verify(
+    file: LedgerArgument,
+    releases: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Every release in DIR, at any depth, must be in this ledger.")
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Read the whole ledger again: chain of digests, totals, stored releases. Exit code 2 if anything is wrong.
+
+    --releases also detects an older copy of the ledger, which lacks a release that was charged later.
+    """
+    from discreet.cli.ledgers import verified_ledger
+
+    with exits():
+        write(verified_ledger(file, None if releases is None else given_path(releases, "--releases")), as_json=as_json)
+
+
+@ledger_app.command("demand", epilog="Example: discreet ledger demand budget.db --signatures 2 --keys board.pub")
+def ledger_demand(
+    file: LedgerArgument,
+    signatures: Annotated[int, typer.Option(metavar="K", help="How many different keys must sign; 0 for none.")],
+    keys: Annotated[str | None, typer.Option(metavar="FILE", help="The public keys, one in each line.")] = None,
+    dataset: Annotated[str, typer.Option(metavar="NAME", help="Only for this data set.")] = "",
+    key: KeyOption = None,
+    *,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Demand that releases are approved. A demand is changed only with the signatures that it demands: sign with --key."""
+    from discreet.cli.approving import change_demand
+
+    with exits():
+        listed = None if keys is None else given_path(keys, "--keys")
+        where = None if key is None else given_path(key, "--key")
+        change_demand(file, signatures, listed, dataset, where, yes=yes, as_json=as_json)
+
+
+@ledger_app.command("export", epilog="Example: discreet ledger export budget.db")
+def ledger_export(
+    file: LedgerArgument,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of one per line.")] = False,
+) -> None:
+    """Print all entries, one JSON object per line. Everything in them is public."""
+    from discreet.cli.ledgers import exported_ledger
+
+    with exits():
+        write(exported_ledger(file), as_json=as_json)
+
+
+@ledger_app.command(
+    "extract", epilog='Example: discreet ledger extract budget.db --dataset wages --release "by state" --out results'
+)
+def ledger_extract(
+    file: LedgerArgument,
+    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="The data set.")],
+    release: Annotated[str, typer.Option("--release", metavar="NAME", help="The release.")],
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder for the results.")],
+    *,
+    formulas: Formulas = "escape",
+    as_json: AsJson = False,
+) -> None:
+    """Write a stored release again, without its plan and its source, at no charge."""
+    from discreet.pages.report.drawing import begin_drawing
+
+    with exits(), begin_drawing() as artist:
+        from discreet.cli.releasing import extract_release
+
+        folder = given_path(out, "--out")
+        write(
+            extract_release(given_path(file, "FILE"), dataset, release, folder, artist, formulas=formulas), as_json=as_json
+        )

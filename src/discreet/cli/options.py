@@ -1,0 +1,37 @@
+"""The arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "AsJson",
+    "FolderArgument",
+    "Formulas",
+    "KeyOption",
+    "LedgerArgument",
+    "PlanArgument",
+    "Settings",
+    "WithoutSource",
+    "Yes",
+]
+
+PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan file (TOML).")]
+LedgerArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file.")]
+FolderArgument = Annotated[str, typer.Argument(metavar="DIR", help="A folder with results of `release`.")]
+Formulas = Annotated[
+    str, typer.Option(metavar="escape|keep", help="What to do with labels in CSV files that spreadsheets read as formulas.")
+]
+KeyOption = Annotated[
+    str | None, typer.Option("--key", metavar="FILE", help="Sign with this private key (Ed25519, in the format of OpenSSH).")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Sign without asking: you have read what is signed.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter of the plan."),
+]
+WithoutSource = Annotated[bool, typer.Option("--without-source", help="Do not open the source.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
