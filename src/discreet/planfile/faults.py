@@ -20,6 +20,7 @@ __all__ = ["faults_of"]
 
 _MOST = 100
 _MISSING = re.compile(r"the key '(\w+)'.* is missing")
+_MEANT = re.compile(r"did you mean '(\w+)'[?]")
 _DAY = "2000-01-01"
 _COUNT = {"statistics": ["count"], "spend": "1e-9"}
 _FITTING: Mapping[str, Mapping[str, Any]] = {
@@ -62,12 +63,15 @@ class _Mended:
     def __init__(self, tree: Any) -> None:
         self.tree = tree
         self._changed: set[tuple[str | int, ...]] = set()
+        self._renamed: set[tuple[str | int, ...]] = set()
         self._number = 0
 
     def follows(self, fault: PlanError) -> bool:
         """Whether the fault may come from what was taken away or put in: a column, the budget, a part of its release."""
         keys = fault.keys
         section = keys[:1]
+        if any(keys[: len(key)] == key for key in self._renamed):
+            return True  # it has no place of that name
         if section == ("columns",):
             return keys[:2] in self._changed and "no such key" not in str(fault) and not _MISSING.search(str(fault))
         if section == ("data",):
@@ -89,7 +93,7 @@ class _Mended:
         if missing is not None:
             return self._put(missing[1], keys)
         if "no such key" in str(fault) or len(keys) == 1:
-            return self._take(keys)
+            return self._rename(keys, _MEANT.search(str(fault))) or self._take(keys)
         return self._replace(keys)
 
     def _put(self, key: str, keys: tuple[str | int, ...]) -> bool:
@@ -103,6 +107,15 @@ class _Mended:
         table[key] = table.get(_OTHER_END.get(key, ""), copy.deepcopy(fitting[key]))
         if keys[0] in {"columns", "budget"}:
             self._changed.add(keys[:2])
+        return True
+
+    def _rename(self, keys: tuple[str | int, ...], meant: re.Match[str] | None) -> bool:
+        """A misspelt key is the one that was meant, so that this is not missing."""
+        table = _at(self.tree, keys[:-1])
+        if meant is None or not isinstance(table, dict) or meant[1] in table:
+            return False
+        table[meant[1]] = table.pop(keys[-1])
+        self._renamed.add((*keys[:-1], meant[1]))
         return True
 
     def _take(self, keys: tuple[str | int, ...]) -> bool:

@@ -54,7 +54,7 @@ def test_every_fault_has_its_own_place() -> None:
     found = told(PLAN)
     places = [re.match(r"p\.toml:\d+: ([\w.\[\]]+): ", one)[1] for one in found]  # type: ignore[index]
     assert sorted(places) == sorted([
-        "data.rwos", "data", "columns.age.uper", "columns.age", "columns.age", "budget.epsilon", "budget",
+        "data.rwos", "columns.age.uper", "columns.age", "budget.epsilon", "budget",
         "release[0].group_by[1]", "release[0].statistics[1]", "release[0].statistics[3]", "release[0].where.hours",
         "release[1].name", "release[1].error.cnt",
     ])  # fmt: skip
