@@ -203,7 +203,8 @@ if not _typing.TYPE_CHECKING:  # type checkers see the imports above, and that t
             return found
         if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
             return _import_module(f"{__name__}.{name}")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        near = _import_module("discreet.statistics.other_words").nearest_way(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near}")
 
 
 def __dir__() -> list[str]:

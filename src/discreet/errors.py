@@ -84,11 +84,15 @@ class SchemaError(ArgumentError):
 
 
 class PlanError(ArgumentError):
-    """A plan requests something impossible. `place` is the position in the plan file, if the plan came from one."""
+    """A plan requests something impossible. `place` is the position in the plan file, if the plan came from one.
 
-    def __init__(self, message: str, place: str = "") -> None:
+    `keys` are the keys and positions of that place, one after the other.
+    """
+
+    def __init__(self, message: str, place: str = "", keys: tuple[str | int, ...] = ()) -> None:
         super().__init__(f"{place}: {message}" if place else message)
         self.place = place
+        self.keys = keys
 
 
 class SourceError(ArgumentError):

@@ -310,7 +310,7 @@ def test_a_second_interruption_does_not_make_a_charge_nothing(folder: Path, monk
 
 
 def test_an_error_of_the_system_that_nobody_expects_is_one_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(path: Path) -> Any:
+    def fails(path: Path, *more: Any, **options: Any) -> Any:
         raise OSError(28, "No space left on device", "b\udcff")
 
     monkeypatch.setattr(planning, "checked_plan", fails)

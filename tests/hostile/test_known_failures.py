@@ -355,7 +355,8 @@ def test_no_environment_variable_fixes_the_noise(monkeypatch):
             drawn.add(tuple(one.release(one.table.group_by("g").agg(dp.count()), name="r").table["count"]))
     assert len(drawn) == 3
     sources = Path(sys.modules["discreet"].__file__).parent.rglob("*.py")
-    reading = {"spark/driver.py"}  # where Java and a remote server are; it draws nothing
+    # Where Java and a remote server are, and the password of a database: none of them draws anything.
+    reading = {"spark/driver.py", "engines/urls.py", "duckdb/streams.py"}
     names = [
         f"{path.parent.name}/{path.name}"
         for path in sources

@@ -27,8 +27,10 @@ CONFORMS = {
     "_StreamEngine": "tests/unit/engines/duckdb/test_streams.py",
     "SparkEngine": "tests/spark/test_conformance.py",
     "Telling": "tests/laws/test_every_engine.py",
+    "AbsentSource": "tests/laws/test_every_engine.py",
 }
-"""Where each engine meets the rows that the reference meets; `Telling` passes on what another one says."""
+"""Where each engine meets the rows that the reference meets; `Telling` passes on what another one says, and
+`AbsentSource` stands for a source that is elsewhere, whose rows nobody can ask for."""
 
 
 def test_every_engine_is_named_with_the_tests_that_compare_it() -> None:

@@ -4,8 +4,10 @@ Results go to stdout. stderr stays empty unless something is wrong; then it has 
 what it means for the budget (`exits`).
 
 * `approving`: `discreet approve` and `discreet ledger demand`: signatures that a plan or a ledger demands
+* `asking`: Who answers the questions of `discreet init`: somebody at a terminal, or nobody
 * `auditing`: `discreet audit`: the releases of a plan, attacked by running their noise on data sets that the audit
   makes itself
+* `code_lists`: The categories that somebody types in `discreet init`, or names in a file of codes and labels
 * `converting`: `discreet convert`: one guarantee in the words of another
 * `describing`: A plan in plain words, so that its author notices a wrong bound or a wrong number of rows
 * `drafting`: A plan file as text: entries with their comments, and those that the custodian still has to fill in
@@ -93,6 +95,9 @@ def init(
     ],
     out: Annotated[str, typer.Option("--out", metavar="PLAN", help="The plan file to write.")],
     *,
+    columns: Annotated[
+        str | None, typer.Option(metavar="NAME,NAME", help="The columns to declare, in this order; the others are left out.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: write a template to fill in.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -100,11 +105,12 @@ def init(
 
     Without a terminal to answer, it writes a template, in which you fill in the bounds and the categories.
     """
-    from discreet.cli.starting import nobody, started_plan, terminal
+    from discreet.cli.asking import Terminal, nobody
+    from discreet.cli.starting import started_plan
 
     with exits():
         alone = yes or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
-        write(started_plan(source, given_path(out, "--out"), nobody if alone else terminal), as_json=as_json)
+        write(started_plan(source, given_path(out, "--out"), nobody if alone else Terminal(), columns), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet check plan.toml")

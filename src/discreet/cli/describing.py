@@ -15,7 +15,7 @@ from discreet.domain.steps import NumberFacts
 from discreet.domain.words import column_facts, neighbours_text, step_facts
 from discreet.errors import without_secrets
 from discreet.exact.figures import plural
-from discreet.exact.numbers import text
+from discreet.exact.numbers import decimal_up, text
 from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, plan_json
 from discreet.plan.shown import shown_groups
@@ -127,6 +127,26 @@ def _perhaps_codes(name: str, column: Column) -> Iterator[str]:
     )
 
 
+_MOST_EPSILON = 10
+"""A larger ε bounds a probability by a factor of more than 20,000, which is no protection that anybody would notice."""
+
+
+def _weak(plan: PlanFile) -> Iterator[str]:
+    """Whether the whole budget is worth little: its ε, or the δ at which that is reported."""
+    pair = plan.budget.pair
+    rows, delta = plan.neighbours.rows, plan.report_delta if pair is None else pair[1]
+    epsilon = plan.budget.epsilon_at(delta) if pair is None else pair[0]
+    if epsilon > _MOST_EPSILON:
+        at = f" at δ = {number_text(delta)}" if delta else ""
+        yield (
+            f"note: the budget is worth ε = {decimal_up(epsilon)}{at}, and above {_MOST_EPSILON} a guarantee says little; "
+            "usual budgets are below"
+        )
+    if pair is None and rows is not None and delta * rows > 1:
+        share = number_text(Fraction(1, rows))
+        yield f"note: report_delta = {number_text(delta)} is more than 1/rows = {share}, which is too weak for most uses"
+
+
 def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     """A note for everything that is allowed but seldom intended."""
     notes = []
@@ -141,6 +161,7 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
                 f"note: '{name}' has {quote.plan.layout.cells} rows, which are written to files in the folder given by "
                 "--out; the ledger keeps their digests, not the numbers"
             )
+    notes += _weak(plan)
     rows = plan.neighbours.rows
     if rows is None:
         return notes

@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from discreet.cli.output import Answer, Grid, Spinner
+from discreet.cli.planning import source_of
 from discreet.engines.inspection import Tally
 from discreet.errors import ArgumentError, without_secrets
 from discreet.exact.figures import name, plural
@@ -44,7 +45,7 @@ def inspected_plan(path: Path, given: Mapping[str, str] | None = None, *, yes: b
         raise ArgumentError(f'inspect: {path.name} says inspect = "never" in [data], so nobody is shown its rows')
     _ask(plan, yes=yes)
     with Spinner("reading the rows"):
-        found = inspect(plan.source, plan.schema, dataset=plan.dataset, ledger=plan.ledger)
+        found = inspect(source_of(plan), plan.schema, dataset=plan.dataset, ledger=plan.ledger)
     return Answer(list(_lines(plan, found)), {})
 
 

@@ -12,16 +12,18 @@ from discreet.approvals.files import approvals_folder
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.domain.reading import CsvFiles
-from discreet.engines import NO_LIMITS, Limits, Progress
+from discreet.engines import NO_LIMITS, Limits, Progress, header_faults
 from discreet.engines.absent import AbsentSource
 from discreet.engines.sources import is_absent
-from discreet.errors import ArgumentError, BudgetExceeded, SourceError, without_secrets
+from discreet.errors import ArgumentError, BudgetExceeded, PlanError, SourceError, without_secrets
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
 from discreet.ledger import Entry, Ledger, why_lost
 from discreet.ledger import Standing as ReleaseStanding
+from discreet.planfile.faults import faults_of
 from discreet.planfile.read import PlanFile, load_plan
+from discreet.planfile.tree import read_toml
 from discreet.privacy import coordinates, from_coordinates, to_json
 from discreet.privacy.amounts import amount_text, budget_down, in_words
 from discreet.quotes.quote import Quote
@@ -37,6 +39,7 @@ __all__ = [
     "quote_all",
     "quoted_plan",
     "review",
+    "source_of",
     "standing",
 ]
 
@@ -80,6 +83,11 @@ class Standing:
         )
 
 
+def source_of(plan: PlanFile) -> str | CsvFiles:
+    """The source as the plan says that it is read."""
+    return plan.source if plan.csv is None else CsvFiles(plan.source, **asdict(plan.csv))
+
+
 def open_session(
     plan: PlanFile, limits: Limits = NO_LIMITS, progress: Progress | None = None, *, source: AbsentSource | None = None
 ) -> Session:
@@ -88,9 +96,8 @@ def open_session(
     Raises:
         As `Session`.
     """
-    stated = plan.source if plan.csv is None else CsvFiles(plan.source, **asdict(plan.csv))
     return Session(
-        stated if source is None else source,
+        source_of(plan) if source is None else source,
         plan.schema,
         dataset=plan.dataset,
         ledger=plan.ledger,
@@ -170,7 +177,7 @@ def checked_plan(path: Path, given: Mapping[str, str] | None = None, *, without_
         DiscreetError: whatever `discreet release` would refuse before it spends; without the source, as far as that can be
             known.
     """
-    plan = load_plan(path, given)
+    plan = _read_plan(path, given)
     seen = review(plan, without_source=True) if without_source else Review(plan)
     try:
         with seen.session() as session:
@@ -180,7 +187,7 @@ def checked_plan(path: Path, given: Mapping[str, str] | None = None, *, without_
                 session.check_source()
     except SourceError as wrong:
         if not is_absent(plan.source):
-            raise
+            raise _with_all_columns(wrong, plan) from None
         raise SourceError(f"{wrong}; --without-source checks everything else") from None
     notes = [*seen.remarks, *_notes(plan, quotes, now)]
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
@@ -205,6 +212,26 @@ def checked_plan(path: Path, given: Mapping[str, str] | None = None, *, without_
         **({"parameters": dict(plan.parameters)} if plan.parameters else {}),
     }
     return Answer(lines, facts)
+
+
+def _read_plan(path: Path, given: Mapping[str, str] | None) -> PlanFile:
+    """The plan.
+
+    Raises:
+        PlanError: it cannot be read; the message has a line for each fault.
+    """
+    try:
+        return load_plan(path, given)
+    except PlanError as fault:
+        if not fault.keys:  # no faults can be told apart
+            raise
+        raise PlanError("\ndiscreet: ".join(map(str, faults_of(read_toml(path), given)))) from None
+
+
+def _with_all_columns(wrong: SourceError, plan: PlanFile) -> SourceError:
+    """The error of a source; where columns do not fit it, the message has a line for each of them."""
+    faults = header_faults(source_of(plan), plan.schema)
+    return SourceError("\ndiscreet: ".join(faults)) if len(faults) > 1 else wrong
 
 
 def quoted_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:

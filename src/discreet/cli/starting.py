@@ -15,13 +15,15 @@ from pathlib import Path
 import typer
 
 from discreet import datasets
+from discreet.cli.asking import Asker, GoneBack, nobody
+from discreet.cli.code_lists import code_list, read_whole, split_values, typed_as
 from discreet.cli.drafting import Entry, Section, render_list, render_sections, to_fill_in
 from discreet.cli.output import Answer
 from discreet.domain.categories import whole_categories
 from discreet.domain.neighbours import relations, whole_number
 from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines import header_of, source_text
-from discreet.engines.base import ColumnType
+from discreet.engines.base import ColumnType, Header
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
 from discreet.exact.figures import name as shown_name
 from discreet.exact.figures import plural
@@ -33,12 +35,10 @@ from discreet.planfile.tree import toml_root
 from discreet.planfile.write import toml_key, toml_visible
 from discreet.privacy.measures import budgets, find_budget
 from discreet.session.orders import check_name
+from discreet.statistics.other_words import nearest_way
 from discreet.statistics.registry import by_word
 
-__all__ = ["Asker", "nobody", "started_plan", "terminal"]
-
-Asker = Callable[[str, Callable[[str], None], str | None], str | None]
-"""From a question, a check that raises ArgumentError for a wrong answer, and a default to the answer, None for none."""
+__all__ = ["started_plan"]
 
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "text": ("category", "number", "date"),
@@ -53,38 +53,22 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 """The kinds that a column of the source can be declared as; the first is the default."""
 
 _MOST_LEFT = 8
+_ALL = "all that may ever be spent on this data set"
+_USUAL: Mapping[str, str] = {
+    "epsilon": f"{_ALL}; often 0.1 to 4, and above 10 it says little",
+    "delta": "δ, well below 1/rows; often 1e-9",
+    "rho": f"{_ALL}; often 0.005 to 0.5, which is ε = 6.5 at δ = 1e-9",
+    "mu": f"{_ALL}; often 0.1 to 1, which is ε = 6.5 at δ = 1e-9",
+}
+"""What the fields of a budget are, with amounts that are usual."""
 
 
-def nobody(question: str, check: Callable[[str], None], default: str | None) -> str | None:  # noqa: ARG001
-    """The default, because nobody can answer."""
-    return default
-
-
-def terminal(question: str, check: Callable[[str], None], default: str | None) -> str | None:
-    """The answer that somebody types; the question is repeated until the answer is valid.
-
-    Raises:
-        KeyboardInterrupt: the terminal was left.
-    """
-    while True:
-        try:
-            answer = str(typer.prompt(question, default=default)).strip()
-        except typer.Abort:
-            raise KeyboardInterrupt from None
-        try:
-            check(answer)
-        except ArgumentError as wrong:
-            typer.echo(f"  {shown_name(str(wrong))}")
-        else:
-            return answer
-
-
-def started_plan(source: str, out: Path, ask: Asker) -> Answer:
+def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None) -> Answer:
     """Writes a plan file to `out`: complete as far as there were answers, with the rest to be filled in.
 
     Raises:
         SourceError: the header of the source cannot be read.
-        ArgumentError: the file exists already, or cannot be written.
+        ArgumentError: the file exists already, or cannot be written; or the source has not the columns that are asked for.
     """
     given_path(source, "SOURCE")
     if stands(out, "--out") or out.is_symlink():
@@ -93,7 +77,25 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
         raise ArgumentError(f"--out={out}: '{out.parent}' is not a writable folder; create it, or choose another place")
     require_writable(out.parent, "--out")
     path = datasets.path(source.removeprefix("example:")) if source.startswith("example:") else source
-    header = header_of(path)
+    header = _asked_columns(header_of(path), columns)
+    while True:
+        try:
+            sections = _sections(header, source, out, ask)
+            break
+        except GoneBack:
+            continue
+    try:
+        create_file(out, lambda path: path.write_bytes(render_sections(sections).encode()))
+    except OSError as wrong:
+        raise ArgumentError(f"--out={out}: cannot be written ({wrong.strerror}); choose another place") from None
+    missing = to_fill_in(sections)
+    left = [f"{shown_name(n)} ({shown_name(k.shown)[:40]})" for n, k in header.items() if not _can_be_declared(n, k)]
+    facts = {"plan": str(out), "source": source, "to_fill_in": missing, "left_out": len(left)}
+    return Answer(list(_told(out, missing, left)), facts)
+
+
+def _sections(header: Header, source: str, out: Path, ask: Asker) -> list[Section]:
+    """The answers to all questions."""
     sections = [_data(source, out, ask)]
     columns = [_column(name, kind, out.parent, ask) for name, kind in header.items()]
     sections += [column for column in columns if column is not None]
@@ -103,14 +105,18 @@ def started_plan(source: str, out: Path, ask: Asker) -> Answer:
         )
     sections.append(_budget(ask))
     sections.append(_release(sections, out, ask))
-    try:
-        create_file(out, lambda path: path.write_bytes(render_sections(sections).encode()))
-    except OSError as wrong:
-        raise ArgumentError(f"--out={out}: cannot be written ({wrong.strerror}); choose another place") from None
-    missing = to_fill_in(sections)
-    left = [f"{shown_name(n)} ({shown_name(k.shown)[:40]})" for n, k in header.items() if not _can_be_declared(n, k)]
-    facts = {"plan": str(out), "source": source, "to_fill_in": missing, "left_out": len(left)}
-    return Answer(list(_told(out, missing, left)), facts)
+    return sections
+
+
+def _asked_columns(header: Header, columns: str | None) -> Header:
+    """The columns of a list such as "age,sex", in its order; all of them without one."""
+    if columns is None:
+        return header
+    names = split_values(columns)
+    for name in names:
+        if name not in header:
+            raise ArgumentError(f"--columns: '{name}' is not in the source{did_you_mean(name, header)}")
+    return {name: header[name] for name in names}
 
 
 def _told(out: Path, missing: list[str], left: list[str]) -> Iterator[str]:
@@ -189,30 +195,32 @@ def _column(name: str, kind: ColumnType, folder: Path, ask: Asker) -> Section | 
 def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry, ...]:
     if kind.kind == "boolean":
         return (Entry("categories", "[false, true]"),)
-    question = f"  the categories of {name}, separated by commas, or @FILE with one a line"
-
+    question = f"  the categories of {name}, separated by commas, or @FILE with one a line, or with code;label a line"
     whole = kind.kind not in ("text", "any")
 
-    def parse(answer: str) -> list[str | int]:
-        values = [one.strip() for one in answer.split(",")]
-        texts = kind.kind == "text" or (kind.kind == "any" and not all(re.fullmatch(r"[+-]?[0-9]+", one) for one in values))
-        return list(values) if texts else [_whole(one) for one in values]
+    def parsed(answer: str) -> list[str | int]:
+        return typed_as(kind, split_values(answer))
 
     def check(answer: str) -> None:
-        if answer.startswith("@"):
-            Category(whole_categories(folder / answer[1:]) if whole else folder / answer[1:])
+        if not answer.startswith("@"):
+            Category(parsed(answer))
+        elif listed := code_list(folder / answer[1:]):
+            Category(typed_as(kind, [*listed]))
         else:
-            Category(parse(answer))
+            Category(whole_categories(folder / answer[1:]) if whole else folder / answer[1:])
 
     answer = ask(question, check, None)
     if answer is None:
         typed = '"FILE" and categories_type = "integer"' if whole else '"FILE"'
         example = "[1, 2]" if whole else '["a", "b"]'
         return (Entry("categories", None, f"all that are possible, such as {example}; or categories_file = {typed}"),)
-    if answer.startswith("@"):
-        typed_as = (Entry("categories_type", toml_visible("integer")),) if whole else ()
-        return (Entry("categories_file", toml_visible(answer[1:])), *typed_as)
-    return (Entry("categories", render_list(parse(answer))),)
+    if not answer.startswith("@"):
+        return (Entry("categories", render_list(parsed(answer))),)
+    if listed := code_list(folder / answer[1:]):
+        told = ", ".join(f"{shown_name(code)} {shown_name(label)}" for code, label in listed.items())
+        return (Entry("categories", render_list(typed_as(kind, [*listed])), told),)
+    integers = (Entry("categories_type", toml_visible("integer")),) if whole else ()
+    return (Entry("categories_file", toml_visible(answer[1:])), *integers)
 
 
 def _numeric(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry, ...]:  # noqa: ARG001
@@ -252,8 +260,7 @@ def _budget(ask: Asker) -> Section:
     words = tuple(kind.word for kind in sorted(budgets(), key=lambda kind: kind.amplified))
     measure = _choice("measure", f"how privacy is measured: {', '.join(words)}", words, words[0], ask)
     fields = find_budget((measure.value or "").strip('"')).fields
-    what = "all that may ever be spent on this data set"
-    told = [_number(f, what if f != "delta" else "δ, well below 1/rows", None, ask, _is_amount) for f in fields]
+    told = [_number(field, _USUAL[field], None, ask, _is_amount) for field in fields]
     return Section("[budget]", (measure, *told))
 
 
@@ -303,7 +310,9 @@ def _statistic(word: str) -> str:
     """A statistic as TOML: "mean hours" is { mean = "hours", nulls = "skip" }."""
     kind, _, column = word.strip().partition(" ")
     if kind not in _words() or (not column.strip() and not by_word()[kind].keys.alone):
-        raise ArgumentError(f"'{word.strip()}': write count, or one of {', '.join(_words())} and a column")
+        near = nearest_way(kind).removeprefix("; ")
+        said = f"{near}; " if near else ""
+        raise ArgumentError(f"'{word.strip()}': {said}write count, or one of {', '.join(_words())} and a column")
     if not column.strip():
         return toml_visible(kind)
     skip = ', nulls = "skip"' if "nulls" in by_word()[kind].keys.allowed else ""
@@ -349,14 +358,8 @@ def _nonempty(answer: str) -> None:
         raise ArgumentError("must not be empty")
 
 
-def _whole(answer: str) -> int:
-    if not re.fullmatch(r"-?[0-9]{1,18}", answer):
-        raise ArgumentError(f"'{answer}': must be a whole number, of digits alone")
-    return int(answer)
-
-
 def _check_count(answer: str, what: str) -> None:
-    whole_number(_whole(answer), what, least=1)
+    whole_number(read_whole(answer), what, least=1)
 
 
 def _is_number(answer: str) -> None:

@@ -1,7 +1,10 @@
 """The public declarations, made before anything is read: columns, neighbours, steps, groups.
 
 * `categories`: Categories as values: texts in NFC, integers or booleans, listed by the caller or in a file
+* `bin_steps`: Where bins of one width begin: steps of a grid, numbers of days, and months, quarters and years of the
+  calendar
 * `codes`: The code that is not a position on a grid
+* `conditions`: A condition that somebody wrote as text, and the nearest way to say it: the bounds that it leaves
 * `declared_words`: The declared columns and the steps in words: one wording for commands, notebooks, explanations and
   reports
 * `groups`: Groups of rows: categories, and bins of numbers and dates

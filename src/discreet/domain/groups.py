@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from discreet.domain.bin_steps import step_codes
 from discreet.domain.schema import Category, Date, Number, Value
 from discreet.domain.steps import CategoryFacts, NumberFacts, TableFacts
 from discreet.errors import ArgumentError, PlanError, printed, unreachable
@@ -36,14 +37,27 @@ class Bins:
 
     column: str
     edges: tuple[Amount | dt.date, ...]
+    step: Amount | None = None
 
 
-def bins(column: str, edges: Sequence[Amount | dt.date]) -> Bins:
+def bins(column: str, edges: Sequence[Amount | dt.date] | None = None, *, step: Amount | None = None) -> Bins:
     """The half-open bins [e0, e1), [e1, e2), … of a number or date column, to group by.
+
+    With `step` instead of edges the bins cover the column from its lower to its upper bound, as declared or as a clamp has
+    left them: each is one step wide, counted from the lower bound, and the last may be narrower or end with the upper bound.
+    A step of a number is a multiple of the column's own; of dates it is a number of days, or "month", "quarter" or "year" of
+    the calendar.
 
     The last bin includes its upper edge if this edge is the column's upper bound, either as declared or as a clamp has left
     it. Values outside all bins, like rows that fail `where`, contribute 0.
+
+    Raises:
+        PlanError: neither edges nor a step, or both, or edges that are not a list.
     """
+    if (edges is None) == (step is None):
+        raise PlanError(f"bins({printed(column)}): give either a list of edges or a step")
+    if step is not None:
+        return Bins(column, (), step)
     if not isinstance(edges, list | tuple | range):
         raise PlanError(f"bins({printed(column)}): edges={printed(edges)} must be a list of at least two")
     return Bins(column, tuple(edges))
@@ -80,9 +94,12 @@ def group_of(by: object, facts: TableFacts) -> Group:
     if isinstance(by, Bins):
         return _bin_group(by, facts)
     if not isinstance(by, str):
-        raise PlanError(f"group_by({printed(by)}): must be the name of a column or bins(column, edges)")
+        names = [one for one in by if isinstance(one, str)] if isinstance(by, list | tuple) else []
+        said = f"; write group_by({', '.join(map(repr, names))})" if names else ""
+        raise PlanError(f"group_by({printed(by)}): must be the name of a column or bins(column, edges){said}")
     if not isinstance(facts[by], CategoryFacts):
-        raise PlanError(f"group_by('{by}'): a number or date is grouped by bins('{by}', [edge, edge, …])")
+        said = f"bins('{by}', [edge, edge, …]) or bins('{by}', step=…)"
+        raise PlanError(f"group_by('{by}'): a number or date is grouped by {said}")
     return CategoryGroup(by)
 
 
@@ -92,19 +109,33 @@ def _bin_group(by: Bins, facts: TableFacts) -> BinGroup:
     if not isinstance(column_facts, NumberFacts):
         raise PlanError(f"{where}: the column is categorical; group by '{by.column}' itself")
     column = column_facts.column
+    if by.step is not None:
+        return _stepped(by.column, column_facts, step_codes(column, by.step, (column_facts.low, column_facts.high), where))
     try:
         codes = [column.code(edge, f"edges[{i}]") for i, edge in enumerate(by.edges)]  # type: ignore[arg-type]
     except ArgumentError as wrong:
         raise PlanError(f"{where}: {wrong}") from None
     if len(codes) < 2 or any(left >= right for left, right in pairwise(codes)):
         raise PlanError(f"{where}: edges must be at least two and increase strictly")
-    shown = [_shown(column, code) for code in codes]
+    # Clamping moves values to the upper bound: a last bin without this bound would lose them silently.
+    return _closed(by.column, column_facts, codes, closes=codes[-1] in {column_facts.high, column.size - 1})
+
+
+def _stepped(name: str, facts: NumberFacts, starts: list[int]) -> BinGroup:
+    """The bins that begin at these codes, and end with the highest one."""
+    alone = starts[-1] == facts.high and (isinstance(facts.column, Date) or len(starts) == 1)
+    # A day that begins a month belongs to that month; a number that is the upper bound, to the bin below it.
+    codes = starts if starts[-1] == facts.high and not alone else [*starts, facts.high]
+    return _closed(name, facts, codes, closes=True)
+
+
+def _closed(name: str, facts: NumberFacts, codes: list[int], *, closes: bool) -> BinGroup:
+    """The bins between these codes, of which the last is closed or not."""
+    shown = [_shown(facts.column, code) for code in codes]
     labels = [f"[{left}, {right})" for left, right in pairwise(shown)]
-    if codes[-1] in {column_facts.high, column.size - 1}:
-        # Clamping moves values to the upper bound: a last bin without this bound would lose them silently.
-        codes[-1] += 1
-        labels[-1] = labels[-1][:-1] + "]"
-    return BinGroup(by.column, tuple(codes), tuple(labels))
+    if closes:
+        codes, labels = [*codes[:-1], codes[-1] + 1], [*labels[:-1], labels[-1][:-1] + "]"]
+    return BinGroup(name, tuple(codes), tuple(labels))
 
 
 def _shown(column: Number | Date, code: int) -> str:

@@ -56,6 +56,7 @@ __all__ = [
     "Header",
     "Limits",
     "Progress",
+    "header_faults",
     "header_of",
     "open_source",
     "source_in",
@@ -108,6 +109,25 @@ def _check(found: Opened, schema: Schema) -> None:
     check_missing(found.engine.header, schema)
     check_grids(found.engine.header, schema)
     found.kind.check_schema(schema)
+
+
+def header_faults(source: Any, schema: Schema) -> list[str]:
+    """What is wrong with each declared column of a source that has a name, and does not fit it; empty where all do.
+
+    Raises:
+        SourceError: the source cannot be opened.
+    """
+    found = opened(source, tuple(schema.columns), NO_LIMITS)
+    faults = []
+    try:
+        for name, column in schema.columns.items():
+            try:
+                _check(found, Schema({name: column}))
+            except SourceError as fault:
+                faults.append(str(fault))
+    finally:
+        found.engine.close()
+    return faults
 
 
 def header_of(source: str | Path) -> Header:

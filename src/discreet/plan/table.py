@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_of
 from discreet.domain.imputation import ImputationLaw
 from discreet.domain.neighbours import Neighbours
@@ -113,16 +114,27 @@ class Table:
         """The request for statistics of the whole table."""
         return self.group_by().agg(*statistics)
 
+    def _meant(self, name: str, given: object) -> str:
+        """How the message goes on about a condition that was given as text."""
+        near = nearest_condition(given, self.schema) if name == "where" and isinstance(given, str) else None
+        return f"; write where({{{near.column!r}: {near.python}}})" if near else ""
+
     def _with_each(
         self, per_column: Mapping[str, object], name: str, make: Callable[[TableFacts, str, object], Step]
     ) -> Table:
         if not isinstance(per_column, Mapping) or not per_column:
-            raise PlanError(f"{name}({printed(per_column)}): must map at least one column, such as {{'age': …}}")
+            rule = f"must map at least one column, such as {{'age': …}}{self._meant(name, per_column)}"
+            raise PlanError(f"{name}({printed(per_column)}): {rule}")
         steps, facts = list(self.steps), self.facts
         for column, argument in per_column.items():
             steps.append(make(facts, column, argument))
             facts = after(steps[-1], facts)  # the chain rule raises if the step is not allowed here
         return replace(self, steps=tuple(steps))
+
+
+def _no_statistic(given: object) -> PlanError:
+    said = "; give the statistics one by one, agg(count(), mean('wage'))" if isinstance(given, list | tuple) else ""
+    return PlanError(f"agg({printed(given)}): must be a statistic such as count() or mean('wage'){said}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +153,7 @@ class Grouped:
         """
         for statistic in statistics:
             if not isinstance(statistic, Statistic):
-                raise PlanError(f"agg({printed(statistic)}): must be a statistic such as count() or mean('wage')")
+                raise _no_statistic(statistic)
         checked = tuple(self._with_groups(statistic) for statistic in statistics)
         dropped = checked_nulls(self.nulls, self.groups, checked)
         return Plan(self.table.schema, self.table.neighbours, self.table.steps, self.groups, checked, dropped=dropped)

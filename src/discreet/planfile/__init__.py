@@ -2,6 +2,8 @@
 
 * `approval`: The `[approval]` section of a plan file: who must sign its releases
 * `columns`: The `[columns]` section of a plan file: the schema
+* `faults`: All faults of a plan file at once: the reader finds one, it is taken out of the way, and the plan is read
+  again
 * `invariants`: The `[invariants]` section of a plan file: the exact totals and the other exact statements
 * `parameters`: The `[parameters]` section of a plan file: what one plan for many months leaves open, and the values
   that fill it

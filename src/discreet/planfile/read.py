@@ -14,6 +14,7 @@ from typing import Any
 
 from discreet import datasets
 from discreet.approvals.demand import Demand
+from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
@@ -33,6 +34,7 @@ from discreet.planfile.invariants import invariants_of
 from discreet.planfile.parameters import filled
 from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
+from discreet.planfile.write import toml_key
 from discreet.privacy import Budget, coordinates
 from discreet.privacy.amounts import Spend, checked_budget, report_delta_of, spend_of
 from discreet.privacy.measures import budgets, find_budget
@@ -206,6 +208,8 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     name = _name(parts["name"])
     own = {step: {**steps[step], **(parts[step].mapping() if step in parts else {})} for step in _STEPS}
     prepared = _prepare(table, own)
+    if "where" in parts:
+        _check_condition(parts["where"], table)
     for column, condition in parts["where"].mapping().items() if "where" in parts else ():
         with condition.locate_errors():
             prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
@@ -218,6 +222,13 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
         raise parts["error"].wrong("give either a spend or the errors to meet")
     spend = _spend(parts["spend"], budget) if "spend" in parts else None
     return Order(request, spend, name, _errors(parts["error"], request) if "error" in parts else None)
+
+
+def _check_condition(node: Node, table: Table) -> None:
+    """Checks that a condition is not a text such as "age >= 15"; the error says what it means."""
+    near = nearest_condition(node.value, table.schema) if type(node.value) is str else None
+    if near is not None:
+        raise node.wrong(f"must be a table, not a text; write where = {{ {toml_key(near.column)} = {near.toml} }}")
 
 
 def _prepare(table: Table, steps: dict[str, dict[str, Node]]) -> Table:
@@ -322,15 +333,22 @@ def _column_of(by: str | Bins) -> str:
     return by.column if isinstance(by, Bins) else by
 
 
+def _bins(node: Node, parts: Mapping[str, Node]) -> Bins:
+    if "step" in parts and "edges" not in parts:
+        return bins(parts["bins"].string(), step=parts["step"].number())
+    if "step" in parts or "edges" not in parts:
+        raise node.wrong("give either edges = [...] or a step")
+    parts["edges"].items()
+    return bins(parts["bins"].string(), parts["edges"].scalars())
+
+
 def _group(node: Node, table: Table, further: tuple[str, ...] = ()) -> str | Bins:
     """A column, or its bins; groups of the request may say `further` things."""
     by: str | Bins
     if isinstance(node.value, dict) and "column" in node.value and further:
         by = node.table(("column",), further)["column"].string()
     elif isinstance(node.value, dict):
-        parts = node.table(("bins", "edges"), further)
-        parts["edges"].items()
-        by = bins(parts["bins"].string(), parts["edges"].scalars())
+        by = _bins(node, node.table(("bins",), ("edges", "step", *further)))
     else:
         by = node.string()
     with node.locate_errors():

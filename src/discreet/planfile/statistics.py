@@ -11,6 +11,7 @@ from discreet.errors import did_you_mean
 from discreet.exact.numbers import Amount
 from discreet.planfile.tree import Node
 from discreet.statistics.base import Kind, Statistic
+from discreet.statistics.other_words import nearest_way
 from discreet.statistics.registry import by_word
 
 __all__ = ["statistic_of"]
@@ -52,6 +53,9 @@ def statistic_of(node: Node, of_group: Callable[[Node], str | Bins]) -> Statisti
         return _read_word(node)
     words = [key for key in node.value if key in known and known[key].keys.value is not None]
     if len(words) != 1:
+        other = next((key for key in node.value if nearest_way(key)), None)
+        if other is not None:
+            raise node.child(other).wrong(f"'{other}' is not a statistic{nearest_way(other)}")
         valued = [kind.word for kind in known.values() if kind.keys.value is not None]
         node.table((), (*valued, *_ALWAYS, *_further_keys()))
         listed = f"{', '.join(valued[:-1])} or {valued[-1]}"
@@ -63,7 +67,7 @@ def _read_word(node: Node) -> Statistic:
     """The statistic of a word without a table."""
     word, known = node.string(), by_word()
     if word not in known:
-        raise node.wrong(f"'{word}' is not a statistic{did_you_mean(word, list(known))}")
+        raise node.wrong(f"'{word}' is not a statistic{nearest_way(word) or did_you_mean(word, list(known))}")
     keys = known[word].keys
     if not keys.alone:
         lacks = keys.lacks or f"needs a column: write {{ {word} = 'column' }}"

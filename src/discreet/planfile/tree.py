@@ -20,7 +20,7 @@ from discreet.errors import ArgumentError, PlanError, did_you_mean
 from discreet.exact.given_paths import content_of, given_path, reason, shown_path
 from discreet.exact.numbers import Amount
 
-__all__ = ["Decimal", "Keys", "Node", "kind_of", "printable", "read_toml", "toml_root"]
+__all__ = ["GAP", "Decimal", "Keys", "Node", "kind_of", "printable", "read_toml", "toml_root"]
 
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH = 9
@@ -30,6 +30,9 @@ _DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t
 # The number of characters that may be parsed again to find the line of an error.
 _SEARCH_CHARACTERS = 1_000_000
 _STATEMENT = re.compile(r"""[ \t]*(?:\[|[\w"'-][^=]*=)""")
+
+GAP = object()
+"""Stands in a list for an item that was taken away, so that the others keep their positions (`faults`)."""
 
 Keys = tuple[tuple[str, ...], tuple[str, ...]]
 """The required keys of a table, and its optional keys."""
@@ -58,7 +61,7 @@ class Node:
         """The error that names file, line and key."""
         line = _line_of(self.text, self.keys) if self.keys else None
         where = [self.file.name if line is None else f"{self.file.name}:{line}", _join_keys(self.keys)]
-        return PlanError(printable(rule), ": ".join(part for part in where if part))
+        return PlanError(printable(rule), ": ".join(part for part in where if part), self.keys)
 
     @contextmanager
     def locate_errors(self) -> Iterator[None]:
@@ -110,7 +113,7 @@ class Node:
             short = type(self.value) is str and self.value.isprintable() and len(self.value) <= _SHOWN
             alone = f"; write [{json.dumps(self.value, ensure_ascii=False)}]" if short else ""
             raise self.wrong(f"must be a list [...], not {kind_of(self.value)}{alone}")
-        return [self.child(position) for position in range(len(self.value))]
+        return [self.child(position) for position, value in enumerate(self.value) if value is not GAP]
 
     def string(self) -> str:
         """The value, which is a text."""

@@ -142,3 +142,34 @@ def test_bounds_that_seem_to_make_room_for_codes_are_named(folder: Path, old: st
     found = [line for line in run(0, "check", "plan.toml").splitlines() if "no codes are declared missing" in line]
     assert [shown in line for line in found] == [True] * bool(shown)
     assert all(line.startswith("note: column 'delay': ") for line in found)
+
+
+def test_a_budget_that_protects_hardly_anybody_is_remarked_on(folder: Path) -> None:
+    """The edges: ε = 10 is no reason, a little more is one."""
+    text = (folder / "plan.toml").read_text(encoding="utf-8")
+    start = text[: text.index("[budget]")]
+    release = '\n[[release]]\nname = "one"\nstatistics = [{ mean = "delay", nulls = "skip" }]\nspend = "0.1"\n'
+
+    def notes(budget: str) -> str:
+        (folder / "plan.toml").write_text(f"{start}[budget]\n{budget}{release}", encoding="utf-8")
+        return run(0, "check", "plan.toml")
+
+    assert "note: the budget is worth" not in notes('measure = "pure-dp"\nepsilon = 10\n')
+    assert "note: the budget is worth ε = 10.5, and above 10" in notes('measure = "pure-dp"\nepsilon = "10.5"\n')
+    assert "note: the budget is worth" not in notes('measure = "zcdp"\nrho = 1\n')
+    assert " at δ = 1e-9, and above 10 a guarantee says little" in notes('measure = "zcdp"\nrho = 1000\n')
+    assert "report_delta = 0.01 is more than 1/rows" not in notes('measure = "zcdp"\nrho = 1\nreport_delta = "1e-9"\n')
+
+
+def test_a_report_delta_above_one_row_is_remarked_on(folder: Path) -> None:
+    rows = pl.DataFrame({"delay": [0] * 200})
+    rows.write_csv("delays.csv")
+    text = (folder / "plan.toml").read_text(encoding="utf-8")
+    (folder / "plan.toml").write_text(
+        '[data]\ndataset = "d"\nsource = "delays.csv"\nneighbours = "replace-one"\nrows = 200\nledger = "l.db"\n'
+        f"{text[text.index('[columns') : text.index('[budget]')]}"
+        '[budget]\nmeasure = "zcdp"\nrho = 0.1\nreport_delta = 0.01\n'
+        '[[release]]\nname = "one"\nstatistics = [{ mean = "delay", nulls = "skip" }]\nspend = 0.1\n',
+        encoding="utf-8",
+    )
+    assert "note: report_delta = 0.01 is more than 1/rows = 0.005" in run(0, "check", "plan.toml")

@@ -128,3 +128,20 @@ def test_check_needs_neither_the_heavy_packages_nor_a_second(folder: Path) -> No
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_check_lists_all_faults_and_all_columns_that_do_not_fit(folder: Path) -> None:
+    edit(folder, "upper = 100\nclamp", "uper = 100\nclamp")
+    edit(folder, '["count", {', '["count", "avg", {')
+    lines = refused(2, "check", "plan.toml").splitlines()
+    places = ["columns.hrs_work.uper", "release[0].statistics[1]"]
+    assert [line.split(": ")[2] for line in lines] == places
+    assert all(line.startswith("discreet: plan.toml:") for line in lines)
+    edit(folder, "uper = 100\nclamp", "upper = 100\nclamp")
+    edit(folder, '["count", "avg", {', '["count", {')
+    edit(folder, "[columns.age]", "[columns.aeg]")
+    edit(folder, "where = { age", "where = { aeg")
+    edit(folder, "[columns.gender]", "[columns.gendr]")
+    edit(folder, 'group_by = ["gender"]', 'group_by = ["gendr"]')
+    lines = refused(2, "check", "plan.toml").splitlines()
+    assert [line.split(":")[1] for line in lines] == [" column 'gendr'", " column 'aeg'"]

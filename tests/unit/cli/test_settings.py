@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from discreet import datasets
 from discreet.ledger import Ledger
 
 from .commands import done, edit, refused
@@ -16,6 +18,9 @@ from .commands import done, edit, refused
 def monthly(folder: Path) -> Path:
     """The plan of these tests for any month, in which each month has its data set and its release."""
     edit(folder, '[data]\ndataset = "acs12"', '[parameters]\nmonth = { type = "month" }\n\n[data]\ndataset = "acs {month}"')
+    edit(folder, 'source = "example:acs12"', 'source = "acs12-{month}.parquet"')
+    for month in ("2026-11", "2026-12"):
+        shutil.copyfile(datasets.path("acs12"), folder / f"acs12-{month}.parquet")
     edit(folder, '"Hours by gender"', '"Hours by gender, {month}"')
     return folder
 

@@ -1,0 +1,108 @@
+"""All faults of a plan at once, each at its own place, and none that is only the work of another."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from discreet.errors import PlanError
+from discreet.planfile.faults import faults_of
+from discreet.planfile.tree import toml_root
+
+from .plans import FULL, SMALL
+
+PLAN = """
+[data]
+dataset = "d"
+source = "x.csv"
+neighbours = "replace-one"
+rwos = 2000
+ledger = "l.db"
+[columns.gender]
+type = "category"
+categories = ["female", "male"]
+[columns.age]
+type = "number"
+uper = 100
+[columns.hours]
+type = "number"
+lower = 0
+upper = 100
+[budget]
+measure = "zcdp"
+epsilon = 3
+[[release]]
+name = "first"
+group_by = ["gender", "gendr"]
+statistics = ["count", "avg", { mean = "age", nulls = "skip" }, { mean = "hours" }]
+where = { age = [16, 100], hours = [0, 1000] }
+spend = 0.1
+[[release]]
+name = "first"
+statistics = ["count"]
+error = { cnt = 3 }
+"""
+
+
+def told(text: str) -> list[str]:
+    return [str(fault) for fault in faults_of(toml_root(text.encode(), Path("p.toml")))]
+
+
+def test_every_fault_has_its_own_place() -> None:
+    found = told(PLAN)
+    places = [re.match(r"p\.toml:\d+: ([\w.\[\]]+): ", one)[1] for one in found]  # type: ignore[index]
+    assert sorted(places) == sorted([
+        "data.rwos", "columns.age.uper", "columns.age", "budget.epsilon", "budget",
+        "release[0].group_by[1]", "release[0].statistics[1]", "release[0].statistics[3]", "release[0].where.hours",
+        "release[1].name", "release[1].error.cnt",
+    ])  # fmt: skip
+    assert len({*found}) == len(found)
+    lines = PLAN.splitlines()
+    assert "gendr" in lines[int(found[places.index("release[0].group_by[1]")].split(":")[1]) - 1]
+
+
+def test_what_is_refused_because_of_another_fault_is_not_listed() -> None:
+    """The column `age` has no bounds: nothing is said of the conditions and statistics that use it."""
+    assert not [one for one in told(PLAN) if "release" in one and "age" in one]
+    gone = PLAN.replace('type = "number"\nuper', 'type = "numbr"\nuper')
+    assert [one for one in told(gone) if "columns.age" in one] == [
+        "p.toml:12: columns.age.type: 'numbr' is unknown; did you mean 'number'?"
+    ]
+    assert not [one for one in told(gone) if "release" in one and "age" in one]
+
+
+@pytest.mark.parametrize("text", [SMALL, FULL])
+def test_a_plan_without_a_fault_has_none(text: str, tmp_path: Path) -> None:
+    (tmp_path / "states.txt").write_text("Alabama\nAlaska\n", encoding="utf-8")
+    assert faults_of(toml_root(text.encode(), tmp_path / "p.toml")) == []
+
+
+@pytest.mark.parametrize("number", range(len(PLAN.splitlines())))
+def test_it_ends_whatever_line_is_missing(number: int) -> None:
+    """Each line left out or doubled: an answer, with the first fault of the reader at its head."""
+    lines = PLAN.splitlines()
+    for text in ("\n".join(lines[:number] + lines[number + 1 :]), "\n".join([*lines[:number], "x = 1", *lines[number:]])):
+        try:
+            root = toml_root(text.encode(), Path("p.toml"))
+        except PlanError:  # a table that is there twice now: not TOML
+            continue
+        assert 1 <= len(faults_of(root)) <= 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x = 1",
+        "data = 1",
+        "[data]\n[columns]\n[budget]",
+        "release = [[1]]",
+        "release = 3",
+        "[[release]]",
+        "columns = []",
+    ],
+)
+def test_it_ends_for_anything(text: str) -> None:
+    assert 1 <= len(faults_of(toml_root(text.encode(), Path("p.toml")))) <= 20
