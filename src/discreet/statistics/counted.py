@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from discreet.cube.cells import Codes, Integers
 from discreet.cube.queries import Query
 from discreet.errors import InternalError
-from discreet.mechanisms import law_of_cell
+from discreet.mechanisms import Noise
 from discreet.noise.single.many import half_width_of_sum
 from discreet.statistics.base import Asked
 from discreet.statistics.recipe import Answers, Counted, Noises, Noisy
@@ -35,7 +36,7 @@ class NoisyCount:
 
     def total(self, answers: Answers) -> Noisy:
         counts, noises = answers.values[self.query], answers.noises
-        half = half_width_of_sum(law_of_cell(noises.law(self.query)), len(counts), noises.level)
+        half = _half_width_of_all(noises.law(self.query), len(counts), noises.level)
         return np.asarray(_sum(counts), dtype=np.object_), np.asarray(half, dtype=np.object_)
 
     def told(self, noises: Noises, error: float) -> Mapping[str, str]:
@@ -105,3 +106,15 @@ def _sum(values: Integers) -> int:
     largest = max(int(values.max(initial=0)), -int(values.min(initial=0)), 1)
     part = max(1, 2**62 // largest)
     return sum(int(values[start : start + part].sum()) for start in range(0, len(values), part))
+
+
+def _half_width_of_all(noise: Noise, cells: int, level: Fraction) -> int:
+    """A w with P(|sum of the noise of all cells| ≤ w) ≥ level.
+
+    The cells of a lattice are not independent. Each misses its own width with probability at most (1 - level) / cells. So
+    with probability ≥ level none does, and then the sum is at most the sum of the widths (union bound).
+    """
+    if noise.independent is not None:
+        return half_width_of_sum(noise.independent, cells, level)
+    widths = noise.half_widths(1 - (1 - level) / max(cells, 1))
+    return int(np.sum(np.broadcast_to(np.asarray(widths, dtype=np.object_), cells)))
