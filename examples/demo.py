@@ -124,13 +124,16 @@ def amount(budget: object) -> str:
     return f"{type(budget).__name__}({shown})"
 
 
+WHAT = {"dataset": "opened", "reserve": "charged {charge}", "commit": "released", "fail": "failed"}
+
+
 def print_ledger() -> None:
     """Every entry of the ledger: each charge was written before the data were opened."""
     print("\nThe ledger\n==========")
     with Ledger.open(OUT / "ledger.db") as ledger:
         for entry in (entry for dataset in ledger.datasets() for entry in ledger.entries(dataset)):
             charge = ", ".join(str(float(value)) for value in entry.charge)
-            what = {"dataset": "opened", "reserve": f"charged {charge}", "commit": "released", "fail": "failed"}[entry.kind]
+            what = WHAT.get(entry.kind, entry.kind).format(charge=charge)
             print(f"{entry.sequence:3}  {entry.time}  {entry.dataset:14} {what:14} {entry.name}")
         print(f"Every entry, total and stored release is as it was written: {ledger.verify().intact}")
 

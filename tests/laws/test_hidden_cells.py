@@ -55,7 +55,7 @@ def released(plan: Plan, rows: Sequence[Any], totals: Any = None) -> Release:
     quoted = quote(plan, dp.ZCDP("0.5"), beside)
     bits = Bits(np.random.default_rng(7).bytes)
     content = {"name": "r", "dataset": "d", "ledger": {"sequence": 2, "head": "h"}}
-    return publish(quoted, run_scans(engine, plan.layout), bits, report_delta=Fraction(1, 10**9), content=content)
+    return publish(quoted, run_scans(engine, plan.layout), lambda: bits, report_delta=Fraction(1, 10**9), content=content)
 
 
 def without_nulls(columns: Sequence[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
@@ -186,7 +186,7 @@ def test_large_releases_hide_the_same_rows(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         bits = Bits(np.random.default_rng(7).bytes)
         args: Any = {"report_delta": Fraction(1, 10**9), "content": content, "draft": folder, "rows": rows}
-        found = publish(quote(plan, dp.ZCDP(100)), run_scans(engine, plan.layout), bits, **args)
+        found = publish(quote(plan, dp.ZCDP(100)), run_scans(engine, plan.layout), lambda bits=bits: bits, **args)
         table = Release(found.payload, folder.parent).table
         assert table.select("g", "f").rows() == [("x", "p"), ("x", "q"), ("y", "p"), ("y", "q")]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import threading
@@ -84,12 +85,14 @@ def test_results_are_the_same_whatever_precision_the_user_has_set(work: Callable
 
 @contextmanager
 def other_threads(work: Callable[[], None]) -> Iterator[None]:
-    """Two threads that do `work` again and again."""
+    """Two threads that do `work` again and again, with pauses: of a hundred tries of a computation some are left alone."""
     done = threading.Event()
+    pauses = itertools.cycle((0, 0, 0, 0.002, 0.011))
 
     def again() -> None:
         while not done.is_set():
             work()
+            time.sleep(next(pauses))
 
     threads = [threading.Thread(target=again) for _ in range(2)]
     for thread in threads:
