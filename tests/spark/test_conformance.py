@@ -12,7 +12,7 @@ from discreet.audit.engines.hostile import hostile_tables
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
 TABLES = {table.name: table for table in hostile_tables()}
-WIDE = {"128-bit integers"}  # Spark has no type for them
+WIDE = {name for name in TABLES if "128-bit integers" in name}  # Spark has no type for them
 
 # One reading of Spark's settings that is as far from the usual one as settings can be.
 ODD = {
