@@ -24,6 +24,7 @@ from tests.hostile.ledgers import BROKEN, REFUSED, WON, check_committed, forked,
 import discreet as dp
 import discreet.quotes.allocate  # with the next, loaded before children are forked
 import discreet.releases.publish
+from discreet.exact import precision
 from discreet.ledger import Ledger
 from discreet.ledger import store as store_module
 from discreet.noise.bits import Bits, system_bits
@@ -114,8 +115,8 @@ class Caller:
 
     def settle(self) -> int:
         """The charges that are on disk, after all that must be true was looked at."""
-        while store_module._GATE._is_owned():  # type: ignore[attr-defined]  # see test_ledger_faults: only tracing does that
-            store_module._GATE.release()
+        for gate in (store_module._GATE, precision._GATE):
+            assert not gate._is_owned(), "a lock is still held"  # type: ignore[attr-defined]
         before = 0
         for on_disk in self.engine.looks:
             assert on_disk > before, "rows were looked at before they were charged"

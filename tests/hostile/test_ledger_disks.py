@@ -71,7 +71,7 @@ def under_a_limit(path: Path, what: int, most: int) -> int:
         before = resource.getrlimit(what)
         resource.setrlimit(what, (most, before[1]))
         try:
-            model = every_operation(path, "limit")
+            model = every_operation(path)
         finally:
             resource.setrlimit(what, before)
         model.settle()

@@ -35,6 +35,7 @@ from discreet.session import session as session_module
 from discreet.session.orders import Order
 
 from .callers import FRAME, SECRET, Caller, require_constant_text
+from .tracing import is_open_to_faults
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -146,7 +147,7 @@ class LineFault:
     def _trace(self, frame: FrameType, event: str, _: object) -> object:
         if not frame.f_globals.get("__name__", "").startswith("discreet"):
             return None
-        if event == self.event:
+        if event == self.event and (event == "call" or is_open_to_faults(frame)):
             self.seen += 1
             if self.seen - 1 == self.nth:
                 self.struck = True
