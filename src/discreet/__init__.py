@@ -38,6 +38,11 @@ if _typing.TYPE_CHECKING:
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
+    from discreet.releases.derived.change import change
+    from discreet.releases.derived.combine import combine
+    from discreet.releases.derived.operands import Numbers, constants, numbers
+    from discreet.releases.derived.ratio import ratio
+    from discreet.releases.derived.result import Derived
     from discreet.releases.document import Guarantee, Release
     from discreet.releases.views import consistent
     from discreet.session.extracting import extract
@@ -67,6 +72,7 @@ __all__ = [
     "DatabaseTable",
     "Date",
     "Demand",
+    "Derived",
     "DiscreetError",
     "Guarantee",
     "Impossible",
@@ -79,6 +85,7 @@ __all__ = [
     "Normal",
     "NotApproved",
     "Number",
+    "Numbers",
     "Occupied",
     "Plan",
     "PlanError",
@@ -98,7 +105,10 @@ __all__ = [
     "__version__",
     "approve",
     "bins",
+    "change",
+    "combine",
     "consistent",
+    "constants",
     "correlation",
     "count",
     "covariance",
@@ -106,7 +116,9 @@ __all__ = [
     "histogram",
     "mean",
     "median",
+    "numbers",
     "quantiles",
+    "ratio",
     "share",
     "std",
     "sum",
@@ -164,6 +176,15 @@ _HOMES = {
         "ApproxDP",
         "PureDP",
     ),
+    "discreet.releases.derived.change": ("change",),
+    "discreet.releases.derived.combine": ("combine",),
+    "discreet.releases.derived.operands": (
+        "Numbers",
+        "constants",
+        "numbers",
+    ),
+    "discreet.releases.derived.ratio": ("ratio",),
+    "discreet.releases.derived.result": ("Derived",),
     "discreet.releases.document": (
         "Guarantee",
         "Release",
