@@ -15,6 +15,7 @@ from discreet._version import __version__
 if _typing.TYPE_CHECKING:
     from discreet.approvals.demand import Demand
     from discreet.approvals.signing import Approval, approve
+    from discreet.domain.about import About, Labels
     from discreet.domain.groups import bins
     from discreet.domain.imputation import Normal, Uniform, Weights
     from discreet.domain.neighbours import AddRemove, ReplaceOne
@@ -43,7 +44,9 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.derived.operands import Numbers, constants, numbers
     from discreet.releases.derived.ratio import ratio
     from discreet.releases.derived.result import Derived
-    from discreet.releases.document import Guarantee, Release
+    from discreet.releases.document import Release
+    from discreet.releases.guarantee import Guarantee
+    from discreet.releases.quality import Quality
     from discreet.releases.views import consistent
     from discreet.session.extracting import extract
     from discreet.session.session import Session
@@ -62,6 +65,7 @@ __all__ = [
     "GDP",
     "RDP",
     "ZCDP",
+    "About",
     "AddRemove",
     "Approval",
     "ApproxDP",
@@ -78,6 +82,7 @@ __all__ = [
     "Impossible",
     "InternalError",
     "Invariants",
+    "Labels",
     "LedgerError",
     "Limits",
     "LinearInvariant",
@@ -90,6 +95,7 @@ __all__ = [
     "Plan",
     "PlanError",
     "PureDP",
+    "Quality",
     "Release",
     "ReleaseFailed",
     "ReplaceOne",
@@ -150,6 +156,10 @@ _HOMES = {
         "SchemaError",
         "SourceError",
     ),
+    "discreet.domain.about": (
+        "About",
+        "Labels",
+    ),
     "discreet.domain.groups": ("bins",),
     "discreet.invariants": (
         "Impossible",
@@ -185,10 +195,9 @@ _HOMES = {
     ),
     "discreet.releases.derived.ratio": ("ratio",),
     "discreet.releases.derived.result": ("Derived",),
-    "discreet.releases.document": (
-        "Guarantee",
-        "Release",
-    ),
+    "discreet.releases.document": ("Release",),
+    "discreet.releases.guarantee": ("Guarantee",),
+    "discreet.releases.quality": ("Quality",),
     "discreet.domain.reading": ("CsvFiles",),
     "discreet.domain.schema": (
         "Category",
