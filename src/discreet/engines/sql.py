@@ -133,17 +133,21 @@ def _key(dialect: Dialect, axes: Sequence[KeyAxis], i: int, kind: ColumnType, *,
     if not isinstance(path, CategoryPath):
         value = _number_code(dialect, path, kind, "BIGINT")  # a word is a product of codes
         label = _label(dialect, axis, i) if joined is None else f"t{i}"
-        return _Key(value, label, label, joined)
+        few = apart and joined is None and path.high - path.low < 2 * len(axis.cuts or ())
+        return _Key(value, f"c{i}" if few else label, label, joined)
     if isinstance(path.column.values[0], bool):
         pairs = zip(path.column.values, path.targets, strict=True)
         cases = " ".join(f"WHEN {str(value).lower()} THEN CAST({target} AS BIGINT)" for value, target in pairs)
         label = f"CASE c{i} {cases} END"
         return _Key(_category_value(dialect, path, kind), f"c{i}" if apart else label, label)
-    listed = dialect.listed(path, i, len(axes)) if apart and kind.kind == "text" else None
+    value, listed = _category_value(dialect, path, kind), None
+    if apart and isinstance(path.column.values[0], int):
+        listed = dialect.spanned(value, path, i)
+    elif apart and kind.kind == "text":
+        listed = dialect.listed(path, i, len(axes))
     if listed is not None:
-        value, target = listed
-        return _Key(value, f"c{i}", target)
-    return _Key(_category_value(dialect, path, kind), f"t{i}", f"t{i}", path)
+        return _Key(listed[0], f"c{i}", listed[1])
+    return _Key(value, f"t{i}", f"t{i}", path)
 
 
 def _words(axes: Sequence[KeyAxis], keys: Sequence[_Key]) -> tuple[list[str], list[str]]:

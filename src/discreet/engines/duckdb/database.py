@@ -12,7 +12,7 @@ from weakref import finalize
 import duckdb
 
 from discreet.engines.base import unreadable
-from discreet.engines.duckdb.spill import SpillFolder, new_spill_folder, remove_spill_folder
+from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
 from discreet.engines.resources import Limits
 from discreet.exact.processes import this_process
 

@@ -227,6 +227,7 @@ SPARK = Dialect(
     whole=_whole,
     text=_text,
     listed=_listed,
+    spanned=lambda _value, _path, _i: None,
     lookup=_lookup,
     is_day=_is_day,
     date_code=_date_code,

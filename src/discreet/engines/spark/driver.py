@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from discreet.cube.cube import Cube, compact, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
-from discreet.engines.duckdb.spill import new_spill_folder, remove_spill_folder
+from discreet.engines.spill import new_spill_folder, remove_spill_folder
 from discreet.engines.keys import unpacked, words_of
 from discreet.engines.spark import PREFIX
 from discreet.engines.spark.dialect import LIMB_BITS, SPARK, TIMESTAMP_NTZ, limbs
