@@ -70,6 +70,7 @@ READS_FILE: dict[str, Callable[[str], list[str]]] = {
 READS_FOLDER: dict[str, Callable[[str], list[str]]] = {
     "report": lambda path: ["report", path],
     "consistent": lambda path: ["consistent", path],
+    "register": lambda path: ["register", path],
     "derive ratio": lambda path: ["derive", "ratio", path],
     "derive change": lambda path: ["derive", "change", path, path],
     "verify --releases": lambda path: ["ledger", "verify", "other.db", "--releases", path],

@@ -23,6 +23,8 @@ what it means for the budget (`exits`).
 * `options`: The arguments and options that several commands have
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
 * `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
+* `registering`: `discreet register`: the entry of a release for the registry of deployments, and the page of its
+  evaluation
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write
 * `settings`: `--set NAME=VALUE`: the values of a plan's parameters, as they were typed
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
@@ -292,6 +294,26 @@ def report(folder: FolderArgument, *, as_json: AsJson = False) -> None:
         from discreet.cli.releasing import report_folder
 
         write(report_folder(given_path(folder, "report"), artist), as_json=as_json)
+
+
+@app.command(epilog="Example: discreet register results --published 2026-11-23")
+def register(
+    folder: FolderArgument,
+    published: Annotated[
+        str | None,
+        typer.Option(metavar="DAY", help="The day of publication; left out: the day of the release, if it is known."),
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Write an entry for the OpenDP registry of deployments, and a page that answers the evaluation of NIST SP 800-226.
+
+    Both follow from release.json alone. What it does not know is a marked question, which the custodian answers.
+    """
+    from discreet.cli.registering import registered_folder
+
+    with exits():
+        write(registered_folder(given_path(folder, "register"), published), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet consistent results --statistic count")

@@ -35,7 +35,15 @@ from discreet.releases.views import consistent
 from discreet.session.folders import document_in
 from discreet.session.orders import Order, check_name
 
-__all__ = ["consistent_folder", "extract_release", "folders_for", "release_plan", "rename_orders", "report_folder"]
+__all__ = [
+    "consistent_folder",
+    "extract_release",
+    "folders_for",
+    "release_folders",
+    "release_plan",
+    "rename_orders",
+    "report_folder",
+]
 
 _FILES = "release.json, table.csv, table.parquet, report.html"
 _LARGE_FILES = "release.json, the folder table, report.html"
@@ -136,7 +144,7 @@ def report_folder(folder: Path, artist: Artist) -> Answer:
     """
     from discreet.pages.report import write_report
 
-    places = _release_folders(folder, "report")
+    places = release_folders(folder, "report")
     written = [write_report(Release.load(place), place / "report.html", artist) for place in places]
     return _written_files(written)
 
@@ -148,7 +156,7 @@ def consistent_folder(folder: Path, statistic: str | None, formulas: str) -> Ans
         ArgumentError: `folder` has no release or cannot be written, or the release does not have such numbers.
     """
     written = []
-    for place in _release_folders(folder, "consistent"):
+    for place in release_folders(folder, "consistent"):
         table = consistent(Release.load(place), statistic)
         try:
             replace_file(place / "consistent.csv", for_csv(table, formulas).write_csv)
@@ -163,7 +171,8 @@ def _written_files(paths: Sequence[Path]) -> Answer:
     return Answer([str(path) for path in paths], {"written": [str(path) for path in paths]})
 
 
-def _release_folders(folder: Path, command: str) -> list[Path]:
+def release_folders(folder: Path, command: str) -> list[Path]:
+    """The folder with its release.json, or its sub-folders with one. Raises ArgumentError where there is none."""
     alone = stands(folder / "release.json", command)
     found = [folder] if alone else sorted(path.parent for path in folder.glob("*/release.json"))
     if not found:
