@@ -1,6 +1,6 @@
 """The correlation of two columns, over the rows in which both are known: their covariance over both standard deviations.
 
-Beside what the covariance needs it has a noisy sum of squares of each column. Its interval follows from those of the
+Beside what the covariance needs it has a noisy sum of squares of each column. Its interval follows from the intervals of the
 covariance and of both variances, which hold together; where a variance may be 0 it is everything from -1 to 1
 (B3 in docs/proofs/pairs.md).
 """
