@@ -28,6 +28,7 @@ folder, and is loaded when a source needs it.
 * `spark`: The engine of Spark DataFrames, tables and paths
 * `spellings`: Unicode normalisation for engines that have none: replacements of text that decide which category a
   text is
+* `spill`: The folder for data that does not fit into memory, which nobody else can enter
 * `sql`: A layout as one SQL statement: every value becomes a code in the engine, and one GROUP BY counts
 * `sqlite`: The engine of tables of SQLite database files
 * `surveys`: The engine of files of statistical packages: SPSS, Stata and SAS
@@ -45,7 +46,7 @@ from discreet.domain.schema import Schema
 from discreet.engines.base import CodeList, Engine, Header, Labelled, check_header
 from discreet.engines.progress import Progress, Telling
 from discreet.engines.resources import NO_LIMITS, Limits
-from discreet.engines.sources import Opened, opened, source_in, source_text
+from discreet.engines.sources import Opened, open_known, source_in, source_text
 from discreet.errors import ArgumentError, SourceError, printed
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
         raise ArgumentError(f"limits={printed(limits)}: must be Limits(…)")
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress={printed(progress)}: must be a function of the name of a stage")
-    found = opened(source, tuple(schema.columns), limits)
+    found = open_known(source, tuple(schema.columns), limits)
     try:
         _check(found, schema)
     except SourceError:
@@ -120,7 +121,7 @@ def header_faults(source: Any, schema: Schema) -> list[str]:
     Raises:
         SourceError: the source cannot be opened.
     """
-    found = opened(source, tuple(schema.columns), NO_LIMITS)
+    found = open_known(source, tuple(schema.columns), NO_LIMITS)
     faults = []
     try:
         for name, column in schema.columns.items():
@@ -148,7 +149,7 @@ def outline_of(source: str | Path) -> tuple[Header, Mapping[str, CodeList]]:
     Raises:
         SourceError: the source cannot be opened.
     """
-    engine = opened(source, (), NO_LIMITS).engine
+    engine = open_known(source, (), NO_LIMITS).engine
     try:
         return engine.header, engine.code_lists if isinstance(engine, Labelled) else {}
     finally:

@@ -14,7 +14,7 @@ from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import CodeList, CountedCells, Engine, Header, check_same, columns_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB
-from discreet.engines.duckdb.driver import STAGED, cells_of_frames, counted
+from discreet.engines.duckdb.driver import STAGED, cells_of_frames, count_frames
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
@@ -64,7 +64,7 @@ class _SurveyEngine:
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         statement = aggregate_sql(DUCKDB, STAGED, self.header, axes, moments)
-        return counted(self._database, statement, self._frames(columns_of([(axes, moments)])), axes, moments)
+        return count_frames(self._database, statement, self._frames(columns_of([(axes, moments)])), axes, moments)
 
     def count_rows(self) -> int:
         return sum(frame.height for frame in self._frames(()))

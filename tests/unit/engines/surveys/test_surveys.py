@@ -26,7 +26,7 @@ from discreet.audit.engines.hostile import HostileTable, hostile_tables
 from discreet.engines import header_of, open_source, outline_of
 from discreet.engines.base import CodeList, ColumnType, Engine, Header
 from discreet.engines.resources import NO_LIMITS
-from discreet.engines.sources import opened
+from discreet.engines.sources import open_known
 from discreet.engines.surveys import driver, outline
 from discreet.errors import ReleaseFailed, SourceError
 
@@ -71,7 +71,7 @@ def ending(request: pytest.FixtureRequest) -> str:
 
 
 def cells(source: str, name: str) -> list[tuple[object, int]]:
-    engine: Any = opened(source, (), NO_LIMITS).engine
+    engine: Any = open_known(source, (), NO_LIMITS).engine
     found = [one for _, some in engine.cells([name]) for one in some]
     engine.close()
     return sorted(found, key=str)
@@ -107,7 +107,7 @@ TABLES = [
 def test_every_format_equals_the_reference(tmp_path: Path, ending: str, table: HostileTable) -> None:
     def open_engine(header: Header, rows: Any) -> Engine:
         path = tmp_path / f"{len([*tmp_path.iterdir()])}{ending}"
-        return opened(write_survey(path, header, rows), (), NO_LIMITS).engine
+        return open_known(write_survey(path, header, rows), (), NO_LIMITS).engine
 
     kept = storable(table, ending)
     assert len(kept.rows) > 4
@@ -125,7 +125,7 @@ def test_integers_and_single_floats_of_stata_keep_their_type(tmp_path: Path, nam
         path = tmp_path / f"{len([*tmp_path.iterdir()])}.dta"
         frame = pd.DataFrame(rows, columns=[*header], dtype="float32" if single else "int8")
         frame.to_stata(path, write_index=False, version=118)  # pyreadstat writes other types
-        return opened(path, (), NO_LIMITS).engine
+        return open_known(path, (), NO_LIMITS).engine
 
     assert check_table(open_engine, replace(table, rows=tuple(rows))) > 4
     assert {kind.shown for kind in header_of(str(tmp_path / "0.dta")).values()} == {"FLOAT" if single else "TINYINT"}
@@ -305,7 +305,7 @@ def test_a_damaged_file_is_refused_or_ends_in_the_constant_failure(
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)
         path.write_bytes(damaged)
         try:
-            engine: Any = opened(str(path), (), NO_LIMITS).engine
+            engine: Any = open_known(str(path), (), NO_LIMITS).engine
             for name in engine.header:
                 list(engine.cells([name]))
             outcomes.add("read")
