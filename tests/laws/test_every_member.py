@@ -408,6 +408,7 @@ SOURCES: dict[str, tuple[Any, ...]] = {
         b"\0" * 8 + b"DUCK" + b"\0" * 4,
     ),
     "sqlite": (b"SQLite format 3\0",),
+    "surveys": tuple(map(Path, ("rows.sav", "rows.zsav", "rows.dta", "rows.sas7bdat", "rows.xpt"))),
 }
 """Of every engine: a value, a name, the ending of a file, or the first bytes of a database, one for each way in."""
 
