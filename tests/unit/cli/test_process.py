@@ -73,7 +73,16 @@ def test_help_and_version(folder: Path) -> None:
 
 def test_every_help_ends_with_an_example_that_is_a_command(folder: Path) -> None:
     names = [[command.name or command.callback.__name__] for command in app.registered_commands if command.callback]
-    for name in [*names, ["ledger", "show"], ["ledger", "verify"], ["ledger", "export"], ["ledger", "extract"]]:
+    for name in [
+        *names,
+        ["derive", "ratio"],
+        ["derive", "change"],
+        ["derive", "combine"],
+        ["ledger", "show"],
+        ["ledger", "verify"],
+        ["ledger", "export"],
+        ["ledger", "extract"],
+    ]:
         shown = " ".join(done(*name, "--help").split())
         assert re.search(rf"Examples?: discreet {' '.join(name)} \S+", shown), name
         assert ("--json" in shown) != (name == ["inspect"]), name  # what the rows hold is for a terminal alone
@@ -85,7 +94,7 @@ def test_shells_are_told_how_to_complete(folder: Path) -> None:
         env={**os.environ, "_DISCREET_COMPLETE": "complete_bash", "COMP_WORDS": "discreet re", "COMP_CWORD": "1"},
         capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
-    assert shown.stdout.split() == ["release", "report"]
+    assert shown.stdout.split() == ["release", "report", "register"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")

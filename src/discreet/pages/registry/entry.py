@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from discreet.domain.about import About
 from discreet.errors import ArgumentError, printed
 from discreet.exact.numbers import decimal_up
 from discreet.pages.registry import facts
@@ -46,7 +47,7 @@ def entry_of(release: Release, published: str | None = None) -> dict[str, Yaml]:
         "status": "Draft",
         "tier": 3,
         "deployment": {
-            "basic": _basic(document, _day(document, published)),
+            "basic": _basic(document, release.about, _day(document, published)),
             "dp_variant": _variant(document),
             "privacy_loss": _loss(guarantee),
             "deployment_model": _model(document, guarantee),
@@ -90,8 +91,8 @@ def _day(document: Mapping[str, Any], published: str | None) -> str:
     return day.isoformat()
 
 
-def _basic(document: Mapping[str, Any], day: str) -> dict[str, Yaml]:
-    title, publisher, universe = (facts.known_text(document, key) for key in ("title", "publisher", "universe"))
+def _basic(document: Mapping[str, Any], about: About, day: str) -> dict[str, Yaml]:
+    title, publisher, universe = (facts.known_text(about, key) for key in ("title", "publisher", "universe"))
     return {
         "name": title or f"{document['name']} ({document['dataset']})",
         "data_curators": [publisher or facts.question("who publishes the data product?")],
@@ -100,7 +101,7 @@ def _basic(document: Mapping[str, Any], day: str) -> dict[str, Yaml]:
         "data_product_region": _joined(
             universe, facts.question("which region do the data describe, and the law of which region applies?")
         ),
-        "description": _joined(facts.known_text(document, "description"), what_words(document)),
+        "description": _joined(facts.known_text(about, "description"), what_words(document)),
         "publication_date": day,
     }
 

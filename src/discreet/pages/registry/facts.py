@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from discreet.domain.about import About
 from discreet.domain.declared_words import list_names, step_words
 from discreet.domain.neighbours import neighbours_of, relation_named
 from discreet.exact.figures import name, number
@@ -15,7 +16,6 @@ from discreet.pages.report.budget import budget_of
 from discreet.pages.report.promise import epsilon_words, measure_words
 from discreet.pages.report.words import covered_words
 from discreet.releases.guarantee import Guarantee
-from discreet.releases.labelled import texts_of
 
 __all__ = [
     "IMPLEMENTATION",
@@ -47,9 +47,9 @@ def question(asked: str) -> str:
     return f"{MARK}: {asked}"
 
 
-def known_text(document: Mapping[str, Any], key: str) -> str:
-    """A text that the custodian has written into the document; empty where there is none."""
-    return "\n".join(name(line) for line in str(getattr(texts_of(document), key)).splitlines())
+def known_text(about: About, key: str) -> str:
+    """A text that the custodian has written; empty where there is none."""
+    return "\n".join(name(line) for line in str(getattr(about, key)).splitlines())
 
 
 def slug(document: Mapping[str, Any]) -> str:

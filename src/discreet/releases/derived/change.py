@@ -8,7 +8,7 @@ from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount
 from discreet.releases.derived.certainty import checked_confidence, difference_interval
 from discreet.releases.derived.groups import match
-from discreet.releases.derived.operands import Numbers
+from discreet.releases.derived.operands import Numbers, check_units
 from discreet.releases.derived.ratio import operand, ratio_figure
 from discreet.releases.derived.result import Derived, figure
 from discreet.releases.document import Release
@@ -42,6 +42,7 @@ def change(before: Numbers | Release, after: Numbers | Release, *, confidence: A
             f"before, after: are the {early.quantity} and the {late.quantity}; "
             "compare one statistic of one column, in one unit"
         )
+    check_units(early, late)
     if set(early.keys) != set(late.keys):
         raise ArgumentError(
             f"before, after: have the group columns {', '.join(early.keys) or 'none'} and {', '.join(late.keys) or 'none'}; "

@@ -10,7 +10,7 @@ from discreet.errors import ArgumentError
 from discreet.exact.numbers import Amount
 from discreet.releases.derived.certainty import checked_confidence
 from discreet.releases.derived.linear import Cell, Linear
-from discreet.releases.derived.operands import Key, Numbers
+from discreet.releases.derived.operands import Key, Numbers, check_units
 from discreet.releases.derived.ratio import operand
 from discreet.releases.derived.result import Derived, figure
 from discreet.releases.document import Release
@@ -68,6 +68,7 @@ def _check(ones: Sequence[Numbers]) -> None:
                 f"combine(): {first} and {other} are different quantities; combine one statistic of one data set, "
                 "prepared by the same steps and for the same group columns"
             )
+        check_units(first, other)
     if first.quantity.random:
         raise ArgumentError(
             "combine(): rows were imputed or sampled, so every release describes a prepared table of its own; "

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from discreet.domain.about import About
 from discreet.domain.words import one_line
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.canonical import canonical
@@ -18,8 +19,9 @@ from discreet.exact.numbers import Amount, exact
 from discreet.releases.derived.linear import Linear, constant
 from discreet.releases.derived.reading import Printed, Published, numbers_of, outputs_of
 from discreet.releases.document import Release
+from discreet.releases.labelled import unit_of
 
-__all__ = ["Key", "Numbers", "Quantity", "constants", "label_of", "numbers"]
+__all__ = ["Key", "Numbers", "Quantity", "check_units", "constants", "label_of", "numbers"]
 
 Key = tuple[str | None, ...]
 """The labels of a group, as texts; None for the group of nulls."""
@@ -40,6 +42,7 @@ class Quantity:
         output: which number of the statistic, such as "_q50"; empty where it has one.
         prepared: how the column is declared and which steps it passed, as canonical text.
         random: whether rows were imputed or sampled, so that each release describes a prepared table of its own.
+        unit: the unit in the words of the release; empty where it names none.
     """
 
     dataset: str
@@ -48,6 +51,7 @@ class Quantity:
     output: str
     prepared: str
     random: bool
+    unit: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.statistic} of {self.column or 'rows'}"
@@ -111,7 +115,7 @@ def numbers(
     else:
         kept = tuple(name for name in kept if name not in fixed)
         left, cells = kept, _added_up(left, rows, kept, _public_sums(document, chosen))
-    return Numbers(left, cells, _quantity(document, chosen), _source(release, document, chosen, by, fixed))
+    return Numbers(left, cells, _quantity(document, chosen, release.about), _source(release, document, chosen, by, fixed))
 
 
 def constants(values: Any, value: str | None = None) -> Numbers:
@@ -139,6 +143,20 @@ def constants(values: Any, value: str | None = None) -> Numbers:
     if len(cells) < len(rows):
         raise ArgumentError(f"constants: a group occurs twice among {', '.join(keys) or 'no labels'}; write each group once")
     return _constant_numbers(keys, cells, f"{name} of {words}")
+
+
+def check_units(first: Numbers, second: Numbers) -> None:
+    """Both have one unit, as far as their releases name units.
+
+    Raises:
+        ArgumentError: they name different ones.
+    """
+    units = first.quantity.unit, second.quantity.unit
+    if all(units) and units[0] != units[1]:
+        raise ArgumentError(
+            f"{first} is in {printed(units[0])} and {second} in {printed(units[1])}: two units have no difference "
+            "and no mean; release both in one unit, or mend the texts with Release.labelled"
+        )
 
 
 def label_of(value: object) -> str | None:
@@ -267,7 +285,7 @@ def _public_sums(document: Mapping[str, Any], chosen: str) -> dict[frozenset[int
     return found
 
 
-def _quantity(document: Mapping[str, Any], chosen: str) -> Quantity:
+def _quantity(document: Mapping[str, Any], chosen: str, texts: About) -> Quantity:
     line, plan = outputs_of(document)[chosen], document["plan"]
     column = line.get("column")
     declared = [one for one in plan["schema"] if one["name"] == column]
@@ -277,7 +295,10 @@ def _quantity(document: Mapping[str, Any], chosen: str) -> Quantity:
         any(one["step"] in {"impute", "resize"} for one in plan["steps"])
         and "original" not in document["interval"]["covers"]
     )
-    return Quantity(document["dataset"], line["statistic"], column, chosen.removeprefix(line["name"]), prepared, random)
+    unit = unit_of(texts, chosen, line)
+    return Quantity(
+        document["dataset"], line["statistic"], column, chosen.removeprefix(line["name"]), prepared, random, unit
+    )
 
 
 def _source(

@@ -257,6 +257,18 @@ def test_imputed_tables_differ_and_are_not_averaged():
         dp.combine(one, two)
 
 
+def test_numbers_of_two_units_are_not_compared():
+    def in_unit(release, unit):
+        return release.labelled(dp.About(columns={"wage": dp.Labels(unit=unit)}))
+
+    euros, dollars = in_unit(RELEASE, "euro"), in_unit(OTHER, "US dollar")
+    for wrong in (dp.change, dp.combine):
+        with pytest.raises(dp.ArgumentError, match="is in 'euro' and sum_wage of 's' in 'US dollar'"):
+            wrong(*(dp.numbers(one, "sum_wage") for one in (euros, dollars)))
+    assert dp.change(*(dp.numbers(one, "count") for one in (euros, dollars))).groups  # counts have no unit here
+    assert dp.change(dp.numbers(euros, "sum_wage"), dp.numbers(in_unit(OTHER, "euro"), "sum_wage")).groups
+
+
 def test_everything_follows_from_the_documents_alone(tmp_path):
     """The same numbers from release.json, without ledger or source."""
     place = RELEASE.save(tmp_path / "results")
