@@ -173,7 +173,7 @@ def _became(ledger: Ledger, dataset: str, entries: Sequence[Entry]) -> dict[int,
 
 
 def _remark(one: Standing, *, at_work: bool) -> str:
-    """What a reservation that is not committed means for its charge; empty for all others."""
+    """The meaning of a reservation that is not committed for its charge; empty for all others."""
     if one.kind == "publish" or one.state == "committed":
         return ""
     if at_work:
@@ -227,7 +227,7 @@ def _account_facts(
 
 
 def _amendments(identity: Identity, entries: tuple[Entry, ...]) -> dict[int, list[str]]:
-    """What each amendment has changed, in words, by the number of its entry."""
+    """The changes of each amendment, in words, by the number of its entry."""
     found: dict[int, list[str]] = {}
     declared = identity.declaration
     for entry in entries:

@@ -72,7 +72,7 @@ _USUAL: Mapping[str, str] = {
     "rho": f"{_ALL}; often 0.005 to 0.5, which is ε = 6.5 at δ = 1e-9",
     "mu": f"{_ALL}; often 0.1 to 1, which is ε = 6.5 at δ = 1e-9",
 }
-"""What the fields of a budget are, with amounts that are usual."""
+"""The fields of a budget, with usual amounts."""
 
 
 def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None) -> Answer:

@@ -89,7 +89,7 @@ def _is_single(kind: ColumnType) -> bool:
 
 
 def is_missing(column: Number | Date, value: object, kind: ColumnType) -> bool:
-    """Whether a cell of a column of this type, as `reference` reads it, is a missing code."""
+    """True if a cell of a column of this type, as `reference` reads it, is a missing code."""
     if isinstance(value, dt.date):
         return (value.date() if isinstance(value, dt.datetime) else value) in column.missing
     if isinstance(value, float):

@@ -58,7 +58,7 @@ def databases() -> str:
 
 
 def offers() -> str:
-    """What a program can pass as a source, in words."""
+    """The values that a program can pass as a source, in words."""
     *words, last = [one.words for kind in ENGINES for one in kind.given if one.words]
     return f"{', '.join(['a path', *words])}, or {last}"
 

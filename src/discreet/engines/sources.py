@@ -62,7 +62,7 @@ def source_in(folder: Path, written: str) -> str:
 
 
 def is_absent(source: str) -> bool:
-    """Whether the files that a text of a plan means are not there at all. Other names are asked where they are opened."""
+    """True if the files that a text of a plan means are not there at all. Other names are asked where they are opened."""
     if named_kind(source) or "\0" in source:
         return False
     try:

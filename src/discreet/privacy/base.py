@@ -141,7 +141,7 @@ class NoiseMeasure(SpentMeasure, Protocol):
 
     @classmethod
     def implying(cls, spend: Any, sampled: Sampling | None, *, totals: bool) -> tuple[Self, ...]:
-        """What may be guaranteed for all rows of a person in the prepared table, so that the person has `spend`.
+        """The guarantee for all rows of a person in the prepared table, so that the person has `spend`.
 
         Rounded down. Nothing where this measure implies no such spend.
         """

@@ -40,7 +40,7 @@ def inspect(source: Any, schema: Schema, *, dataset: str, ledger: str | Path) ->
 
 
 def inspection_facts(ledger: Ledger, dataset: str) -> dict[str, str]:
-    """What a release says where the rows of its data set were inspected; nothing otherwise, as in all older releases."""
+    """The note of a release whose data set was inspected; nothing otherwise, as in all older releases."""
     entry = ledger.inspected(dataset)
     if not entry:
         return {}

@@ -52,7 +52,7 @@ def _open_relation(relation: Any, columns: Sequence[str], limits: Limits) -> Eng
 
 
 def _is_frame(source: object) -> bool:
-    """Rows that can be read twice, unlike those of a reader of batches."""
+    """Rows that can be read twice, unlike the rows of a reader of batches."""
     return hasattr(source, "__arrow_c_stream__") and not hasattr(source, "read_next_batch")
 
 

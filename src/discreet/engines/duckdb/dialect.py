@@ -92,7 +92,7 @@ def _enumerate_words(path: CategoryPath, i: int, keys: int) -> tuple[str, str] |
     """The text as a member of an enumeration of the spellings, which are compared by their bytes; null for any other text.
 
     The driver finds the words of a dictionary once and groups by numbers of one byte, where a join writes two columns for
-    every row. A text is one member at most, so groups do not grow with texts that are no categories.
+    every row. A text is one member at most, so groups do not grow with texts that are not categories.
     """
     pairs = spelled_targets(path)
     if pairs is None or len(pairs) > _MOST_MEMBERS:
@@ -183,7 +183,7 @@ def _date_code(path: NumberPath, kind: ColumnType) -> str:
 
 
 def _is_day(name: str, kind: ColumnType, day: dt.date) -> str:
-    """A text or date equal to the day, or a timestamp from its beginning to that of the next day."""
+    """A text or date equal to the day, or a timestamp from the beginning of the day to the beginning of the next."""
     column, shown = quote_name(name), f"'{day.isoformat()}'"
     if kind.kind == "text":
         return f"CAST({column} AS VARCHAR) COLLATE C = {shown}"

@@ -182,7 +182,7 @@ def _date_code(path: NumberPath, kind: ColumnType) -> str:
 
 
 def _day(name: str, kind: ColumnType) -> str:
-    """The days from 1970-01-01 to the day of a cell, which is no infinity."""
+    """The days from 1970-01-01 to the day of a finite cell."""
     if kind.kind == "text":
         return f"unix_date(CASE WHEN {_matches(name, _DATE)} THEN TRY_CAST({name} AS DATE) END)"
     if kind.kind == "date":
