@@ -294,7 +294,7 @@ def _after(plan: PlanFile, before: Standing, stop: BaseException) -> str:
 
 
 def _extraction(plan: PlanFile) -> str:
-    """What to do where the source is not there any more, and the ledger has releases of the plan."""
+    """The next step where the source is gone and the ledger has releases of the plan."""
     try:
         names = standing(plan).given_back
     except (LedgerError, OSError):
@@ -321,7 +321,7 @@ def _further_tables(release: Release) -> list[str | Grid]:
 
 
 def _paid(release: Release, before: Standing) -> str:
-    """What the release has cost: a charge of this command, or an older one that was finished now or before."""
+    """The cost of the release: a charge of this command, or an older one that was finished now or before."""
     number, measure = release.document["ledger"]["sequence"], amount_text(release.guarantee.measure)
     if number > before.head:
         return f"charged {measure}"

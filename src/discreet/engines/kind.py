@@ -56,7 +56,7 @@ class Named:
         prefix: how they begin.
         open: the engine over one of them.
         settings: as in `Given`.
-        words: the database that is named by such a URL; empty where the text is no URL.
+        words: the database that is named by such a URL; empty where the text is not a URL.
     """
 
     prefix: str

@@ -35,7 +35,7 @@ from discreet.engines.urls import check_url, is_url, refused_url
 from discreet.errors import ArgumentError, SourceError, did_you_mean, printed, without_secrets
 from discreet.exact.given_paths import reason, shown_path
 
-__all__ = ["Opened", "is_absent", "opened", "source_in", "source_text"]
+__all__ = ["Opened", "is_absent", "open_known", "source_in", "source_text"]
 
 _USUAL = CsvFormat()
 _PATTERN = r"[*?\[]"
@@ -62,7 +62,7 @@ def source_in(folder: Path, written: str) -> str:
 
 
 def is_absent(source: str) -> bool:
-    """Whether the files that a text of a plan means are not there at all. Other names are asked where they are opened."""
+    """True if the files that a text of a plan means are not there at all. Other names are asked where they are opened."""
     if named_kind(source) or "\0" in source:
         return False
     try:
@@ -83,7 +83,7 @@ def source_text(folder: Path, source: str) -> str:
     return Path(os.path.relpath(source, folder)).as_posix()
 
 
-def opened(source: Any, columns: Sequence[str], limits: Limits) -> Opened:
+def open_known(source: Any, columns: Sequence[str], limits: Limits) -> Opened:
     """The engine of a source of which at least these columns will be read.
 
     Raises:
