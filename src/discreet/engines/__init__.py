@@ -10,6 +10,7 @@ folder, and is loaded when a source needs it.
   moved to them
 * `dialect`: The expressions in which SQL engines differ, which `sql` leaves to the engine that will run the statement
 * `duckdb`: The default engine, and every source that DuckDB reads
+* `excel`: The engine of Excel workbooks
 * `files`: Files as sources: what can be checked for changes while it is read, each file under one name
 * `inspection`: What becomes of the cells of a source, counted for its curator: exact numbers, which are outside every
   guarantee
@@ -81,9 +82,9 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
 
     Args:
         source: a path or glob of Parquet, CSV, SPSS, Stata or SAS files, a folder of Parquet files, "FILE::TABLE" for a
-            table of a DuckDB or SQLite file, an Arrow table, a Polars or pandas frame, a DuckDB relation, a
-            `DatabaseTable`, a function that gives a new Arrow stream each time it is called, a Spark DataFrame,
-            "spark:TABLE" or "spark:/path/to/parquet", or your own engine that has passed `conformance`.
+            table of a DuckDB or SQLite file or a sheet of an Excel workbook, an Arrow table, a Polars or pandas frame, a
+            DuckDB relation, a `DatabaseTable`, a function that gives a new Arrow stream each time it is called, a Spark
+            DataFrame, "spark:TABLE" or "spark:/path/to/parquet", or your own engine that has passed `conformance`.
         schema: the declared columns.
         limits: the resources that the driver may use.
         progress: receives the name of each stage when it begins.

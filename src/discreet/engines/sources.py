@@ -174,8 +174,9 @@ def _of_files(
         if not files.text:
             _require_usual(source, form)
         return kind, files.open(paths, listing, limits, form)
-    if len(paths) == 1 and table_kind(_start(paths[0])):
-        raise SourceError(f"source '{source}': is a database; name one of its tables, as in '{source}::persons'")
+    holder = table_kind(_start(paths[0])) if len(paths) == 1 else None
+    if holder is not None:
+        raise SourceError(f"source '{source}': {holder[1].advice.format(source)}")
     known = f"must be {' or '.join(endings())} files, all of one format"
     if len(own) > 1:
         others = ", ".join(sorted(ending or "no ending" for ending in own))
@@ -196,7 +197,7 @@ def _of_table(path: Path, table: str, limits: Limits) -> tuple[EngineKind, Engin
     check_regular(path)
     found = table_kind(_start(path))
     if found is None:
-        raise SourceError(f"source '{path}': is neither {databases()} database, and so has no table '{table}'")
+        raise SourceError(f"source '{path}': is neither {databases()}, and so has no table '{table}'")
     kind, tables = found
     # The log of the file itself: the last writes may be in a log next to its own name, not next to the name of a link.
     return kind, tables.open(path.resolve(), table, limits)

@@ -228,7 +228,7 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "short.db").write_bytes(b"SQLite format 3\0")
     (tmp_path / "short.duckdb").write_bytes(b"12345678DUCK" + b"\0" * 10_000)
     sqlite_table(tmp_path / "a.db", ["x"], [(1,)])
-    refused("neither a DuckDB nor an SQLite database", tmp_path / "a.txt::t")
+    refused("neither a DuckDB database nor an SQLite database nor an Excel workbook", tmp_path / "a.txt::t")
     refused("cannot be opened", tmp_path / "none.db::t")
     refused("is a directory", f"{tmp_path}::t")
     refused("cannot be read as an SQLite database", tmp_path / "short.db::t")

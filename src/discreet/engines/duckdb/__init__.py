@@ -138,5 +138,5 @@ ENGINE = EngineKind(
         Files(".parquet", _open_parquet, _open_folder),
         *(Files(ending, _open_csv, text=True, packed=_PACKED) for ending in (".csv", ".tsv", ".txt")),
     ),
-    tables=(Tables("a DuckDB", _begins, _open_table),),
+    tables=(Tables("a DuckDB database", _begins, _open_table),),
 )
