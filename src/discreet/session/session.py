@@ -80,12 +80,14 @@ class Session:
         progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.
         demand: the signatures that releases of the data set need from the first reservation on, for good.
         approvals: what has been signed, or the folder that has it.
+        query: a row-wise "SELECT … FROM source" that computes columns of the schema from those of the source.
 
     Raises:
-        SourceError: the source does not fit the schema.
+        SourceError: the source does not fit the schema, or the query.
         LedgerError: the ledger cannot be used, or knows the data set with another declaration.
         ArgumentError: a budget of 0, or arguments of the wrong type.
-        PlanError: invariants that do not fit the schema or the neighbours, or leave nothing to protect.
+        PlanError: invariants that do not fit the schema or the neighbours, or leave nothing to protect; a query that is not
+            row-wise, or has not all columns of the schema.
     """
 
     def __init__(
@@ -103,13 +105,14 @@ class Session:
         progress: Progress | None = None,
         demand: Demand | None = None,
         approvals: Approvals = (),
+        query: str | None = None,
     ) -> None:
         load_rooms()
         if not isinstance(schema, Schema):
             raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
         if not is_relation(neighbours):
             raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
-        schema = schema.read_as(source.format if isinstance(source, CsvFiles | AbsentSource) else None)
+        schema = schema.read_as(source.format if isinstance(source, CsvFiles | AbsentSource) else None).select(query)
         self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
         self._invariants = check_invariants(invariants, schema, neighbours)
         self._report_delta = report_delta_of(report_delta)

@@ -13,12 +13,14 @@ from uuid import uuid4
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, CountedCells, Engine, Header
+from discreet.engines.base import ColumnType, CountedCells, Engine, Header, columns_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quoted
 from discreet.engines.duckdb.driver import cells_of, cube_of, described
+from discreet.engines.duckdb.rowwise import table_of
 from discreet.engines.files import database_snapshot
 from discreet.engines.resources import Limits
+from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError, did_you_mean
 
@@ -58,25 +60,30 @@ class _DuckdbFileEngine:
 
     def __init__(self, database: Database, path: Path, place: tuple[str, str], header: Header) -> None:
         self._database, self._path, self._place, self._header = database, path, place, header
+        self._chosen: Rowwise | None = None
 
     @property
     def header(self) -> Header:
-        return self._header
+        return self._header if self._chosen is None else self._chosen.header
+
+    def select(self, chosen: Rowwise) -> None:
+        self._chosen = chosen
 
     def snapshot(self) -> str:
         return database_snapshot(self._path, (".wal",))
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         with _attach(self._database, self._path) as (cursor, file):
-            statement = aggregate_sql(DUCKDB, self._table(file), self._header, axes, moments)
+            table = self._table(file, columns_of([(axes, moments)]))
+            statement = aggregate_sql(DUCKDB, table, self.header, axes, moments)
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         with _attach(self._database, self._path) as (cursor, file):
-            yield from cells_of(cursor, self._table(file), self._header, names)
+            yield from cells_of(cursor, self._table(file, names), self.header, names)
 
-    def _table(self, file: str) -> str:
-        return f"{file}.{quoted(self._place[0])}.{quoted(self._place[1])}"
+    def _table(self, file: str, names: Sequence[str]) -> str:
+        return table_of(self._chosen, names, f"{file}.{quoted(self._place[0])}.{quoted(self._place[1])}")
 
     def close(self) -> None:
         self._database.close()
