@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.approvals.demand import Demand
 from discreet.approvals.statements import ReleaseStatement
+from discreet.domain.about import About
 from discreet.domain.neighbours import Neighbours, is_relation
 from discreet.domain.reading import CsvFiles
 from discreet.domain.schema import Schema
@@ -29,6 +30,7 @@ from discreet.plan.table import Table
 from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, in_words, report_delta_of
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
 from discreet.releases.document import Release, RowEstimate
+from discreet.releases.quality import Quality
 from discreet.session.approving import Approvals, Approving, declare
 from discreet.session.attempts import Job, Workshop, carry_out, find_reservation, fix_spend, is_lost
 from discreet.session.folders import check_folders, drafts_for, give_back
@@ -61,33 +63,30 @@ __all__ = ["Order", "Session"]
 class Session:
     """A data set, its schema, its budget and its ledger.
 
-    Opening reads the header of the source, its names and types, which are public. Before a release is reserved no row is
-    read, except that under ReplaceOne the number of rows and published totals are compared. Threads may share a session; a
-    forked child that cannot read the source is refused before anything is charged.
+    Opening reads the header of the source, which is public. Before a release is reserved no row is read, except that under
+    ReplaceOne the number of rows and published totals are compared. Threads may share a session; a forked child that
+    cannot read the source is refused before anything is charged.
 
     Args:
-        source: files (`CsvFiles` for CSV of another format), folders, tables of databases, frames, relations, streams or
-            Spark, as docs/data-formats.md lists.
+        source: files, folders, tables of databases, frames, relations, streams or Spark (docs/data-formats.md lists them).
         schema: the public columns.
         dataset: the declared name of the data set in the ledger. Next month's data are another data set.
         ledger: the path of the ledger file, or ":memory:", which must be written out.
         budget: all that may ever be spent on this data set: PureDP, ApproxDP, ZCDP or GDP.
         neighbours: AddRemove() or ReplaceOne(rows=…).
-        invariants: the numbers that are published exactly, such as Totals("state"); fixed for the life of the data set. They
-            need ReplaceOne with one row per person.
+        invariants: what is published exactly, such as Totals("state"); fixed for good; needs ReplaceOne with one row a person.
         report_delta: the δ at which ε is reported under ZCDP and GDP.
-        limits: the resources of the machine that the driver may use. Not for a relation, which follows its own connection.
+        limits: the resources that the driver may use. Not for a relation, which follows its own connection.
         progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.
         demand: the signatures that releases of the data set need from the first reservation on, for good.
         approvals: what has been signed, or the folder that has it.
         query: a row-wise "SELECT … FROM source" that computes columns of the schema from those of the source.
 
     Raises:
-        SourceError: the source does not fit the schema, or the query.
+        SourceError: the source does not fit the schema.
         LedgerError: the ledger cannot be used, or knows the data set with another declaration.
         ArgumentError: a budget of 0, or arguments of the wrong type.
-        PlanError: invariants that do not fit the schema or the neighbours, or leave nothing to protect; a query that is not
-            row-wise, or has not all columns of the schema.
+        PlanError: invariants that do not fit or leave nothing to protect; a query that is not row-wise or does not fit.
     """
 
     def __init__(
@@ -223,7 +222,7 @@ class Session:
         return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._public.exact_totals()))
 
     def statement(self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str) -> ReleaseStatement:
-        """What `discreet.approve` signs for a release, where that is demanded; the ledger has a file then, if only that."""
+        """The statement that `discreet.approve` signs for a release, where that is demanded; the ledger gets its file."""
         order = check_order(Order(request, spend, name, error))
         return self._approving.statement(self._ledger, order, self._quote_order(order).spend)
 
@@ -236,6 +235,8 @@ class Session:
         name: str,
         to: str | Path | None = None,
         again: bool = False,
+        about: About | Sequence[About] = (),
+        quality: Quality | None = None,
     ) -> Release:
         """The request is answered with noise and charged to the ledger.
 
@@ -249,17 +250,18 @@ class Session:
             name: unique in the data set.
             to: the folder of a large release, one with more than `plan.sizes.MOST_WHOLE_CELLS` rows; otherwise None.
             again: charge anew for a name whose charge was lost; no effect on what can be returned or finished.
+            about: texts and labels for readers, the main language first; a stored release keeps its own.
+            quality: the rule for reliable numbers; a stored release keeps its own.
 
         Raises:
             PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
             BudgetExceeded: the spend does not fit; nothing was spent.
             SourceError: the source has other rows than declared (`RowsDiffer`) or other totals than published; nothing was
                 spent.
-            LedgerError: the name is taken, its charge was lost, a process is at work on it, the ledger cannot be written, or
-                the files of a known release are gone.
+            LedgerError: the name is taken or in work, its charge or its files are lost, or the ledger cannot be written.
             ReleaseFailed: the release failed after the reservation; the charge stands, and the text says if it is lost.
         """
-        answer = self.release_all([Order(request, spend, name, error, to, again)])[0]
+        answer = self.release_all([Order(request, spend, name, error, to, again, about, quality)])[0]
         if isinstance(answer, ReleaseFailed):
             raise answer
         return answer

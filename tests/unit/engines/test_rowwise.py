@@ -19,7 +19,7 @@ import discreet as dp
 from discreet.cube.cube import Cube
 from discreet.engines import header_faults, open_source
 from discreet.engines.base import ColumnType, Header
-from discreet.engines.inspection import check_inspectable, inspected
+from discreet.engines.inspection import check_inspectable, inspect_source
 from discreet.engines.reference import ReferenceEngine
 from discreet.engines.rowwise import Rowwise, Selecting, derived_rows, rowwise
 from discreet.errors import LedgerError, PlanError, RowsDiffer, SourceError
@@ -263,7 +263,7 @@ def test_every_wrong_column_is_named_by_check(tmp_path: Path) -> None:
 def test_inspection_shows_the_cells_of_the_query(tmp_path: Path) -> None:
     pq.write_table(FRAME, tmp_path / "a.parquet")
     engine = open_source(str(tmp_path / "a.parquet"), SCHEMA)
-    found = inspected(check_inspectable(engine), SCHEMA)
+    found = inspect_source(check_inspectable(engine), SCHEMA)
     engine.close()
     assert found["gender"]["as declared"].values == {"F": 2, "M": 2, "STRAßE": 1} or found["gender"]
     assert sum(tally.rows for tally in found["decade"].values()) == len(ROWS)
@@ -347,3 +347,23 @@ def test_time_does_not_double_with_each_level_of_a_query() -> None:
         cube = cube_of(frame, schema, scan)
         assert len(cube.keys) == 1
         assert (cube.keys >= 0).all()
+
+
+def test_a_query_that_takes_nothing_from_the_source_is_refused() -> None:
+    with pytest.raises(SourceError, match="takes no column"):
+        open_source(FRAME, dp.Schema(a=dp.Number(0, 9)).select("SELECT 1 AS a FROM source"))
+
+
+def test_sheets_and_surveys_compute_queries(tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pytest.importorskip("xlsxwriter")
+    frame = pl.DataFrame({"sex": ["F", " f", "m"], "n": [7, 12, 30]})
+    pyreadstat.write_sav(frame.to_pandas(), tmp_path / "a.sav")
+    frame.write_excel(tmp_path / "a.xlsx", worksheet="s")
+    columns = {"gender": dp.Category(["F", "M"]), "tens": dp.Number(0, 9)}
+    query = "SELECT upper(trim(sex)) AS gender, CAST({} AS BIGINT) // 10 AS tens FROM source"
+    for source in ("a.sav", "a.xlsx::s"):
+        schema = dp.Schema(columns).select(query.format("n"))
+        (scan,) = dp.Table(schema, dp.AddRemove()).group_by("gender").agg(dp.sum("tens", nulls="skip")).layout.scans
+        cube = cube_of(str(tmp_path / source), schema, scan)
+        assert (cube.keys.tolist(), cube.rows.tolist(), cube.sums.tolist()) == ([[0], [1]], [2, 1], [[1], [3]])

@@ -14,8 +14,8 @@ from discreet.domain.schema import is_numeric
 from discreet.engines.base import CountedCells, Engine, Header
 from discreet.engines.duckdb.csv_lines import count_rows, csv_header, format_of, row_blocks
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB, quoted
-from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, counted
+from discreet.engines.duckdb.dialect import DUCKDB, quote_name
+from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, count_frames
 from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
@@ -71,7 +71,7 @@ class _CsvEngine:
         given = table_of(self._chosen, wanted, STAGED)
         table = _with_points(given, paths, self.header, self._formats[0].decimal)
         statement = aggregate_sql(DUCKDB, table, self.header, axes, moments)
-        return counted(self._database, statement, self._frames(read_by(self._chosen, wanted)), axes, moments)
+        return count_frames(self._database, statement, self._frames(read_by(self._chosen, wanted)), axes, moments)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         frames, table = self._frames(read_by(self._chosen, names)), table_of(self._chosen, names, STAGED)
@@ -94,11 +94,11 @@ def _with_points(table: str, paths: Sequence[ValuePath], header: Header, decimal
     if decimal == ".":
         return table
     numeric = {path.name for path in paths if is_numeric(path.column) and header[path.name].kind == "text"}
-    cells = {path.name: quoted(path.name) for path in paths}
+    cells = {path.name: quote_name(path.name) for path in paths}
     cells |= {
         name: f"CASE WHEN NOT contains({cells[name]}, '.') THEN replace({cells[name]}, ',', '.') END" for name in numeric
     }
-    columns = ", ".join(f"{cell} AS {quoted(name)}" for name, cell in cells.items())
+    columns = ", ".join(f"{cell} AS {quote_name(name)}" for name, cell in cells.items())
     return f"(SELECT {columns or '1'} FROM {table})"
 
 

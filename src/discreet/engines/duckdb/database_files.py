@@ -15,8 +15,8 @@ from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, Engine, Header, columns_of
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB, quoted
-from discreet.engines.duckdb.driver import cells_of, cube_of, described
+from discreet.engines.duckdb.dialect import DUCKDB, quote_name
+from discreet.engines.duckdb.driver import cells_of, cube_of, read_header
 from discreet.engines.duckdb.rowwise import table_of
 from discreet.engines.files import database_snapshot
 from discreet.engines.resources import Limits
@@ -83,7 +83,7 @@ class _DuckdbFileEngine:
             yield from cells_of(cursor, self._table(file, names), self.header, names)
 
     def _table(self, file: str, names: Sequence[str]) -> str:
-        return table_of(self._chosen, names, f"{file}.{quoted(self._place[0])}.{quoted(self._place[1])}")
+        return table_of(self._chosen, names, f"{file}.{quote_name(self._place[0])}.{quote_name(self._place[1])}")
 
     def close(self) -> None:
         self._database.close()
@@ -126,4 +126,4 @@ def _header(cursor: Any, file: str, schema: str, table: str) -> Header:
         f"WHERE database_name = '{file}' AND schema_name = $1 AND table_name = $2 ORDER BY column_index",
         [schema, table],
     ).fetchall()
-    return {**described(columns), **{name: _GENERATED for name, _, generated in columns if generated}}
+    return {**read_header(columns), **{name: _GENERATED for name, _, generated in columns if generated}}

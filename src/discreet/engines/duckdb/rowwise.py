@@ -17,7 +17,7 @@ from discreet.domain.rowwise.tree import TYPE_WORDS, Value
 from discreet.domain.rowwise.typed import Applied, Cell, Constant, Typed
 from discreet.engines.base import ColumnType
 from discreet.engines.codes import double_literal
-from discreet.engines.duckdb.dialect import quoted, shown_decimal
+from discreet.engines.duckdb.dialect import quote_name, write_decimal
 from discreet.engines.rowwise import Rowwise
 
 __all__ = ["SQL", "cell_sql", "constant_sql", "read_by", "table_of"]
@@ -49,10 +49,10 @@ def _table_of(chosen: Rowwise, names: Sequence[str], table: str) -> str:
     roots = [chosen.computed[name] for name in wanted if name in chosen.computed]
     places: dict[Typed, str] = {}
     raw = {chosen.taken[name]: f"p{i}" for i, name in enumerate(wanted) if name in chosen.taken}
-    first = [f"{quoted(source)} AS {place}" for source, place in raw.items()]
+    first = [f"{quote_name(source)} AS {place}" for source, place in raw.items()]
     for cell in dict.fromkeys(node for root in roots for node in _nodes(root) if isinstance(node, Cell)):
         places[cell] = f"c{len(places)}"
-        first.append(f"{cell_sql(chosen.source[cell.name], quoted(cell.name))} AS {places[cell]}")
+        first.append(f"{cell_sql(chosen.source[cell.name], quote_name(cell.name))} AS {places[cell]}")
     body = f"(SELECT {', '.join(first) or '1 AS p'} FROM {table})"
     for level in _levels(roots):
         columns = []
@@ -62,7 +62,7 @@ def _table_of(chosen: Rowwise, names: Sequence[str], table: str) -> str:
             columns.append(f"{written} AS {places[node]}")
         body = f"(SELECT *, {', '.join(columns)} FROM {body})"
     given = [
-        f"{raw[chosen.taken[name]] if name in chosen.taken else _place(chosen.computed[name], places)} AS {quoted(name)}"
+        f"{raw[chosen.taken[name]] if name in chosen.taken else _place(chosen.computed[name], places)} AS {quote_name(name)}"
         for name in wanted
     ]
     return f"(SELECT {', '.join(given) or '1 AS p'} FROM {body})"
@@ -114,7 +114,7 @@ def cell_sql(kind: ColumnType, column: str) -> str:
         return _finite(f"CAST({column} AS DOUBLE)")
     if kind.kind == "decimal":
         # Casting a value beyond the digits of its type could raise, so it is moved before. Its text is rounded once.
-        least, most = (shown_decimal(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
+        least, most = (write_decimal(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
         moved = f"least(greatest({column}, {least}), {most})"  # of null it would be one of the ends
         return f"CASE WHEN {column} IS NOT NULL THEN TRY_CAST(CAST({moved} AS VARCHAR) AS DOUBLE) END"
     if kind.kind == "date":
