@@ -74,7 +74,7 @@ class Session:
         ledger: the path of the ledger file, or ":memory:", which must be written out.
         budget: all that may ever be spent on this data set: PureDP, ApproxDP, ZCDP or GDP.
         neighbours: AddRemove() or ReplaceOne(rows=…).
-        invariants: what is published exactly, such as Totals("state"); fixed for good; needs ReplaceOne with one row a person.
+        invariants: published exactly, such as Totals("state"); fixed for good; needs ReplaceOne with one row per person.
         report_delta: the δ at which ε is reported under ZCDP and GDP.
         limits: the resources that the driver may use. Not for a relation, which follows its own connection.
         progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.

@@ -18,7 +18,7 @@ from tests.builders import cube_of, session_over
 import discreet as dp
 from discreet.cube.cube import Cube
 from discreet.engines import header_faults, open_source
-from discreet.engines.base import ColumnType, Header
+from discreet.engines.base import ColumnType, Header, cubes_of
 from discreet.engines.inspection import check_inspectable, inspect_source
 from discreet.engines.reference import ReferenceEngine
 from discreet.engines.rowwise import Rowwise, Selecting, derived_rows, rowwise
@@ -84,6 +84,7 @@ def sources(folder: Path) -> dict[str, Any]:
     with duckdb.connect(str(folder / "a.duckdb")) as connection:
         connection.register("frame", FRAME)
         connection.execute("CREATE TABLE t AS SELECT * FROM frame")
+        connection.execute("CREATE VIEW v AS SELECT * FROM main.t")
     return {
         "arrow": FRAME,
         "polars": frame,
@@ -91,6 +92,7 @@ def sources(folder: Path) -> dict[str, Any]:
         "parquet": str(folder / "a.parquet"),
         "folder": str(folder / "many"),
         "database": f"{folder / 'a.duckdb'}::t",
+        "view": f"{folder / 'a.duckdb'}::v",
         "stream": lambda: FRAME,
     }
 
@@ -125,13 +127,25 @@ def same_cube(a: Cube, b: Cube) -> bool:
     return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in ("keys", "rows", "nonnull", "sums"))
 
 
-@pytest.mark.parametrize("name", ["arrow", "polars", "lazy", "parquet", "folder", "database", "stream"])
+@pytest.mark.parametrize("name", ["arrow", "polars", "lazy", "parquet", "folder", "database", "view", "stream"])
 @pytest.mark.parametrize("plan", PLANS)
 def test_every_source_gives_the_rows_of_the_query(tmp_path: Path, name: str, plan: Any) -> None:
     for scan in plan.layout.scans:
         meant = reference(SCHEMA, HEADER, ROWS).aggregate(scan.axes, scan.moments)
         assert meant.rows.sum() == len(ROWS)
         assert same_cube(cube_of(sources(tmp_path)[name], SCHEMA, scan), meant)
+
+
+@pytest.mark.parametrize("name", ["lazy", "parquet", "view", "stream"])
+def test_several_cubes_of_one_reading_are_those_of_the_query(tmp_path: Path, name: str) -> None:
+    scans = [(scan.axes, scan.moments) for plan in PLANS for scan in plan.layout.scans]
+    engine = open_source(sources(tmp_path)[name], SCHEMA)
+    cubes = [*cubes_of(engine, scans)]
+    engine.close()
+    assert len(cubes) == len(scans) > 3
+    assert all(
+        same_cube(cube, reference(SCHEMA, HEADER, ROWS).aggregate(*scan)) for cube, scan in zip(cubes, scans, strict=True)
+    )
 
 
 def test_what_an_engine_computes_otherwise_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
