@@ -101,7 +101,7 @@ def _basic(document: Mapping[str, Any], about: About, day: str) -> dict[str, Yam
         "data_product_region": _joined(
             universe, facts.question("which region do the data describe, and the law of which region applies?")
         ),
-        "description": _joined(facts.known_text(about, "description"), what_words(document)),
+        "description": _joined(facts.known_text(about, "description"), what_words(document, about)),
         "publication_date": day,
     }
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.domain.about import About
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up, exact
@@ -82,7 +83,12 @@ def evaluation_of(release: Release) -> Evaluation:
     document, guarantee = release.shown(0), release.guarantee
     sections = (
         Section("guarantee", "The guarantee", "What is promised, and to whom.", _guarantee(document, guarantee)),
-        Section("algorithms", "The algorithms", "How it is kept, and what it costs in accuracy.", _algorithms(document)),
+        Section(
+            "algorithms",
+            "The algorithms",
+            "How it is kept, and what it costs in accuracy.",
+            _algorithms(document, release.about),
+        ),
         Section("deployment", "The deployment", "What the guarantee rests on outside of it.", _deployment(document)),
         Section("hazards", "Hazards", "Ways in which a true theorem protects nobody.", _hazards(document, guarantee)),
     )
@@ -109,9 +115,9 @@ def _budget(document: Mapping[str, Any], guarantee: Guarantee) -> str:
     return facts.budget_words(document, guarantee).removeprefix(f"{facts.MARK}: ")
 
 
-def _algorithms(document: Mapping[str, Any]) -> tuple[Item, ...]:
+def _algorithms(document: Mapping[str, Any], about: About) -> tuple[Item, ...]:
     return (
-        Item("Queries and mechanisms", (what_words(document), *facts.mechanism_lines(document))),
+        Item("Queries and mechanisms", (what_words(document, about), *facts.mechanism_lines(document))),
         Item("Composition and post-processing", (facts.composition_words(document), facts.post_processing_words(document))),
         Item("Accuracy", (covered_words(document["interval"]), *_widths(document))),
         Item(
