@@ -15,9 +15,11 @@ from io import BytesIO
 from pathlib import Path
 
 from discreet.cli.exits import FAILED, leave
+from discreet.cli.exporting import Words
 from discreet.cli.numbers import MOST_ROWS, number_grid
 from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, open_session, standing
+from discreet.domain.about import About
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed, SourceError
 from discreet.exact.files import replace_file
@@ -29,9 +31,10 @@ from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import amount_text
 from discreet.releases.document import Release
-from discreet.releases.frames import check_formulas, for_csv
+from discreet.releases.frames import check_formulas, for_csv, frame_of
 from discreet.releases.guarantee import guarantee_json
 from discreet.releases.views import consistent
+from discreet.releases.worded import QUALITY
 from discreet.session.folders import document_in
 from discreet.session.orders import Order, check_name
 
@@ -75,7 +78,7 @@ def release_plan(
         with open_session(plan, limits, lambda stage: spinner.tell(_STAGES[stage])) as session:
             before = standing(plan)
             with spinner:
-                answers = session.release_all(plan.orders)
+                answers = [*map(_worded, session.release_all(plan.orders), plan.orders)]
                 problems = [
                     _write_release(answer, folder, artist, formulas) for answer, folder in zip(answers, folders, strict=True)
                 ]
@@ -128,7 +131,7 @@ def _rehearse() -> None:
     frame.write_parquet(BytesIO())
 
 
-def report_folder(folder: Path, artist: Artist) -> Answer:
+def report_folder(folder: Path, artist: Artist, words: Words) -> Answer:
     """Writes report.html next to the release.json in `folder`, or next to each one in its sub-folders.
 
     Raises:
@@ -137,7 +140,7 @@ def report_folder(folder: Path, artist: Artist) -> Answer:
     from discreet.pages.report import write_report
 
     places = _release_folders(folder, "report")
-    written = [write_report(Release.load(place), place / "report.html", artist) for place in places]
+    written = [write_report(words.of(Release.load(place)), place / "report.html", artist) for place in places]
     return _written_files(written)
 
 
@@ -240,6 +243,13 @@ def _write_release(answer: Release | ReleaseFailed, folder: Path, artist: Artist
     return ""
 
 
+def _worded(answer: Release | ReleaseFailed, order: Order) -> Release | ReleaseFailed:
+    """The release in the words of the plan, which may have been mended since a stored one was made."""
+    if isinstance(answer, ReleaseFailed) or not order.about:
+        return answer
+    return answer.labelled(order.about if isinstance(order.about, About) else order.about[0])
+
+
 def _shown(answer: Answer, *, as_json: bool) -> str:
     """The message on a failed summary; empty when it is on stdout. A closed pipe or a full disk does not undo a release."""
     try:
@@ -305,10 +315,18 @@ def _quote_names(names: Sequence[str]) -> str:
 def _further_tables(release: Release) -> list[str | Grid]:
     """The first rows of each further histogram and table, below the name of its files."""
     lines: list[str | Grid] = []
-    for title, frame in release.tables.items() if not release.parts else ():
-        if title != "table" and "count_low" in frame.columns:
-            lines += [f"  {title}.csv:", *number_grid(frame)]
+    for one in release.shown(0).get("frames", ()) if not release.parts else ():
+        frame = frame_of(one["columns"])
+        if "count_low" in frame.columns:
+            lines += [f"  {one['name']}.csv:", *number_grid(frame, words=_titles(release, frame.columns))]
     return lines
+
+
+def _titles(release: Release, columns: Sequence[str]) -> dict[str, str]:
+    """The words for columns, where the release has any; classes of quality have a short one."""
+    about = release.about
+    words = {column: about.column(column).label or about.statistic(column).label for column in columns}
+    return {column: "quality" if column.endswith(QUALITY) else words[column] for column in columns}
 
 
 def _paid(release: Release, before: Standing) -> str:
@@ -331,8 +349,9 @@ def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Bud
         fresh = charge["sequence"] > before.head
         files = _LARGE_FILES if parts else _FILES
         lines += [f"{release.name}: {_paid(release, before)}", f"  {guarantee}", f"  in {folder}: {files}"]
-        table = release.scan().head(MOST_ROWS).collect() if parts else release.table
-        lines += number_grid(table, height=sum(part.rows for part in parts) or None) if table.width else []
+        table = frame_of(release.shown(MOST_ROWS)["columns"])
+        every = sum(part.rows for part in parts) or None
+        lines += number_grid(table, height=every, words=_titles(release, table.columns)) if table.width else []
         lines += _further_tables(release)
         facts.append(
             {

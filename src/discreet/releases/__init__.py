@@ -7,6 +7,7 @@
 * `derived`: Derived numbers: ratios, changes and means of what releases publish, with certified intervals
 * `document`: What came out: numbers with error bars, the guarantee, and all that a third party needs to check both
 * `evaluate`: A quote carried out on its cubes: exact integers, then noisy integers
+* `exports`: A release in the formats of others: what readers, offices and portals open
 * `files`: A table that is too large for one document: Parquet files of a limited number of rows each, and their
   digests
 * `frames`: The frames that a release document holds, and what their files are called
@@ -18,6 +19,8 @@
   it
 * `quality`: How far a number can be relied on: a class for every number of a release, from its interval and what is
   public of it
+* `worded`: A document as people see it: labels in the place of categories, classes beside numbers, suppressed values
+  left out
 * `views`: Other looks at a release: computed from the published document alone, at no charge, and labelled as what
   they are
 """

@@ -27,6 +27,7 @@ from discreet.releases.frames import all_frames, check_formulas, for_csv, frame_
 from discreet.releases.guarantee import Guarantee, guarantee_of_json
 from discreet.releases.labelled import abouts_in, known_in, labelled, texts_of
 from discreet.releases.quality import quality_frame
+from discreet.releases.worded import in_words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -98,7 +99,7 @@ class Release:
 
         if self.parts:
             raise ArgumentError("plot(): the release has too many groups for bars; filter release.scan() and plot that")
-        return bars_of(self.document, statistic)
+        return bars_of(self.shown(0), statistic, self.about)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -205,7 +206,8 @@ class Release:
             with _refuse_made_up("columns"):
                 columns = [(one, [] if head is None else head[one["name"]].to_list()) for one in document["columns"]]
                 document["columns"] = [{**one, "values": values} for one, values in columns]
-        return document
+        with _refuse_made_up("numbers"):
+            return in_words(document, document, self.about)
 
     def _place(self) -> Path:
         if self.folder is None:
@@ -264,6 +266,38 @@ class Release:
         except ValueError as wrong:
             raise ArgumentError(f"save('{folder}'): {wrong}; restore the release from a copy") from None
         return place
+
+    def export(
+        self,
+        to: str,
+        path: str | Path,
+        *,
+        frame: str | None = None,
+        digits: str = "noise",
+        encoding: str = "utf-8",
+        formulas: str = "escape",
+    ) -> tuple[Path, ...]:
+        """The release stands in a file of another format, with its labels, classes of quality and ends of bins.
+
+        Args:
+            to: "csv", "xlsx" (extra `xlsx`), "sdmx", "csvw" or "json-stat".
+            path: the file; a second one next to it begins with its name.
+            frame: a name of `tables`; left out: the first that has numbers. A workbook has all.
+            digits: "noise" rounds to two digits of each half-width, ends outwards; "raw" writes what the document has.
+            encoding: of a CSV file, "utf-8" or, for spreadsheets that need a mark, "utf-8-bom".
+            formulas: as for `save`.
+
+        Returns:
+            The files.
+
+        Raises:
+            ArgumentError: one of these does not exist, the release is large, or the file cannot be written.
+        """
+        from discreet.releases.exports.base import Wishes
+        from discreet.releases.exports.registry import export
+
+        wishes, place = Wishes(frame, digits, encoding, formulas), given_path(path, "export()")
+        return export(self.document, self.about, to, place, wishes)
 
     @staticmethod
     def load(folder: str | Path) -> Release:

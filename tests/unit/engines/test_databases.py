@@ -198,7 +198,7 @@ def test_names_in_sqlite(tmp_path: Path) -> None:
         )
     assert cube(f"{path}::persons").sums.tolist() == [[7]]
     assert cube(Path(f"{path}::persons")).sums.tolist() == [[7]]
-    for table in ("looked", "Persons", "person", "sqlite_master", "", "main.persons"):
+    for table in ("Looked", "Persons", "person", "sqlite_master", "", "main.persons"):
         with pytest.raises(SourceError, match="there is no such table"):
             open_source(f"{path}::{table}", SCHEMA)
     with pytest.raises(SourceError, match="did you mean 'persons'"):
@@ -228,7 +228,7 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "short.db").write_bytes(b"SQLite format 3\0")
     (tmp_path / "short.duckdb").write_bytes(b"12345678DUCK" + b"\0" * 10_000)
     sqlite_table(tmp_path / "a.db", ["x"], [(1,)])
-    refused("neither a DuckDB nor an SQLite database", tmp_path / "a.txt::t")
+    refused("neither a DuckDB database nor an SQLite database nor an Excel workbook", tmp_path / "a.txt::t")
     refused("cannot be opened", tmp_path / "none.db::t")
     refused("is a directory", f"{tmp_path}::t")
     refused("cannot be read as an SQLite database", tmp_path / "short.db::t")
@@ -266,7 +266,7 @@ def test_tables_of_duckdb_files(survey: Path) -> None:
 
 
 def test_tables_that_are_refused(survey: Path) -> None:
-    for table in ("looked", "Persons", "none", "information_schema.tables", "duckdb_tables"):
+    for table in ("Looked", "Persons", "none", "information_schema.tables", "duckdb_tables"):
         with pytest.raises(SourceError, match="there is no such table"):
             open_source(f"{survey}::{table}", SCHEMA)
     with pytest.raises(SourceError, match=r"is in several schemas; write 'main[.]twice' or another"):
