@@ -38,6 +38,7 @@ from discreet.statistics.common import (
     title,
 )
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.possible import any_value
 from discreet.statistics.recipe import ErrorForm, noise_statements
 
 from . import every_query
@@ -100,6 +101,7 @@ class Tripled:
     noun: ClassVar = "Triple"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
     view: ClassVar = UNBIASED
+    possible = staticmethod(any_value)
     counts: ClassVar = False
     reads: ClassVar = NumberColumn("codes")
     shape: ClassVar = OneNumber()

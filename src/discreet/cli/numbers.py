@@ -35,6 +35,6 @@ def _numbers(table: pl.DataFrame, title: str) -> list[str]:
     """Each value with its interval, which is rounded outwards."""
     columns: list[Sequence[Any]] = [table[f"{title}{end}"].to_list() for end in ("", "_low", "_high")]
     rows = list(zip(*columns, strict=True))
-    whole = all(isinstance(value, int) for row in rows for value in row)
+    whole = all(value is None or isinstance(value, int) for row in rows for value in row)
     decimals = 0 if whole else decimals_for([(high - low) / 2 for _, low, high in rows])
     return [f"{number(value, decimals)} ({interval(low, high, decimals)})" for value, low, high in rows]

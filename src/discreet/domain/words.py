@@ -104,7 +104,7 @@ def number_rows(columns: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 def _with_interval(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> list[str]:
-    whole = all(isinstance(value, int) for ends in (values, lows, highs) for value in ends)
+    whole = all(value is None or isinstance(value, int) for ends in (values, lows, highs) for value in ends)
     decimals = 0 if whole else decimals_for([(high - low) / 2 for low, high in zip(lows, highs, strict=True)])
     ends = zip(values, lows, highs, strict=True)
     return [f"{number(value, decimals)} ({interval(low, high, decimals)})" for value, low, high in ends]

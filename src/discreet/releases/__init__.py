@@ -11,6 +11,8 @@
 * `frames`: The frames that a release document holds, and what their files are called
 * `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
 * `plot`: The numbers of a release as bars with their intervals
+* `possible`: Numbers as views show them: intervals within what is possible, and no number where everything is
+  possible
 * `publish`: A quote carried out on its cubes and written down as a release: the last step before the ledger commits
   it
 * `views`: Other looks at a release: computed from the published document alone, at no charge, and labelled as what

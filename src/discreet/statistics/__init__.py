@@ -16,6 +16,8 @@
 * `margins`: Noisy margins of one table made to agree: the generalised least-squares estimate, in closed form
 * `means`: The mean of a column within its bounds: origin + unit · total / count
 * `other_words`: The words that other programs have for a statistic, each with the nearest way to say it here
+* `possible`: The values that are possible for a statistic, whatever the rows are: from a release document, so that anyone
+  can tell
 * `quantile`: Quantiles of a column, and the median: values chosen by their rank, intervals from the noisy counts of a
   tree
 * `ranks`: Quantiles of every group from the noisy counts of a tree, with intervals that invert noisy cumulative counts

@@ -31,6 +31,7 @@ from discreet.statistics.covariance import (
     two_columns,
 )
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.possible import Possible, fixed
 from discreet.statistics.recipe import (
     Answers,
     CountTable,
@@ -75,6 +76,7 @@ class Correlation:
     noun: ClassVar = "Correlation"
     keys: ClassVar = pair_keys("correlation")
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(fixed(-1, 1))
     counts: ClassVar = False
     reads: ClassVar[Reads] = TwoColumns()
     shape: ClassVar[Shape] = OneNumber()

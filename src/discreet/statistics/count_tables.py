@@ -21,6 +21,7 @@ from discreet.statistics.common import NoColumn, checked_weight, title
 from discreet.statistics.counts import count_estimate
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.margins import Margin, reconcile
+from discreet.statistics.possible import Possible, count_value
 from discreet.statistics.recipe import Answers, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
 
 __all__ = ["Tables", "TablesRecipe", "group_facts", "tables", "tables_apart", "tables_recipe"]
@@ -112,6 +113,7 @@ class Tables:
     noun: ClassVar = "Tables"
     keys: ClassVar = Keys(_groupings, {}, {}, lacks='needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }')
     view: ClassVar = UNBIASED
+    possible: ClassVar[Possible] = staticmethod(count_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = NoColumn()
     shape: ClassVar[Shape] = OwnTables()

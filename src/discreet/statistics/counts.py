@@ -19,6 +19,7 @@ from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, S
 from discreet.statistics.common import OneNumber, check_column_name, checked_weight
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, outward
+from discreet.statistics.possible import Possible, count_value
 from discreet.statistics.recipe import Answers, Counted, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
 
 __all__ = ["Count", "CountRecipe", "count", "count_estimate"]
@@ -66,6 +67,7 @@ class Count:
     noun: ClassVar = "Number"
     keys: ClassVar = Keys(_column_or_all, {}, {}, alone=True, interview=True)
     view: ClassVar = UNBIASED
+    possible: ClassVar[Possible] = staticmethod(count_value)
     counts: ClassVar = True
     reads: ClassVar[Reads] = AnyColumn()
     shape: ClassVar[Shape] = OneNumber()

@@ -36,6 +36,7 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.counted import NoisyCount, find_count
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.possible import Possible, pair_spread
 from discreet.statistics.recipe import (
     Answers,
     Counted,
@@ -172,6 +173,7 @@ class Covariance:
     noun: ClassVar = "Covariance"
     keys: ClassVar = pair_keys("covariance")
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(pair_spread)
     counts: ClassVar = False
     reads: ClassVar[Reads] = TwoColumns()
     shape: ClassVar[Shape] = OneNumber()

@@ -27,6 +27,7 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, quotient_range
+from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.recipe import (
     Answers,
     Counted,
@@ -56,6 +57,7 @@ class Mean:
     noun: ClassVar = "Mean"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(column_value)
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("sums")
     shape: ClassVar[Shape] = OneNumber()

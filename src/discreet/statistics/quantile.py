@@ -34,6 +34,7 @@ from discreet.statistics.common import (
     title,
 )
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.ranks import quantile_estimates, rank_half_width
 from discreet.statistics.recipe import LEVEL, Answers, Counted, CountTable, ErrorForm, Noises, Statements
 
@@ -166,6 +167,7 @@ class Quantiles:
     noun: ClassVar = "Quantiles"
     keys: ClassVar = Keys(one_column, {"at": _list}, {"nulls": option_string, "interval": _number})
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(column_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = Ranks()
@@ -195,6 +197,7 @@ class Median:
     noun: ClassVar = "Median"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string, "interval": _number}, interview=True)
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(column_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = Ranks()

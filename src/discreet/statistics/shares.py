@@ -18,6 +18,7 @@ from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, S
 from discreet.statistics.common import NoColumn, OneNumber, checked_weight, title
 from discreet.statistics.counted import PublicCount, find_count
 from discreet.statistics.estimate import Estimate, quotient_range
+from discreet.statistics.possible import Possible, fixed
 from discreet.statistics.recipe import (
     Answers,
     Counted,
@@ -48,6 +49,7 @@ class Share:
     noun: ClassVar = "Share"
     keys: ClassVar = Keys(None, {}, {}, alone=True)
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(fixed(0, 1))
     counts: ClassVar = True
     reads: ClassVar[Reads] = NoColumn()
     shape: ClassVar[Shape] = OneNumber()

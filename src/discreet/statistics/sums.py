@@ -29,6 +29,7 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.counted import PublicCount, find_count
 from discreet.statistics.estimate import Estimate, outward
+from discreet.statistics.possible import Possible, any_value
 from discreet.statistics.recipe import Answers, Counted, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
 from discreet.statistics.totals import Total, sums_apart, total_of
 
@@ -48,6 +49,7 @@ class Sum:
     noun: ClassVar = "Sum"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
     view: ClassVar = UNBIASED
+    possible: ClassVar[Possible] = staticmethod(any_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = NumberColumn("sums")
     shape: ClassVar[Shape] = OneNumber()

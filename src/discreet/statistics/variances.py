@@ -35,6 +35,7 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.possible import Possible, root, spread
 from discreet.statistics.recipe import (
     Answers,
     Counted,
@@ -85,6 +86,7 @@ class Variance:
     noun: ClassVar = "Variance"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(spread)
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = OneNumber()
@@ -117,6 +119,7 @@ class Std:
     noun: ClassVar = "Standard deviation"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(root)
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = OneNumber()

@@ -141,7 +141,10 @@ def _quantiles(statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]
         {"group": group, "share": float(order), **_ends(columns, f"{statistic['name']}_p{order}", row)}
         for row, group in enumerate(groups)
         for order in sorted(orders, key=float)
+        if columns[f"{statistic['name']}_p{order}"][row] is not None
     ]
+    if not points:
+        return None
     title = title_words(statistic)
     return _sketch(title, points, quantile_chart(points, title=name(statistic["column"])))
 

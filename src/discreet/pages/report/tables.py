@@ -138,14 +138,15 @@ def _table(
 
 
 def _is_known(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> bool:
-    """True if these are numbers with their intervals; a statistic that is not known here may have other columns."""
-    numeric = all(type(value) in {int, float} for column in (values, lows, highs) for value in column)
+    """True if these are numbers, or none, with intervals; a statistic that is not known here may have other columns."""
+    numeric = all(value is None or type(value) in {int, float} for value in values)
+    numeric = numeric and all(type(value) in {int, float} for column in (lows, highs) for value in column)
     return numeric and len(values) == len(lows) == len(highs)
 
 
-def _decimals(values: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> int:
+def _decimals(values: Sequence[float | None], lows: Sequence[float], highs: Sequence[float]) -> int:
     """No decimals for whole numbers, else as many as the intervals justify."""
-    if all(isinstance(value, int) for column in (values, lows, highs) for value in column):
+    if all(value is None or isinstance(value, int) for column in (values, lows, highs) for value in column):
         return 0
     return decimals_for([(high - low) / 2 for low, high in zip(lows, highs, strict=True)])
 
@@ -158,12 +159,12 @@ def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]
 
 def _rows(
     groups: Iterator[tuple[Any, ...]],
-    ends: tuple[Sequence[float], Sequence[float], Sequence[float]],
+    ends: tuple[Sequence[float | None], Sequence[float], Sequence[float]],
     decimals: int,
     scale: tuple[float, float] | None,
 ) -> Iterator[Row]:
     for own, value, low, high in islice(zip(groups, *ends, strict=True), MOST_ROWS):
-        bar = None if scale is None else _bar(value, low, high, scale)
+        bar = None if scale is None or value is None else _bar(value, low, high, scale)
         yield Row(tuple(name(label) for label in own), number(value, decimals), interval(low, high, decimals), bar)
 
 
