@@ -15,6 +15,7 @@ from discreet._version import __version__
 if _typing.TYPE_CHECKING:
     from discreet.approvals.demand import Demand
     from discreet.approvals.signing import Approval, approve
+    from discreet.domain.about import About, Labels
     from discreet.domain.groups import bins
     from discreet.domain.imputation import Normal, Uniform, Weights
     from discreet.domain.neighbours import AddRemove, ReplaceOne
@@ -38,7 +39,9 @@ if _typing.TYPE_CHECKING:
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
-    from discreet.releases.document import Guarantee, Release
+    from discreet.releases.document import Release
+    from discreet.releases.guarantee import Guarantee
+    from discreet.releases.quality import Quality
     from discreet.releases.views import consistent
     from discreet.session.extracting import extract
     from discreet.session.session import Session
@@ -57,6 +60,7 @@ __all__ = [
     "GDP",
     "RDP",
     "ZCDP",
+    "About",
     "AddRemove",
     "Approval",
     "ApproxDP",
@@ -72,6 +76,7 @@ __all__ = [
     "Impossible",
     "InternalError",
     "Invariants",
+    "Labels",
     "LedgerError",
     "Limits",
     "LinearInvariant",
@@ -83,6 +88,7 @@ __all__ = [
     "Plan",
     "PlanError",
     "PureDP",
+    "Quality",
     "Release",
     "ReleaseFailed",
     "ReplaceOne",
@@ -138,6 +144,10 @@ _HOMES = {
         "SchemaError",
         "SourceError",
     ),
+    "discreet.domain.about": (
+        "About",
+        "Labels",
+    ),
     "discreet.domain.groups": ("bins",),
     "discreet.invariants": (
         "Impossible",
@@ -164,10 +174,9 @@ _HOMES = {
         "ApproxDP",
         "PureDP",
     ),
-    "discreet.releases.document": (
-        "Guarantee",
-        "Release",
-    ),
+    "discreet.releases.document": ("Release",),
+    "discreet.releases.guarantee": ("Guarantee",),
+    "discreet.releases.quality": ("Quality",),
     "discreet.domain.reading": ("CsvFiles",),
     "discreet.domain.schema": (
         "Category",

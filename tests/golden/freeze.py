@@ -97,11 +97,11 @@ def rounded(value: Any) -> Any:
 
 
 def document_text(payload: bytes) -> str:
-    """A release document as canonical JSON without library version, digests over itself, and the nonce that heads hold."""
+    """A release document as canonical JSON without time, library version, digest, and the nonce that heads hold."""
     document = json.loads(payload)
     if canonical(document).encode() != payload:
         raise AssertionError("a release document is not canonical JSON")
-    del document["library"], document["digest"], document["ledger"]["head"]
+    del document["time"], document["library"], document["digest"], document["ledger"]["head"]
     return canonical(rounded(document))
 
 

@@ -136,6 +136,9 @@ class TripledRecipe:
     def error(self, noises, rows):
         return self.form(noises, rows).error(noises)
 
+    def widest(self, noises, size):
+        return self.error(noises, size.rows)
+
     def unit(self, _rows):
         return ""
 

@@ -28,8 +28,9 @@ from discreet.plan.sizes import is_large
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import amount_text
-from discreet.releases.document import Release, guarantee_json
+from discreet.releases.document import Release
 from discreet.releases.frames import check_formulas, for_csv, frame_of
+from discreet.releases.guarantee import guarantee_json
 from discreet.releases.views import consistent
 from discreet.session.folders import document_in
 from discreet.session.orders import Order, check_name

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from discreet.domain.about import About
 from discreet.engines.base import Engine
 from discreet.errors import InternalError, ReleaseFailed
+from discreet.exact.clock import utc_now
 from discreet.exact.files import Draft, discard
 from discreet.noise.bits import Bits
+from discreet.plan.plan import used_columns
 from discreet.privacy.amounts import budget_down
 from discreet.privacy.coordinates import Budget, to_json
 from discreet.releases.document import Release
@@ -47,6 +50,8 @@ class Workshop:
         snapshot: the source's, before anything was read.
         exactly: the exact totals that are counted in the same reading; None where there are none.
         totals: the published totals; None without invariants.
+        began: the time in UTC before anything was read. Documents have this one, for how long reading takes may depend on
+            rows.
     """
 
     engine: Engine
@@ -58,6 +63,7 @@ class Workshop:
     snapshot: str
     exactly: ExactRequest | None
     totals: PublishedTotals | None
+    began: str = field(default_factory=utc_now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +191,19 @@ def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
     content = {
         "name": job.order.name,
         "dataset": workshop.identity.dataset,
+        "time": workshop.began,
         "ledger": {"sequence": job.sequence, "head": head},
         "budget": {"whole": to_json(budget), "remaining": to_json(budget_down(budget, left))},
+        **_told(job.order),
         **approved_content(workshop.ledger, job.sequence),
         **inspection_facts(workshop.ledger, workshop.identity.dataset),
     }
     place = None if job.draft is None else job.draft.path
     return publish(job.quoted, cubes, draw, report_delta=workshop.report_delta, content=content, draft=place)
+
+
+def _told(order: Order) -> dict[str, Any]:
+    """The texts of the release and the rule of its quality; nothing where it has none."""
+    used, texts = used_columns(order.request), [order.about] if isinstance(order.about, About) else order.about
+    about = {"about": [one.of(order.name).only(used).to_json() for one in texts]} if texts else {}
+    return about if order.quality is None else {**about, "quality": order.quality.to_json()}

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.domain.about import About
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, printed
@@ -17,7 +18,9 @@ from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan
 from discreet.privacy.amounts import Spend, budget_down, spend_of
 from discreet.privacy.coordinates import Budget, coordinates, to_json
+from discreet.quotes.groups import Expect
 from discreet.releases.document import Release
+from discreet.releases.quality import Quality
 from discreet.session.loading import load_rooms
 from discreet.totals.description import Description
 
@@ -49,7 +52,9 @@ class Order:
 
     With `error`, the largest errors of some statistics by name, the spend is the smallest one that meets these errors. A
     large release is written to the folder `to`. With `again`, a release whose charge was lost is charged anew, under the
-    same name.
+    same name. The texts of `about`, the first in the main language, and the rule of `quality` are in the document and change
+    nothing else: a stored release keeps those that it was made with. `expect` has the public sizes of groups that errors are
+    stated for, and that `error` holds for.
     """
 
     request: Plan
@@ -58,6 +63,9 @@ class Order:
     error: Errors = None
     to: str | Path | None = None
     again: bool = False
+    about: About | Sequence[About] = ()
+    quality: Quality | None = None
+    expect: Expect = None
 
 
 def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:
@@ -94,7 +102,14 @@ def check_order(order: object) -> Order:
     """
     if not isinstance(order, Order):
         raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
-    return replace(order, name=check_name(order.name, "name"))
+    texts = (order.about,) if isinstance(order.about, About) else order.about
+    if not isinstance(texts, list | tuple) or not all(isinstance(one, About) for one in texts):
+        raise ArgumentError(f"about={printed(order.about)}: must be an About(…), or a list with one for each language")
+    if len({one.language for one in texts}) < len(texts):
+        raise ArgumentError("about: has two texts in one language; put them together")
+    if order.quality is not None and not isinstance(order.quality, Quality):
+        raise ArgumentError(f"quality={printed(order.quality)}: must be a Quality(…)")
+    return replace(order, name=check_name(order.name, "name"), about=tuple(texts))
 
 
 def check_names(orders: Sequence[Order]) -> None:

@@ -36,6 +36,7 @@ from discreet.statistics.recipe import (
     Answers,
     CountTable,
     ErrorForm,
+    GroupSize,
     Noises,
     Statements,
     in_a_group,
@@ -135,6 +136,9 @@ class CorrelationRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         return self.form(noises, rows).error(noises)
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return 1.0  # whatever the rows are: where one of the columns hardly varies, nothing is known of the correlation
 
     def unit(self, rows: int) -> str:
         return f"{in_a_group(rows)} spread evenly over the bounds"

@@ -22,7 +22,7 @@ from discreet.statistics.counts import count_estimate
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.margins import Margin, reconcile
 from discreet.statistics.possible import Possible, count_value
-from discreet.statistics.recipe import Answers, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
+from discreet.statistics.recipe import Answers, CountTable, ErrorForm, GroupSize, Noises, Statements, noise_statements, terms
 
 __all__ = ["Tables", "TablesRecipe", "group_facts", "tables", "tables_apart", "tables_recipe"]
 
@@ -171,6 +171,9 @@ class TablesRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         return self.form(noises, rows).error(noises)
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return self.error(noises, size.rows)
 
     def unit(self, rows: int) -> str:
         return ""

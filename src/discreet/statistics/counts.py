@@ -20,7 +20,17 @@ from discreet.statistics.common import OneNumber, check_column_name, checked_wei
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, outward
 from discreet.statistics.possible import Possible, count_value
-from discreet.statistics.recipe import Answers, Counted, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
+from discreet.statistics.recipe import (
+    Answers,
+    Counted,
+    CountTable,
+    ErrorForm,
+    GroupSize,
+    Noises,
+    Statements,
+    noise_statements,
+    terms,
+)
 
 __all__ = ["Count", "CountRecipe", "count", "count_estimate"]
 
@@ -109,6 +119,9 @@ class CountRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         return self.form(noises, rows).error(noises)
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return self.error(noises, size.rows)
 
     def unit(self, rows: int) -> str:
         return ""

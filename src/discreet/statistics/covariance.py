@@ -21,7 +21,7 @@ from discreet.cube.queries import Factor, PairSum, Query
 from discreet.domain.steps import TableFacts
 from discreet.errors import PlanError
 from discreet.exact.figures import name as shown_name
-from discreet.exact.numbers import Amount
+from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Need, Reads, Shape, Statistic, Written
 from discreet.statistics.common import (
@@ -42,6 +42,7 @@ from discreet.statistics.recipe import (
     Counted,
     CountTable,
     ErrorForm,
+    GroupSize,
     Noises,
     Noisy,
     Statements,
@@ -50,6 +51,7 @@ from discreet.statistics.recipe import (
     terms,
 )
 from discreet.statistics.totals import Total, sums_apart, total_of, values_apart
+from discreet.statistics.widest import product_width, quotient_width
 
 __all__ = [
     "Covariance",
@@ -246,6 +248,15 @@ class CovarianceRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         return self.form(noises, rows).error(noises)
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        most = Fraction((self.reaches[0][1] - self.reaches[0][0]) * (self.reaches[1][1] - self.reaches[1][0]), 4)
+        first, second = (max(map(abs, reach)) for reach in self.reaches)
+        asked = (*zip(self.sums, (first, second), strict=True), (self.products, first * second))
+        x, y, product = (quotient_width(noises, one, self.count, size.rows) for one in asked)
+        if x is not None and y is not None and product is not None:
+            most = min(most, product + product_width((x, first), (y, second)))
+        return float_up(most * abs(self.unit_of_products))
 
     def unit(self, rows: int) -> str:
         return in_a_group(rows)

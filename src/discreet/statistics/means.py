@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
-from discreet.exact.numbers import Amount
+from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import (
@@ -33,6 +33,7 @@ from discreet.statistics.recipe import (
     Counted,
     CountTable,
     ErrorForm,
+    GroupSize,
     Noises,
     Statements,
     in_a_group,
@@ -40,6 +41,7 @@ from discreet.statistics.recipe import (
     terms,
 )
 from discreet.statistics.totals import Total, sums_apart, total_of
+from discreet.statistics.widest import quotient_width
 
 __all__ = ["Mean", "MeanRecipe", "mean", "mean_estimate"]
 
@@ -94,6 +96,14 @@ class MeanRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         return self.form(noises, rows).error(noises)
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        low, high = self.total.reach
+        most = Fraction(high - low, 2)
+        asked = ((query, max(abs(low), abs(high))) for query in self.total.queries)
+        widths = [quotient_width(noises, one, self.count, size.rows) for one in asked]
+        found = max((most if width is None else min(width, most) for width in widths), default=Fraction(0))
+        return float_up(found * abs(self.total.unit))
 
     def unit(self, rows: int) -> str:
         return in_a_group(rows)

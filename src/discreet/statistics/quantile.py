@@ -36,7 +36,7 @@ from discreet.statistics.common import (
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.ranks import quantile_estimates, rank_half_width
-from discreet.statistics.recipe import LEVEL, Answers, Counted, CountTable, ErrorForm, Noises, Statements
+from discreet.statistics.recipe import LEVEL, RANKS, Answers, Counted, CountTable, ErrorForm, GroupSize, Noises, Statements
 
 __all__ = ["Median", "QuantileRecipe", "Quantiles", "median", "quantiles"]
 
@@ -327,15 +327,18 @@ class QuantileRecipe:
             raise InternalError("quantiles need a tree")
         return shaped.tree
 
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return self.error(noises, size.rows)
+
     def unit(self, rows: int) -> str:
-        return "rows in rank"
+        return RANKS
 
     def accuracy(self, noises: Noises) -> str:
         if not self.choices:
-            return " rows in rank"
+            return f" {RANKS}"
         ranks = self.interval_ranks(noises)
         certain = f"its interval reaches ±{ranks:.6g} rows" if ranks < float("inf") else "its interval is the whole range"
-        return f" rows in rank; {certain}"
+        return f" {RANKS}; {certain}"
 
     def statements(self, noises: Noises) -> Statements:
         # The two tests of an interval fail with half of the probability each; without a tree it is the whole range.

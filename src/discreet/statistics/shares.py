@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
-from discreet.exact.numbers import Amount
+from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import NoColumn, OneNumber, checked_weight, title
@@ -24,12 +24,14 @@ from discreet.statistics.recipe import (
     Counted,
     CountTable,
     ErrorForm,
+    GroupSize,
     Noises,
     Statements,
     in_a_group,
     noise_statements,
     terms,
 )
+from discreet.statistics.widest import sum_width
 
 __all__ = ["Share", "ShareRecipe", "share", "share_estimate"]
 
@@ -89,6 +91,20 @@ class ShareRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         return self.form(noises, rows).error(noises)
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        rows, every = size.rows, size.every
+        ds, dn = sum_width(self.count.queries, noises), self._width_of_all(noises)
+        fewest = every - 2 * dn
+        if fewest < 1:
+            return 0.5
+        parts = Fraction((rows + ds) * dn, fewest * every), Fraction(ds, 2) * (Fraction(1, fewest) + Fraction(1, every))
+        return min(0.5, float_up(sum(parts, Fraction(0))))
+
+    def _width_of_all(self, noises: Noises) -> int:
+        """The half-width of the noise in the number of all rows."""
+        nothing = {query: np.zeros(noises.cells, dtype=np.int64) for query in self.every.queries}
+        return int(self.every.total(Answers(noises, nothing, slice(0, 1)))[1])
 
     def unit(self, rows: int) -> str:
         return in_a_group(rows)
