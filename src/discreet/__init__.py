@@ -39,6 +39,11 @@ if _typing.TYPE_CHECKING:
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
+    from discreet.releases.derived.change import change
+    from discreet.releases.derived.combine import combine
+    from discreet.releases.derived.operands import Numbers, constants, numbers
+    from discreet.releases.derived.ratio import ratio
+    from discreet.releases.derived.result import Derived
     from discreet.releases.document import Release
     from discreet.releases.guarantee import Guarantee
     from discreet.releases.quality import Quality
@@ -71,6 +76,7 @@ __all__ = [
     "DatabaseTable",
     "Date",
     "Demand",
+    "Derived",
     "DiscreetError",
     "Guarantee",
     "Impossible",
@@ -84,6 +90,7 @@ __all__ = [
     "Normal",
     "NotApproved",
     "Number",
+    "Numbers",
     "Occupied",
     "Plan",
     "PlanError",
@@ -104,7 +111,10 @@ __all__ = [
     "__version__",
     "approve",
     "bins",
+    "change",
+    "combine",
     "consistent",
+    "constants",
     "correlation",
     "count",
     "covariance",
@@ -112,7 +122,9 @@ __all__ = [
     "histogram",
     "mean",
     "median",
+    "numbers",
     "quantiles",
+    "ratio",
     "share",
     "std",
     "sum",
@@ -174,6 +186,15 @@ _HOMES = {
         "ApproxDP",
         "PureDP",
     ),
+    "discreet.releases.derived.change": ("change",),
+    "discreet.releases.derived.combine": ("combine",),
+    "discreet.releases.derived.operands": (
+        "Numbers",
+        "constants",
+        "numbers",
+    ),
+    "discreet.releases.derived.ratio": ("ratio",),
+    "discreet.releases.derived.result": ("Derived",),
     "discreet.releases.document": ("Release",),
     "discreet.releases.guarantee": ("Guarantee",),
     "discreet.releases.quality": ("Quality",),

@@ -68,7 +68,7 @@ def _checked(given: object, what: str, most: int, allowed: str) -> str:
 
 
 def _is_hidden(char: str) -> bool:
-    """Whether a character cannot be seen, as one that turns the direction of writing around; joiners are parts of words."""
+    """True if a character cannot be seen, as one that turns the direction of writing around; joiners are parts of words."""
     return unicodedata.category(char) in {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"} and char not in _JOINERS
 
 

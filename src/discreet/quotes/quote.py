@@ -29,6 +29,7 @@ __all__ = [
     "Quote",
     "accuracy_text",
     "expected_error",
+    "joint_text",
     "noises_behind",
     "totals_text",
 ]
@@ -173,8 +174,7 @@ class Quote:
 
 def accuracy_text(quote: Quote) -> list[str]:
     """The expected error of each statistic, below a line that explains these numbers; where it matters for several sizes."""
-    together = "; all intervals hold together" if quote.plan.intervals == "simultaneous" else ""
-    lines = [f"expected error (at most, as half of the 95 % interval{together}):"]
+    lines = [f"expected error (at most, as half of the 95 % interval{joint_text(quote)}):"]
     sizes = quote.sizes
     by_size = [quote.errors(size) for size in sizes]
     for line in quote.lines:
@@ -183,6 +183,11 @@ def accuracy_text(quote: Quote) -> list[str]:
         error = f"{' / '.join(shown)} {size_words(sizes)}" if depends else shown[0]
         lines.append(f"  {line.statistic.name}: {error}{line.recipe.accuracy(quote.noises(line))}")
     return lines
+
+
+def joint_text(quote: Quote) -> str:
+    """The end of a line about intervals, where all of them hold together."""
+    return "; all intervals hold together" if quote.plan.intervals == "simultaneous" else ""
 
 
 def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:

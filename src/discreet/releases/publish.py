@@ -98,7 +98,7 @@ def publish(
         quote: what is released and with which noise.
         cubes: the engine's answers, one for each part of the plan's layout; taken, and not kept.
         draw: announces that something random is about to happen, and gives where the randomness comes from. It is called
-            once, at a moment that the plan alone decides: with every cube read, unless those of a random table are too
+            once, at a moment that the plan alone decides: with every cube read, unless the cubes of a random table are too
             large to be in memory together.
         report_delta: the δ at which ε is stated under ZCDP and GDP.
         content: name, data set and ledger entry.
@@ -204,7 +204,7 @@ def _kind(values: NDArray[Any]) -> str:
 
 
 def _frame(chunk: _Chunk) -> pl.DataFrame:
-    """The rows of a file: those of the chunk that are printed."""
+    """The rows of a file: the rows of the chunk that are printed."""
     import polars as pl
 
     shown = printed_rows(chunk.labels, chunk.rows)

@@ -85,7 +85,7 @@ class Quality:
         return {"good": text(self.good), "caution": text(self.caution), "suppress": self.suppress}
 
     def suppresses(self, grade: str) -> bool:
-        """Whether numbers of this class are not printed."""
+        """True if numbers of this class are not printed."""
         return self.suppress is not None and grade == BAD
 
 

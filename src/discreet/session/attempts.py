@@ -81,7 +81,7 @@ class Job:
 
 
 def is_lost(order: Order, found: StoredRelease | None) -> bool:
-    """Whether the charge of the order is lost, and no new one is wished."""
+    """True if the charge of the order is lost, and no new one is wished."""
     return found is not None and found.lost != "" and not order.again
 
 
@@ -141,7 +141,7 @@ def carry_out(workshop: Workshop, job: Job) -> Release | ReleaseFailed:
     except (KeyboardInterrupt, SystemExit):
         _settle(ledger, job)
         raise
-    except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is no Exception)
+    except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is not an Exception)
         state = _settle(ledger, job) or ("drawing" if announced else "reading")
     # Outside the except block the failure carries no traceback into frames that hold private numbers.
     if state == "committed" and release is not None:
@@ -158,7 +158,7 @@ def _tell_loss(job: Job) -> ReleaseFailed:
 
 
 def _settle(ledger: Ledger, job: Job) -> str:
-    """What became of the reservation, written down; empty where the ledger cannot be used just now."""
+    """The state of the reservation, in words; empty where the ledger cannot be used just now."""
     state = ""
     with suppress(Exception):  # an error let out here would be another answer than the constant one
         state = ledger.settle(job.sequence)

@@ -139,7 +139,7 @@ def check_request(request: object, schema: Schema, neighbours: Neighbours) -> No
 
 
 def recognises(stored: StoredRelease, request: Plan) -> bool:
-    """Whether the ledger has committed a release of this request: of the same plan, but for columns that it does not use.
+    """True if the ledger has committed a release of this request: of the same plan, but for columns that it does not use.
 
     An entry of 0.1.0 has no digest of the used part of its plan; the plan in its release has that part.
     """
@@ -151,7 +151,7 @@ def recognises(stored: StoredRelease, request: Plan) -> bool:
 
 
 def can_finish(stored: StoredRelease, request: Plan) -> bool:
-    """Whether the ledger has a reservation of this request that can be finished at no further charge.
+    """True if the ledger has a reservation of this request that can be finished at no further charge.
 
     The whole plan must be the one that was reserved (and perhaps signed): what is computed now is what the entry names.
     """
@@ -162,7 +162,7 @@ def amount_of(spend: Spend, budget: Budget, remaining: Budget) -> Budget:
     """The spend as an amount of the budget's measure, above 0; None is all that remains.
 
     Raises:
-        ArgumentError: it is no positive amount of the measure.
+        ArgumentError: it is not a positive amount of the measure.
         BudgetExceeded: nothing remains.
     """
     amount = remaining if spend is None else spend_of(spend, budget)

@@ -220,7 +220,7 @@ class Session:
         return quote_asked(request, given, self._budget, self._public.exact_totals(), expect)
 
     def statement(self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str) -> ReleaseStatement:
-        """What `discreet.approve` signs for a release, where that is demanded; the ledger has a file then, if only that."""
+        """The statement that `discreet.approve` signs for a release, where that is demanded; the ledger gets its file."""
         order = check_order(Order(request, spend, name, error))
         return self._approving.statement(self._ledger, order, self._quote_order(order).spend)
 

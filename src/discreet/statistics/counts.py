@@ -24,12 +24,11 @@ from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
-    ErrorForm,
     GroupSize,
     Noises,
     Statements,
+    add_errors,
     noise_statements,
-    terms,
 )
 
 __all__ = ["Count", "CountRecipe", "count", "count_estimate"]
@@ -114,11 +113,8 @@ class CountRecipe:
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         return tuple((query, Fraction(1)) for query in self.count.queries)
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
-        return ErrorForm(terms((self.count.queries, Fraction(1))))
-
     def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        return add_errors(noises, (self.count.queries, Fraction(1)))
 
     def widest(self, noises: Noises, size: GroupSize) -> float:
         return self.error(noises, size.rows)

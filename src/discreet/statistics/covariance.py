@@ -41,14 +41,13 @@ from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
-    ErrorForm,
     GroupSize,
     Noises,
     Noisy,
     Statements,
+    add_errors,
     in_a_group,
     noise_statements,
-    terms,
 )
 from discreet.statistics.totals import Total, sums_apart, total_of, values_apart
 from discreet.statistics.widest import product_width, quotient_width
@@ -240,14 +239,11 @@ class CovarianceRecipe:
         """The least and the greatest integer of each column."""
         return self.totals[0].reach, self.totals[1].reach
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
+    def error(self, noises: Noises, rows: int) -> float:
         """The error of the mean product, and the error of each mean times the other mean (at most half of its range)."""
         each = self.unit_of_products / rows
         x, y = (max(map(abs, reach)) for reach in self.reaches)
-        return ErrorForm(terms(((self.products,), each), (self.sums[:1], y * each), (self.sums[1:], x * each)))
-
-    def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        return add_errors(noises, ((self.products,), each), (self.sums[:1], y * each), (self.sums[1:], x * each))
 
     def widest(self, noises: Noises, size: GroupSize) -> float:
         most = Fraction((self.reaches[0][1] - self.reaches[0][0]) * (self.reaches[1][1] - self.reaches[1][0]), 4)

@@ -32,13 +32,12 @@ from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
-    ErrorForm,
     GroupSize,
     Noises,
     Statements,
+    add_errors,
     in_a_group,
     noise_statements,
-    terms,
 )
 from discreet.statistics.totals import Total, sums_apart, total_of
 from discreet.statistics.widest import quotient_width
@@ -91,11 +90,8 @@ class MeanRecipe:
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         return tuple((query, Fraction(1)) for query in (*self.count.queries, *self.total.queries))
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
-        return ErrorForm(terms((self.total.queries, self.total.unit / rows)))
-
     def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        return add_errors(noises, (self.total.queries, self.total.unit / rows))
 
     def widest(self, noises: Noises, size: GroupSize) -> float:
         low, high = self.total.reach

@@ -23,13 +23,12 @@ from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
-    ErrorForm,
     GroupSize,
     Noises,
     Statements,
+    add_errors,
     in_a_group,
     noise_statements,
-    terms,
 )
 from discreet.statistics.widest import sum_width
 
@@ -86,11 +85,8 @@ class ShareRecipe:
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         return tuple((query, Fraction(1)) for query in self.count.queries)
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
-        return ErrorForm(terms((self.count.queries, Fraction(1, rows))))
-
     def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        return add_errors(noises, (self.count.queries, Fraction(1, rows)))
 
     def widest(self, noises: Noises, size: GroupSize) -> float:
         rows, every = size.rows, size.every

@@ -97,7 +97,8 @@ def test_lines_say_what_matters(made):
     )
     assert repr(made["request"]) == f"<Plan for count, mean <b>, histogram_wage by {EVIL}>"
     assert re.fullmatch(
-        r"<Quote: ρ = 0\.5; expected error count ±\d+, mean <b> ±\S+, histogram_wage ±\d+>", repr(made["quote"])
+        r"<Quote: ρ = 0\.5; expected error in a group of \S+ rows count ±\d+, mean <b> ±\S+, histogram_wage ±\d+>",
+        repr(made["quote"]),
     )
     assert made["release"].digest[:12] in repr(made["release"])
 
