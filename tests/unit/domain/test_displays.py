@@ -203,11 +203,10 @@ def test_a_plot_has_a_bar_and_an_interval_for_each_group(made, column):
     assert (bars["encoding"]["x"]["field"], bars["encoding"]["x"]["title"]) == ("value", chosen)
     assert (lines["encoding"]["x"]["field"], lines["encoding"]["x2"]["field"]) == ("low", "high")
     assert bars["encoding"]["y"]["sort"] is None
-    table = release.table
-    assert [one["value"] for one in values] == table[chosen].to_list()
-    assert [one["low"] for one in values] == table[f"{chosen}_low"].to_list()
-    assert [one["high"] for one in values] == table[f"{chosen}_high"].to_list()
-    assert [one["group"] for one in values] == ["not known" if one is None else one for one in table[EVIL].to_list()]
+    shown = {one["name"]: one["values"] for one in release.shown(0)["columns"]}
+    for key, name in (("value", chosen), ("low", f"{chosen}_low"), ("high", f"{chosen}_high")):
+        assert [one[key] for one in values] == shown[name]
+    assert [one["group"] for one in values] == ["not known" if one is None else one for one in shown[EVIL]]
 
 
 def test_a_histogram_is_plotted_by_its_name(made):
