@@ -72,7 +72,7 @@ def declared_facts(schema: Schema, neighbours: Neighbours, steps: Sequence[Step]
 
 def column_facts(schema: Schema) -> Facts:
     """Each column with its declared domain."""
-    return [(column, column_words(kind.to_json())) for column, kind in schema.columns.items()]
+    return [(str(column["name"]), column_words(column)) for column in schema.to_json()]
 
 
 def step_facts(schema: Schema, steps: Sequence[Step]) -> Facts:
