@@ -303,7 +303,7 @@ def test_everything_follows_from_the_document_alone(tmp_path):
 
 def test_a_made_up_document_is_refused_in_one_sentence(tmp_path):
     document = released().document
-    del document["digest"], document["plan"]
+    del document["digest"], document["noise"]
     with pytest.raises(dp.ArgumentError, match="lacks a part that every release has"):
         write_registration(Release(seal(document).encode("ascii")), tmp_path)
     assert not list(tmp_path.iterdir())
