@@ -100,7 +100,7 @@ class SourceError(ArgumentError):
 
 
 class RowsDiffer(SourceError):
-    """The source has another number of rows than `ReplaceOne` declares. Nothing was spent, and nothing is fixed.
+    """The source has another number of rows than `ReplaceOne` declares. This command spent nothing and fixed nothing.
 
     The message does not have the number that was found: `declared` and `found` are for the terminal of whoever has the
     source, not for logs.

@@ -123,6 +123,17 @@ def entries_of(folder: Path) -> list[tuple[str, str, int]]:
         return [(entry.kind, entry.name, entry.reservation) for entry in entries]
 
 
+def state_of(entries: list[tuple[str, str, int]]) -> str:
+    """How far the command had come: the state of the release that it was at."""
+    last = {entry[2] or place: entry[0] for place, entry in enumerate(entries, start=1) if entry[0] != "dataset"}
+    states = {*last.values()}
+    if not states:
+        return "nothing was reserved"
+    at_work = states & {"reading", "drawing"}
+    assert len(at_work) <= 1, "a command is at two releases at once"
+    return at_work.pop() if at_work else "all were committed" if states == {"commit"} else "reserved"
+
+
 def check_after(folder: Path) -> Counter[str]:
     """The law: all reserved or none; what was not drawing is finished for nothing, what was needs --again; one draw each."""
     counts: Counter[str] = Counter(kills=1)
@@ -131,6 +142,7 @@ def check_after(folder: Path) -> Counter[str]:
     assert len(reserved) in {0, 5}, "some of the charges of a command were reserved"
     committed = {number for kind, _, number in before if kind == "commit"}
     lost = {name for kind, name, number in before if kind == "drawing" and number not in committed}
+    counts[f"killed when {state_of(before)}"] += 1
     told = run_again(folder)
     after = entries_of(folder)
     for number in reserved:
