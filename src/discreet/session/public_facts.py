@@ -100,8 +100,8 @@ class PublicFacts:
             if not has_totals(cube, self.exactly, published):
                 raise SourceError(
                     "source: its totals are not the exact totals that were published for this data set; this command spent "
-                    "nothing. Which of them differ is not shown. Give the source that they were published from; other data need "
-                    "another data set name"
+                    "nothing. Which of them differ is not shown. Give the source that they were published from; other data "
+                    "need another data set name"
                 )
             self._right |= {(snapshot, False), (snapshot, True)}
 
@@ -119,8 +119,8 @@ class PublicFacts:
             done, what = ("spent and fixed nothing", "Correct `rows`, or give") if not known else ("spent nothing", _FIXED)
             raise RowsDiffer(
                 f"source: does not have the declared number of rows (rows={self._rows}); this command {done}. {what} the "
-                "declared source, whole. In a CSV file each line is a row, also where a cell has line breaks in quotes; rows "
-                "that a condition drops count too",
+                "declared source, whole. In a CSV file each line is a row, also where a cell has line breaks in quotes; "
+                "rows that a condition drops count too",
                 self._rows,
                 found,
             )

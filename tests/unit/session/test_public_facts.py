@@ -290,8 +290,8 @@ def test_other_totals_are_refused_in_constant_words(how: str, kind: str, tmp_pat
                 call()
             assert str(refused.value) == (
                 "source: its totals are not the exact totals that were published for this data set; this command spent "
-                "nothing. Which of them differ is not shown. Give the source that they were published from; other data need another "
-                "data set name"
+                "nothing. Which of them differ is not shown. Give the source that they were published from; other data "
+                "need another data set name"
             )
             assert refused.value.__context__ is None
         assert one.spent == dp.ZCDP(0)
