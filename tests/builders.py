@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +49,28 @@ def cube_of(source: Any, schema: dp.Schema, scan: Scan) -> Cube:
 def run(*arguments: str) -> Result:
     """A command in this process: its exit code and what it printed."""
     return CliRunner().invoke(app, list(arguments))
+
+
+def run_on_terminal(command: Sequence[str], folder: Path, env: Mapping[str, str] | None = None) -> tuple[int, bytes, bytes]:
+    """The exit code of a process whose stdin and stdout are a terminal, what that showed, and what stderr was told."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, cwd=folder, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, env=env) as process:
+        os.close(theirs)
+        shown = b"".join(iter(lambda: _next_of(ours), b""))
+        assert process.stderr is not None
+        told = process.stderr.read()
+        code = process.wait(PATIENCE)
+    os.close(ours)
+    return code, shown, told
+
+
+def _next_of(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # the other end is closed
+        return b""
 
 
 def read_leniently(lines: list[str], fields: int, _form: object = None) -> list[str | None]:

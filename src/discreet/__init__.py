@@ -15,6 +15,7 @@ from discreet._version import __version__
 if _typing.TYPE_CHECKING:
     from discreet.approvals.demand import Demand
     from discreet.approvals.signing import Approval, approve
+    from discreet.domain.about import About, Labels
     from discreet.domain.groups import bins
     from discreet.domain.imputation import Normal, Uniform, Weights
     from discreet.domain.neighbours import AddRemove, ReplaceOne
@@ -38,7 +39,14 @@ if _typing.TYPE_CHECKING:
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
-    from discreet.releases.document import Guarantee, Release
+    from discreet.releases.derived.change import change
+    from discreet.releases.derived.combine import combine
+    from discreet.releases.derived.operands import Numbers, constants, numbers
+    from discreet.releases.derived.ratio import ratio
+    from discreet.releases.derived.result import Derived
+    from discreet.releases.document import Release
+    from discreet.releases.guarantee import Guarantee
+    from discreet.releases.quality import Quality
     from discreet.releases.views import consistent
     from discreet.session.extracting import extract
     from discreet.session.session import Session
@@ -57,6 +65,7 @@ __all__ = [
     "GDP",
     "RDP",
     "ZCDP",
+    "About",
     "AddRemove",
     "Approval",
     "ApproxDP",
@@ -67,11 +76,13 @@ __all__ = [
     "DatabaseTable",
     "Date",
     "Demand",
+    "Derived",
     "DiscreetError",
     "Guarantee",
     "Impossible",
     "InternalError",
     "Invariants",
+    "Labels",
     "LedgerError",
     "Limits",
     "LinearInvariant",
@@ -79,10 +90,12 @@ __all__ = [
     "Normal",
     "NotApproved",
     "Number",
+    "Numbers",
     "Occupied",
     "Plan",
     "PlanError",
     "PureDP",
+    "Quality",
     "Release",
     "ReleaseFailed",
     "ReplaceOne",
@@ -98,7 +111,10 @@ __all__ = [
     "__version__",
     "approve",
     "bins",
+    "change",
+    "combine",
     "consistent",
+    "constants",
     "correlation",
     "count",
     "covariance",
@@ -106,7 +122,9 @@ __all__ = [
     "histogram",
     "mean",
     "median",
+    "numbers",
     "quantiles",
+    "ratio",
     "share",
     "std",
     "sum",
@@ -138,6 +156,10 @@ _HOMES = {
         "SchemaError",
         "SourceError",
     ),
+    "discreet.domain.about": (
+        "About",
+        "Labels",
+    ),
     "discreet.domain.groups": ("bins",),
     "discreet.invariants": (
         "Impossible",
@@ -164,10 +186,18 @@ _HOMES = {
         "ApproxDP",
         "PureDP",
     ),
-    "discreet.releases.document": (
-        "Guarantee",
-        "Release",
+    "discreet.releases.derived.change": ("change",),
+    "discreet.releases.derived.combine": ("combine",),
+    "discreet.releases.derived.operands": (
+        "Numbers",
+        "constants",
+        "numbers",
     ),
+    "discreet.releases.derived.ratio": ("ratio",),
+    "discreet.releases.derived.result": ("Derived",),
+    "discreet.releases.document": ("Release",),
+    "discreet.releases.guarantee": ("Guarantee",),
+    "discreet.releases.quality": ("Quality",),
     "discreet.domain.reading": ("CsvFiles",),
     "discreet.domain.schema": (
         "Category",

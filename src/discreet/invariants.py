@@ -49,7 +49,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Invariants(Description):
-    """What is published exactly about one table, fixed for the life of the data set."""
+    """The exact totals of one table, fixed for the life of the data set."""
 
     def semi_adjacency(self, schema: Schema, totals: PublishedTotals | Mapping[object, object] | None = None) -> int:
         """The semi-adjacency parameter a(t): how many rows may have to change for one row to take any feasible value.

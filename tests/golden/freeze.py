@@ -97,11 +97,11 @@ def rounded(value: Any) -> Any:
 
 
 def document_text(payload: bytes) -> str:
-    """A release document as canonical JSON without library version, digests over itself, and the nonce that heads hold."""
+    """A release document as canonical JSON without time, library version, digest, and the nonce that heads hold."""
     document = json.loads(payload)
     if canonical(document).encode() != payload:
         raise AssertionError("a release document is not canonical JSON")
-    del document["library"], document["digest"], document["ledger"]["head"]
+    del document["time"], document["library"], document["digest"], document["ledger"]["head"]
     return canonical(rounded(document))
 
 
@@ -243,14 +243,14 @@ def _call(value: Any) -> list[str]:
     return [what, *(f"{one.kind.name.lower()} {one.name}{'' if one.default is one.empty else ' ='}" for one in parameters)]
 
 
-def still_called(was: list[str], now: list[str] | None) -> bool:
-    """Whether every call that was right is right: new parameters can be left out and stand where no old one is moved.
+OPTIONAL = {"discreet.bins": "positional_or_keyword edges"}
+"""A parameter that 0.1.0 asked for and that may be left out today, on purpose."""
 
-    A parameter that had to be given may be left out now.
-    """
+
+def still_called(was: list[str], now: list[str] | None) -> bool:
+    """Whether every call that was right is right: new parameters can be left out and stand where no old one is moved."""
     if now is None or was[:1] != now[:1]:
         return False
-    now = [one.removesuffix(" =") if one not in was and one.removesuffix(" =") in was else one for one in now]
     positional = [one for one in now if one in was or not one.endswith(" =")]
     by_place = [one for one in now if "positional" in one]
     return positional == was and by_place[: sum("positional" in one for one in was)] == [o for o in was if "positional" in o]

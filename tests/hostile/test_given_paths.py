@@ -70,6 +70,8 @@ READS_FILE: dict[str, Callable[[str], list[str]]] = {
 READS_FOLDER: dict[str, Callable[[str], list[str]]] = {
     "report": lambda path: ["report", path],
     "consistent": lambda path: ["consistent", path],
+    "derive ratio": lambda path: ["derive", "ratio", path],
+    "derive change": lambda path: ["derive", "change", path, path],
     "verify --releases": lambda path: ["ledger", "verify", "other.db", "--releases", path],
     "release --spill": lambda path: ["release", "plan.toml", "--out", "out", "--spill", path],
 }

@@ -323,7 +323,7 @@ def test_an_error_of_the_system_that_nobody_expects_is_one_sentence(folder: Path
 
 def test_what_a_killed_process_has_spilled_is_removed_by_the_next(folder: Path) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from discreet.engines.duckdb.spill import new_spill_folder\n"
+        "import os, sys; from pathlib import Path; from discreet.engines.spill import new_spill_folder\n"
         "made = new_spill_folder(); Path(made.path, 'counts').write_bytes(b'private'); print(made.path, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
     )

@@ -17,8 +17,8 @@ import pytest
 from tests.builders import drawn
 
 from discreet.errors import BudgetExceeded, LedgerError
+from discreet.exact import clock as clock_module
 from discreet.ledger import Ledger, Reservation
-from discreet.ledger import drafts as drafts_module
 
 from .ledgers import BROKEN, REFUSED, UNIT, WON, asks, every_operation, identity, inside, units_spent
 
@@ -104,7 +104,7 @@ def test_a_disk_that_is_full_at_any_size(tmp_path: Path, tally: Counter[str]) ->
 
 def test_nothing_depends_on_a_clock_that_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tally: Counter[str]) -> None:
     dice = random.Random(6)  # noqa: S311 - reproducible
-    real = drafts_module.datetime
+    real = clock_module.datetime
 
     class Clock:
         @classmethod
@@ -115,7 +115,7 @@ def test_nothing_depends_on_a_clock_that_jumps(tmp_path: Path, monkeypatch: pyte
             return real(dice.randint(1, 9999), dice.randint(1, 12), 1, tzinfo=zone)  # type: ignore[arg-type]
 
     path = tmp_path / "budget.db"
-    monkeypatch.setattr(drafts_module, "datetime", Clock)
+    monkeypatch.setattr(clock_module, "datetime", Clock)
     for name in ("time", "monotonic", "perf_counter"):
         monkeypatch.setattr(time, name, lambda: dice.uniform(-1e12, 1e12))
     with Ledger.open(path) as ledger, Ledger.open(path) as other:

@@ -18,7 +18,7 @@ import pytest
 import discreet as dp
 import discreet.quotes.allocate  # with the next, loaded before children are forked
 import discreet.releases.publish
-from discreet.ledger import drafts as drafts_module
+from discreet.exact import clock as clock_module
 
 from .callers import SECRET, Caller, alone
 
@@ -122,7 +122,7 @@ def test_no_release_depends_on_a_clock_that_jumps(
     folder: Path, tally: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dice = random.Random(2)  # noqa: S311 - reproducible
-    real = drafts_module.datetime
+    real = clock_module.datetime
 
     class Clock:
         @classmethod
@@ -133,7 +133,7 @@ def test_no_release_depends_on_a_clock_that_jumps(
             return real(dice.randint(1, 9999), 1, 1, tzinfo=zone)  # type: ignore[arg-type]
 
     caller = Caller(folder / "budget.db", tenths=5)
-    monkeypatch.setattr(drafts_module, "datetime", Clock)
+    monkeypatch.setattr(clock_module, "datetime", Clock)
     for name in ("time", "time_ns", "monotonic", "perf_counter"):
         monkeypatch.setattr(time, name, lambda: dice.randint(-(10**12), 10**12))
     for _ in range(5):

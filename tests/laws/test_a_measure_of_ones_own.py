@@ -66,7 +66,7 @@ class Cost:
     def explain(self) -> str:
         return f"At most the evidence of Gaussian noise with κ = {text(self.kappa)}."
 
-    def written(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {"kappa": text(self.kappa)}
 
     @classmethod

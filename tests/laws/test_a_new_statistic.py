@@ -38,7 +38,7 @@ from discreet.statistics.common import (
     title,
 )
 from discreet.statistics.estimate import Estimate
-from discreet.statistics.recipe import ErrorForm, noise_statements
+from discreet.statistics.recipe import add_errors, noise_statements
 
 from . import every_query
 from .every_query import Case, cases, slack, violations
@@ -128,11 +128,8 @@ class TripledRecipe:
     def queries(self):
         return ((self.query, Fraction(1)),)
 
-    def form(self, _noises, _rows):
-        return ErrorForm(((self.query, Fraction(1)),))
-
-    def error(self, noises, rows):
-        return self.form(noises, rows).error(noises)
+    def error(self, noises, _rows):
+        return add_errors(noises, ((self.query,), Fraction(1)))
 
     def unit(self, _rows):
         return ""

@@ -19,7 +19,15 @@ _SPEC = importlib.util.spec_from_file_location("lock", ROOT / "scripts" / "lock.
 lock = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(lock)
 LOCKS = [lock.FIRST, *lock.OTHERS]
-INSTALLED = {"postgresql", "zstd", "pandas", "adbc", "plot"}  # extras of users: the lock of `dev` has them
+INSTALLED = {
+    "excel",
+    "postgresql",
+    "surveys",
+    "zstd",
+    "pandas",
+    "adbc",
+    "plot",
+}  # extras of users: the lock of `dev` has them
 
 
 def entries(extra):

@@ -103,7 +103,7 @@ def signed_by(demand: Demand, text: str, signatures: Signatures) -> tuple[Public
 
 
 def is_met(demand: Demand, text: str, signatures: Signatures) -> bool:
-    """Whether so many different keys of the list have signed this text."""
+    """True if so many different keys of the list have signed this text."""
     return len(signed_by(demand, text, signatures)) >= demand.signatures
 
 
@@ -122,7 +122,7 @@ def require_met(demand: Demand, statement: Statement, approvals: Iterable[Approv
 
 
 def missing_words(demand: Demand, statement: Statement, given: Sequence[Approval]) -> str:
-    """How many have signed the statement, who has not, and who has signed something else."""
+    """The number of signatures, the keys that have not signed, and the keys that have signed something else."""
     signed = signed_by(demand, document(statement), [(one.key, one.signature) for one in given])
     words = f"approved by {len(signed)} of {len(demand.keys)} keys, and {demand.signatures} must approve"
     few, missing = demand.signatures - len(signed), [key for key in demand.keys if key not in signed]

@@ -58,7 +58,7 @@ class PublicKey:
 
     @property
     def fingerprint(self) -> str:
-        """What `ssh-keygen -l` shows."""
+        """The fingerprint that `ssh-keygen -l` shows."""
         return "SHA256:" + base64.b64encode(hashlib.sha256(_blob(self.raw)).digest()).decode().rstrip("=")
 
     def __str__(self) -> str:

@@ -130,7 +130,7 @@ def _read(kind: type[Statement], text: str) -> Statement | None:
 
 
 def _typed(kind: type[Statement], values: Mapping[str, Any]) -> bool:
-    """Whether every value has the type of its field."""
+    """True if every value has the type of its field."""
     types = {"str": str, "int": int, "tuple[str, ...]": tuple}
     right = all(type(values[one.name]) is types[str(one.type)] for one in fields(kind))
     return right and all(type(part) is str for value in values.values() if type(value) is tuple for part in value)

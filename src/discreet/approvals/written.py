@@ -19,7 +19,7 @@ __all__ = ["approvals_text", "check_signatures", "read_approvals", "signers_of"]
 
 
 def approvals_text(demands: tuple[Demand, ...], consent: Consent | None) -> str:
-    """What an entry holds: the signed text, and the signatures by keys that are demanded; empty where none are."""
+    """The content of an entry: the signed text, and the signatures by keys that are demanded; empty where none are."""
     if consent is None or not demands:
         return ""
     text, given = document(consent.statement), [(one.key, one.signature) for one in consent.approvals]

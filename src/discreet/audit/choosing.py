@@ -82,7 +82,7 @@ def _is_constant(kernel: Kernel, quote: Quote, pair: ChoicePair, bits: Bits) -> 
 
 
 def _answers(kernel: Kernel, quote: Quote, pair: ChoicePair, table: Table, bits: Bits) -> tuple[bool, Iterator[Integers]]:
-    """Whether every run chooses from the same records, and the records of each run: codes and counts of the cell."""
+    """A flag, True if every run chooses from the same records; and the records of each run: codes and counts."""
     cubes = cubes_of(quote.plan, pair.columns, table)
 
     def own(source: Bits) -> Integers:

@@ -1,7 +1,8 @@
 """The claim of a quote: the profile δ(ε) of the declared mechanism, for one person of the original data.
 
 The spend alone claims a budget; the declared mechanism claims more, because the profile of Gaussian noise lies
-below what its ρ implies, and that of a resampled table below both. The audit tests the smaller of the two (soundness 28).
+below what its ρ implies, and the guarantee of a resampled table below both. The audit tests the smaller of the two
+(soundness 28).
 Every δ and ε here is rounded up, so that a claim is never made smaller than it is.
 """
 

@@ -9,6 +9,9 @@ what it means for the budget (`exits`).
   makes itself
 * `code_lists`: The categories that somebody types in `discreet init`, or names in a file of codes and labels
 * `converting`: `discreet convert`: one guarantee in the words of another
+* `derive_commands`: `discreet derive` and its commands, each a thin function too
+* `deriving`: `discreet derive`: ratios, changes and means of published numbers, printed, and written where that is
+  wished
 * `describing`: A plan in plain words, so that its author notices a wrong bound or a wrong number of rows
 * `drafting`: A plan file as text: entries with their comments, and those that the custodian still has to fill in
 * `effective`: `discreet effective`: the effective guarantee that an advertised one has alongside exact totals
@@ -36,6 +39,7 @@ from typing import Annotated
 import typer
 
 from discreet._version import __version__
+from discreet.cli.derive_commands import derive_app
 from discreet.cli.exits import exits, on_terminal
 from discreet.cli.ledger_commands import ledger_app
 from discreet.cli.options import AsJson, FolderArgument, Formulas, KeyOption, PlanArgument, Settings, WithoutSource, Yes
@@ -56,6 +60,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # it would print local variables
 )
 app.add_typer(ledger_app, name="ledger")
+app.add_typer(derive_app, name="derive")
 
 _RARELY = 200_000
 """New objects between two searches for garbage. Modules and plans are never garbage; searching took a tenth of a run."""

@@ -53,7 +53,7 @@ class _Signing:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What of which plan is to be approved.
+    """The release or totals to approve, and their plan.
 
     Attributes:
         path: the plan.
@@ -142,7 +142,7 @@ def _declared(plan: PlanFile) -> Declared:
 
 
 def _is_settled(ledger: Ledger, plan: PlanFile, order: Order) -> bool:
-    """Whether a release is given back or finished without a new charge, and so without another approval."""
+    """True if a release is given back or finished without a new charge, and so without another approval."""
     number = ledger.board.reserved(plan.dataset, order.name)
     found = next((one for one in ledger.standings(plan.dataset) if one.sequence == number), None) if number else None
     if found is None:

@@ -1,20 +1,34 @@
-"""The categories that somebody types in `discreet init`, or names in a file of codes and labels."""
+"""Categories and missing codes of `discreet init`: typed, from a file of codes and labels, or from the header of a file."""
 
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from discreet.engines.base import ColumnType
+from discreet.cli.drafting import Entry, render_list
+from discreet.engines.base import CodeList, ColumnType
 from discreet.errors import ArgumentError
 from discreet.exact.figures import name as shown_name
 from discreet.exact.given_paths import content_of
 
-__all__ = ["code_list", "read_whole", "split_values", "typed_as"]
+__all__ = [
+    "code_list",
+    "joined_values",
+    "label_comment",
+    "labelled_values",
+    "missing_entries",
+    "read_whole",
+    "split_values",
+    "typed_as",
+    "unlisted_ranges",
+]
 
 _MOST_BYTES = 10_000_000
+_MOST_MISSING = 100
+"""Codes that are written one by one where a header has a first and a last one."""
 
 
 def split_values(answer: str) -> list[str]:
@@ -24,6 +38,13 @@ def split_values(answer: str) -> list[str]:
     except csv.Error:
         raise ArgumentError(f"{shown_name(answer)}: put a value with a comma in double quotes") from None
     return [cell.strip() for cell in cells]
+
+
+def joined_values(values: Iterable[str]) -> str:
+    """The values with commas between them, so that `split_values` gives them back."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="").writerow(values)
+    return written.getvalue()
 
 
 def typed_as(kind: ColumnType, values: Sequence[str]) -> list[str | int]:
@@ -58,3 +79,50 @@ def read_whole(answer: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,18}", answer):
         raise ArgumentError(f"'{answer}': must be a whole number, of digits alone")
     return int(answer)
+
+
+def label_comment(labels: Mapping[str, str]) -> str:
+    """What codes mean, as a comment."""
+    return ", ".join(f"{shown_name(code)} {shown_name(label)}" for code, label in labels.items())
+
+
+def labelled_values(kind: ColumnType, codes: CodeList) -> dict[str, str]:
+    """The labels of the codes that a header does not call missing; none where a code cannot be a category."""
+    known = {code: label for code, label in codes.labels.items() if not _is_missing(code, codes)}
+    whole = all(isinstance(code, str) == (kind.kind == "text") and not isinstance(code, float) for code in known)
+    return {str(code): label for code, label in known.items()} if whole else {}
+
+
+def missing_entries(kind: ColumnType, codes: CodeList) -> tuple[Entry, ...]:
+    """The codes that a header calls missing, as an entry of a column of numbers or categories; none where it names none."""
+    missing = _listed_missing(codes)
+    if not missing or kind.kind == "date":
+        return ()
+    listed = {str(code): codes.labels[code] for code in missing if code in codes.labels}
+    return (Entry("missing", render_list(missing), label_comment(listed)),)
+
+
+def unlisted_ranges(codes: CodeList) -> tuple[str, ...]:
+    """A note for each range of missing codes that is too long to be listed."""
+    return tuple(
+        f"The file calls all codes from {low} to {high} missing: add those that occur to `missing`."
+        for low, high in codes.ranges
+        if not _is_short(low, high)
+    )
+
+
+def _listed_missing(codes: CodeList) -> list[int | float | str]:
+    """Each missing code once: those that are named, those of short ranges, and those of long ranges that have a label."""
+    ranges = [code for low, high in codes.ranges if _is_short(low, high) for code in range(int(low), int(high) + 1)]
+    return list(dict.fromkeys([*codes.missing, *ranges, *(code for code in codes.labels if _is_missing(code, codes))]))
+
+
+def _is_short(low: int | float | str, high: int | float | str) -> bool:
+    return isinstance(low, int) and isinstance(high, int) and high - low < _MOST_MISSING
+
+
+def _is_missing(code: int | float | str, codes: CodeList) -> bool:
+    return code in codes.missing or any(
+        not isinstance(code, str) and not isinstance(low, str) and not isinstance(high, str) and low <= code <= high
+        for low, high in codes.ranges
+    )

@@ -111,7 +111,7 @@ def left_out(plan: Plan) -> Iterator[str]:
 
 
 def _perhaps_codes(name: str, column: Column) -> Iterator[str]:
-    """Whether bounds look as if they made room for codes that stand for "not known", where no codes are declared."""
+    """True if bounds look as if they made room for codes that stand for "not known", where no codes are declared."""
     match column:
         case Number() if not column.missing and column.lower < 0:
             bound, code = f"lower bound is {text(column.lower)}", "-8"
@@ -128,11 +128,11 @@ def _perhaps_codes(name: str, column: Column) -> Iterator[str]:
 
 
 _MOST_EPSILON = 10
-"""A larger ε bounds a probability by a factor of more than 20,000, which is no protection that anybody would notice."""
+"""A larger ε bounds a probability by a factor of more than 20,000: nobody would notice such a protection."""
 
 
 def _weak(plan: PlanFile) -> Iterator[str]:
-    """Whether the whole budget is worth little: its ε, or the δ at which that is reported."""
+    """True if the whole budget is worth little: its ε, or the δ at which that is reported."""
     pair = plan.budget.pair
     rows, delta = plan.neighbours.rows, plan.report_delta if pair is None else pair[1]
     epsilon = plan.budget.epsilon_at(delta) if pair is None else pair[0]

@@ -53,6 +53,6 @@ def to_fill_in(sections: Sequence[Section]) -> list[str]:
     return [f"{section.heading} {entry.key}" for section in sections for entry in section.entries if entry.value is None]
 
 
-def render_list(values: Sequence[str | int]) -> str:
-    """A TOML list of texts and whole numbers."""
-    return f"[{', '.join(str(value) if isinstance(value, int) else toml_visible(value) for value in values)}]"
+def render_list(values: Sequence[str | int | float]) -> str:
+    """A TOML list of texts and numbers."""
+    return f"[{', '.join(toml_visible(value) if isinstance(value, str) else str(value) for value in values)}]"

@@ -18,6 +18,7 @@ from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
 from discreet.ledger import MOST_ATTEMPTS, Demanded, Entry, Identity, Ledger, Standing, entry_body, why_lost
 from discreet.ledger.declarations import amend, changes
+from discreet.ledger.one_file import RESTORE
 from discreet.privacy import Budget, coordinates, from_coordinates, from_json
 from discreet.privacy.amounts import amount_text, number_text
 from discreet.privacy.measures import is_budget
@@ -93,7 +94,7 @@ def verified_ledger(file: Path, releases: Path | None) -> Answer:
     if not found.intact:
         raise LedgerError(
             f"ledger '{file}' is damaged at entry {found.broken}: {found.problem}. The entries before it are sound. "
-            "Restore the newest copy, and compare its head with your last release"
+            f"{RESTORE.capitalize()}"
         )
     spent = {name: [text(value) for value in amounts] for name, amounts in found.spent}
     lines = [f"{file} is intact: {found.entries} entries", f"head {found.head}"]
@@ -172,7 +173,7 @@ def _became(ledger: Ledger, dataset: str, entries: Sequence[Entry]) -> dict[int,
 
 
 def _remark(one: Standing, *, at_work: bool) -> str:
-    """What a reservation that is not committed means for its charge; empty for all others."""
+    """The meaning of a reservation that is not committed for its charge; empty for all others."""
     if one.kind == "publish" or one.state == "committed":
         return ""
     if at_work:
@@ -226,7 +227,7 @@ def _account_facts(
 
 
 def _amendments(identity: Identity, entries: tuple[Entry, ...]) -> dict[int, list[str]]:
-    """What each amendment has changed, in words, by the number of its entry."""
+    """The changes of each amendment, in words, by the number of its entry."""
     found: dict[int, list[str]] = {}
     declared = identity.declaration
     for entry in entries:

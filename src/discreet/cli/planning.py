@@ -340,7 +340,7 @@ def _notes(plan: PlanFile, quotes: Mapping[str, Quote], now: Standing) -> Sequen
 
 
 def _taken(plan: PlanFile, name: str, quote: Quote, now: Standing) -> str:
-    """What a reservation of this name means for the release: finished by it, lost, or of another plan."""
+    """The meaning of a reservation of this name for the release: finished by it, lost, or of another plan."""
     found = now.became[now.reserved[name].sequence]
     if name in now.goes_on and not now.paid_otherwise(plan, name, quote):
         return (

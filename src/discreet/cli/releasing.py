@@ -28,8 +28,9 @@ from discreet.plan.sizes import is_large
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import amount_text
-from discreet.releases.document import Release, guarantee_json
+from discreet.releases.document import Release
 from discreet.releases.frames import check_formulas, for_csv
+from discreet.releases.guarantee import guarantee_json
 from discreet.releases.views import consistent
 from discreet.session.folders import document_in
 from discreet.session.orders import Order, check_name
@@ -284,7 +285,7 @@ def _after(plan: PlanFile, before: Standing, stop: BaseException) -> str:
 
 
 def _extraction(plan: PlanFile) -> str:
-    """What to do where the source is not there any more, and the ledger has releases of the plan."""
+    """The next step where the source is gone and the ledger has releases of the plan."""
     try:
         names = standing(plan).given_back
     except (LedgerError, OSError):
@@ -311,7 +312,7 @@ def _further_tables(release: Release) -> list[str | Grid]:
 
 
 def _paid(release: Release, before: Standing) -> str:
-    """What the release has cost: a charge of this command, or an older one that was finished now or before."""
+    """The cost of the release: a charge of this command, or an older one that was finished now or before."""
     number, measure = release.document["ledger"]["sequence"], amount_text(release.guarantee.measure)
     if number > before.head:
         return f"charged {measure}"

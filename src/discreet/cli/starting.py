@@ -1,7 +1,8 @@
 """`discreet init`: a plan file from the header of a source and the answers of the custodian. No row has a part in it.
 
 Every question goes through an `Asker`: a terminal answers them; where nobody can answer, an entry without a default is left
-for the custodian to fill in. Bounds and categories never have a default, because they must not come from the data.
+for the custodian to fill in. Bounds and categories never have a default that comes from rows. Categories and missing codes
+that a header names, such as the header of an SPSS file, are proposed.
 """
 
 from __future__ import annotations
@@ -16,14 +17,24 @@ import typer
 
 from discreet import datasets
 from discreet.cli.asking import Asker, GoneBack, nobody
-from discreet.cli.code_lists import code_list, read_whole, split_values, typed_as
+from discreet.cli.code_lists import (
+    code_list,
+    joined_values,
+    label_comment,
+    labelled_values,
+    missing_entries,
+    read_whole,
+    split_values,
+    typed_as,
+    unlisted_ranges,
+)
 from discreet.cli.drafting import Entry, Section, render_list, render_sections, to_fill_in
 from discreet.cli.output import Answer
 from discreet.domain.categories import whole_categories
 from discreet.domain.neighbours import relations, whole_number
 from discreet.domain.schema import Category, Date, Number, Schema
-from discreet.engines import header_of, source_text
-from discreet.engines.base import ColumnType, Header
+from discreet.engines import outline_of, source_text
+from discreet.engines.base import CodeList, ColumnType, Header
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
 from discreet.exact.figures import name as shown_name
 from discreet.exact.figures import plural
@@ -52,6 +63,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 }
 """The kinds that a column of the source can be declared as; the first is the default."""
 
+_NO_CODES = CodeList({})
 _MOST_LEFT = 8
 _ALL = "all that may ever be spent on this data set"
 _USUAL: Mapping[str, str] = {
@@ -60,7 +72,7 @@ _USUAL: Mapping[str, str] = {
     "rho": f"{_ALL}; often 0.005 to 0.5, which is ε = 6.5 at δ = 1e-9",
     "mu": f"{_ALL}; often 0.1 to 1, which is ε = 6.5 at δ = 1e-9",
 }
-"""What the fields of a budget are, with amounts that are usual."""
+"""The fields of a budget, with usual amounts."""
 
 
 def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None) -> Answer:
@@ -77,10 +89,11 @@ def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None)
         raise ArgumentError(f"--out={out}: '{out.parent}' is not a writable folder; create it, or choose another place")
     require_writable(out.parent, "--out")
     path = datasets.path(source.removeprefix("example:")) if source.startswith("example:") else source
-    header = _asked_columns(header_of(path), columns)
+    header, codes = outline_of(path)
+    header = _asked_columns(header, columns)
     while True:
         try:
-            sections = _sections(header, source, out, ask)
+            sections = _sections(header, codes, source, out, ask)
             break
         except GoneBack:
             continue
@@ -94,14 +107,15 @@ def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None)
     return Answer(list(_told(out, missing, left)), facts)
 
 
-def _sections(header: Header, source: str, out: Path, ask: Asker) -> list[Section]:
+def _sections(header: Header, codes: Mapping[str, CodeList], source: str, out: Path, ask: Asker) -> list[Section]:
     """The answers to all questions."""
     sections = [_data(source, out, ask)]
-    columns = [_column(name, kind, out.parent, ask) for name, kind in header.items()]
+    columns = [_column(name, kind, codes.get(name, _NO_CODES), out.parent, ask) for name, kind in header.items()]
     sections += [column for column in columns if column is not None]
     if ask is nobody and len(sections) > 1:
         sections[1] = replace(
-            sections[1], notes=("Delete the columns that no release uses: a column that is not here is never read.",)
+            sections[1],
+            notes=("Delete the columns that no release uses: a column that is not here is never read.", *sections[1].notes),
         )
     sections.append(_budget(ask))
     sections.append(_release(sections, out, ask))
@@ -176,23 +190,30 @@ def _can_be_declared(name: str, kind: ColumnType) -> bool:
     return True
 
 
-def _column(name: str, kind: ColumnType, folder: Path, ask: Asker) -> Section | None:
+def _column(name: str, kind: ColumnType, codes: CodeList, folder: Path, ask: Asker) -> Section | None:
     """The section that declares a column; None where it is skipped, or where its name or type cannot be declared."""
     if not _can_be_declared(name, kind):
         return None
+    labels = labelled_values(kind, codes)
     choices = _KINDS[kind.usual or kind.kind]
+    choices = tuple(sorted(choices, key=lambda choice: choice != "category")) if labels else choices
     question = f"column {shown_name(name)} ({shown_name(kind.shown)[:40]}): {', '.join(choices)} or skip"
     chosen = ask(question, lambda answer: _one_of(answer, (*choices, "skip")), choices[0])
     if chosen == "skip" or chosen is None:
         return None
     others = [choice for choice in choices if choice != chosen]
-    unsure = f"or {' or '.join(map(toml_visible, others))}" if ask is nobody and kind.kind in ("text", "any") else ""
-    make = {"category": _category, "number": _numeric, "date": _dates}[chosen]
-    entries = make(shown_name(name), kind, folder, ask)
-    return Section(f"[columns.{toml_key(name)}]", (Entry("type", toml_visible(chosen), unsure), *entries))
+    open_kind = bool(labels) or kind.kind in ("text", "any")
+    unsure = f"or {' or '.join(map(toml_visible, others))}" if ask is nobody and open_kind and others else ""
+    if chosen == "category":
+        entries = _category(shown_name(name), kind, labels, folder, ask)
+    else:
+        entries = {"number": _numeric, "date": _dates}[chosen](shown_name(name), kind, ask)
+    told = (Entry("type", toml_visible(chosen), unsure), *entries, *missing_entries(kind, codes))
+    return Section(f"[columns.{toml_key(name)}]", told, unlisted_ranges(codes))
 
 
-def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry, ...]:
+def _category(name: str, kind: ColumnType, labels: Mapping[str, str], folder: Path, ask: Asker) -> tuple[Entry, ...]:
+    """The categories; those that have a label in the header of the source are proposed."""
     if kind.kind == "boolean":
         return (Entry("categories", "[false, true]"),)
     question = f"  the categories of {name}, separated by commas, or @FILE with one a line, or with code;label a line"
@@ -209,21 +230,21 @@ def _category(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[En
         else:
             Category(whole_categories(folder / answer[1:]) if whole else folder / answer[1:])
 
-    answer = ask(question, check, None)
+    answer = ask(question, check, joined_values(labels) if labels else None)
     if answer is None:
         typed = '"FILE" and categories_type = "integer"' if whole else '"FILE"'
         example = "[1, 2]" if whole else '["a", "b"]'
         return (Entry("categories", None, f"all that are possible, such as {example}; or categories_file = {typed}"),)
     if not answer.startswith("@"):
-        return (Entry("categories", render_list(parsed(answer))),)
+        named = {code: labels[code] for code in split_values(answer) if code in labels}
+        return (Entry("categories", render_list(parsed(answer)), label_comment(named)),)
     if listed := code_list(folder / answer[1:]):
-        told = ", ".join(f"{shown_name(code)} {shown_name(label)}" for code, label in listed.items())
-        return (Entry("categories", render_list(typed_as(kind, [*listed])), told),)
+        return (Entry("categories", render_list(typed_as(kind, [*listed])), label_comment(listed)),)
     integers = (Entry("categories_type", toml_visible("integer")),) if whole else ()
     return (Entry("categories_file", toml_visible(answer[1:])), *integers)
 
 
-def _numeric(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry, ...]:  # noqa: ARG001
+def _numeric(name: str, kind: ColumnType, ask: Asker) -> tuple[Entry, ...]:
     step = {"integer": "1", "decimal": text(Fraction(1, 10**kind.scale))}.get(kind.kind)
     while True:
         lower = ask(f"  the lowest value of {name} that counts, from public knowledge", _is_number, None)
@@ -245,7 +266,7 @@ def _numeric(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Ent
             return tuple(Entry(key, _exact(value)) for key, value in (("lower", lower), ("upper", upper), ("step", width)))
 
 
-def _dates(name: str, kind: ColumnType, folder: Path, ask: Asker) -> tuple[Entry, ...]:  # noqa: ARG001
+def _dates(name: str, kind: ColumnType, ask: Asker) -> tuple[Entry, ...]:  # noqa: ARG001
     first = ask(f"  the first day of {name}, such as 2025-01-31", lambda day: _is_period(day, day), None)
     last = ask(f"  the last day of {name}", lambda day: _is_period(first or day, day), None)
     what = "day, such as 2025-01-31, from public knowledge"

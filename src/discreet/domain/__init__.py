@@ -1,5 +1,7 @@
 """The public declarations, made before anything is read: columns, neighbours, steps, groups.
 
+* `about`: What a publication says about itself in one language: titles, notes, units, and labels of columns and
+  categories
 * `categories`: Categories as values: texts in NFC, integers or booleans, listed by the caller or in a file
 * `bin_steps`: Where bins of one width begin: steps of a grid, numbers of days, and months, quarters and years of the
   calendar

@@ -24,7 +24,7 @@ def step_codes(column: Number | Date, step: Amount, ends: tuple[int, int], where
         where: how errors begin.
 
     Raises:
-        PlanError: a step that is no multiple of the grid, not positive, a word that is unknown, or too many bins.
+        PlanError: a step that is not a multiple of the grid, not positive, a word that is unknown, or too many bins.
     """
     if isinstance(step, str) and (step in _MONTHS or step[:1].isalpha()):
         return _calendar(column, step, ends, where)

@@ -26,7 +26,7 @@ _SIGNS: Mapping[str, Callable[[int, int, Fraction], tuple[int, int]]] = {
     "=": lambda _low, _high, at: (ceil(at), floor(at)),
     "==": lambda _low, _high, at: (ceil(at), floor(at)),
 }
-"""The lowest and the highest code that a comparison leaves, from those of the column and the place of its value."""
+"""The lowest and the highest code that a comparison leaves, from the codes of the column and the place of its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Condition:
 
 
 def nearest_condition(written: str, schema: Schema) -> Condition | None:
-    """What a text such as "age >= 15" means for a column of the schema; None where that is not certain."""
+    """The meaning of a text such as "age >= 15" for a column of the schema; None where that is not certain."""
     found = _FORM.fullmatch(written) if len(written) <= _LONGEST else None
     if found is None or found["column"] not in schema.columns:
         return None

@@ -46,7 +46,7 @@ class AddRemove:
     compared: ClassVar[str] = "left out, or one person's added"
     guess: ClassVar[str] = "whether one person's data are there at all"
     holds: ClassVar[str] = "one person added or removed"
-    """What happens to the data of one person, in the words of documents and reports."""
+    """The change of the data of one person, in the words of documents and reports."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows_per_person", whole_number(self.rows_per_person, "rows_per_person", least=1))

@@ -29,7 +29,7 @@ class CsvFormat:
 
     Args:
         separator: what stands between two cells; left out, a tab in files whose name ends in .tsv and a comma in others.
-        decimal: the decimal mark of numbers, "." or ",". With "," a cell with a point is not a number.
+        decimal: the decimal mark of numbers, "." or ",". With "," a cell with a point is none.
         encoding: one of `ENCODINGS`, or a usual other name of one.
         quote: what stands around cells that hold a separator; empty where nothing does.
 
@@ -51,13 +51,13 @@ class CsvFormat:
             raise ArgumentError(f"separator={printed(self.separator)}: is the decimal mark too; numbers would be cut in two")
 
     def to_json(self) -> dict[str, object]:
-        """What differs from the usual as canonical JSON values: nothing where nothing does."""
+        """The differences from the usual form as canonical JSON values: nothing where nothing does."""
         usual = {one.name: one.default for one in fields(self)}
         return {key: value for key, value in asdict(self).items() if value != usual[key]}
 
 
 def with_point(cell: object) -> object:
-    """A cell of a column of numbers whose decimal mark is a comma, as text with a point; one with a point is no number."""
+    """A cell of a column of numbers whose decimal mark is a comma, as text with a point; one with a point is none."""
     if not isinstance(cell, str):
         return cell
     return "." if "." in cell else cell.replace(",", ".")

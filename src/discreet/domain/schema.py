@@ -250,7 +250,7 @@ def is_numeric(column: Column) -> bool:
 
 
 def _nulls_json(missing: Sequence[Value], *, required: bool) -> dict[str, object]:
-    """What is said of nulls: nothing by default, so that a plan keeps the digest that ledgers know it by."""
+    """The declaration of nulls: nothing by default, so that a plan keeps the digest that ledgers know it by."""
     codes: dict[str, object] = {"missing": list(missing)} if missing else {}
     return {**codes, "required": True} if required else codes
 

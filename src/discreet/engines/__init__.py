@@ -10,6 +10,7 @@ folder, and is loaded when a source needs it.
   moved to them
 * `dialect`: The expressions in which SQL engines differ, which `sql` leaves to the engine that will run the statement
 * `duckdb`: The default engine, and every source that DuckDB reads
+* `excel`: The engine of Excel workbooks
 * `files`: Files as sources: what can be checked for changes while it is read, each file under one name
 * `inspection`: What becomes of the cells of a source, counted for its curator: exact numbers, which are outside every
   guarantee
@@ -28,22 +29,25 @@ folder, and is loaded when a source needs it.
 * `spark`: The engine of Spark DataFrames, tables and paths
 * `spellings`: Unicode normalisation for engines that have none: replacements of text that decide which category a
   text is
+* `spill`: The folder for data that does not fit into memory, which nobody else can enter
 * `sql`: A layout as one SQL statement: every value becomes a code in the engine, and one GROUP BY counts
 * `sqlite`: The engine of tables of SQLite database files
+* `surveys`: The engine of files of statistical packages: SPSS, Stata and SAS
 * `urls`: Sources that are named by a URL: what they are, and passwords, which no plan and no message holds
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.domain.schema import Schema
-from discreet.engines.base import Engine, Header, check_header
+from discreet.engines.base import CodeList, Engine, Header, Labelled, check_header
 from discreet.engines.progress import Progress, Telling
 from discreet.engines.resources import NO_LIMITS, Limits
-from discreet.engines.sources import Opened, opened, source_in, source_text
+from discreet.engines.sources import Opened, open_known, source_in, source_text
 from discreet.errors import ArgumentError, SourceError, printed
 
 if TYPE_CHECKING:
@@ -59,6 +63,7 @@ __all__ = [
     "header_faults",
     "header_of",
     "open_source",
+    "outline_of",
     "source_in",
     "source_text",
 ]
@@ -76,10 +81,10 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
     """The engine for a source whose header fits the schema. Reads names and types, never rows.
 
     Args:
-        source: a path or glob of Parquet or CSV files, a folder of Parquet files, "FILE::TABLE" for a table of a DuckDB or
-            SQLite file, an Arrow table, a Polars or pandas frame, a DuckDB relation, a `DatabaseTable`, a function that
-            gives a new Arrow stream each time it is called, a Spark DataFrame, "spark:TABLE" or "spark:/path/to/parquet",
-            or your own engine that has passed `conformance`.
+        source: a path or glob of Parquet, CSV, SPSS, Stata or SAS files, a folder of Parquet files, "FILE::TABLE" for a
+            table of a DuckDB or SQLite file or a sheet of an Excel workbook, an Arrow table, a Polars or pandas frame, a
+            DuckDB relation, a `DatabaseTable`, a function that gives a new Arrow stream each time it is called, a Spark
+            DataFrame, "spark:TABLE" or "spark:/path/to/parquet", or your own engine that has passed `conformance`.
         schema: the declared columns.
         limits: the resources that the driver may use.
         progress: receives the name of each stage when it begins.
@@ -92,7 +97,7 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
         raise ArgumentError(f"limits={printed(limits)}: must be Limits(…)")
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress={printed(progress)}: must be a function of the name of a stage")
-    found = opened(source, tuple(schema.columns), limits)
+    found = open_known(source, tuple(schema.columns), limits)
     try:
         _check(found, schema)
     except SourceError:
@@ -117,7 +122,7 @@ def header_faults(source: Any, schema: Schema) -> list[str]:
     Raises:
         SourceError: the source cannot be opened.
     """
-    found = opened(source, tuple(schema.columns), NO_LIMITS)
+    found = open_known(source, tuple(schema.columns), NO_LIMITS)
     faults = []
     try:
         for name, column in schema.columns.items():
@@ -136,8 +141,17 @@ def header_of(source: str | Path) -> Header:
     Raises:
         SourceError: the source cannot be opened.
     """
-    engine = opened(source, (), NO_LIMITS).engine
+    return outline_of(source)[0]
+
+
+def outline_of(source: str | Path) -> tuple[Header, Mapping[str, CodeList]]:
+    """The header of a source that has a name, and what it says of the codes of its columns. No rows are read.
+
+    Raises:
+        SourceError: the source cannot be opened.
+    """
+    engine = open_known(source, (), NO_LIMITS).engine
     try:
-        return engine.header
+        return engine.header, engine.code_lists if isinstance(engine, Labelled) else {}
     finally:
         engine.close()

@@ -15,12 +15,14 @@ from discreet.domain.schema import Category, Column, Date, Schema
 from discreet.errors import SourceError, did_you_mean, printed
 
 __all__ = [
+    "CodeList",
     "ColumnType",
     "Counting",
     "CubeRequest",
     "Engine",
     "Header",
     "Inspectable",
+    "Labelled",
     "Prepared",
     "Together",
     "check_header",
@@ -98,6 +100,30 @@ class Inspectable(Protocol):
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         """The cells of these columns as the reference reads them, a day as text; parts may name a value more than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeList:
+    """What the header of a source says of the codes of a column; for `discreet init` alone, and no part of any reading.
+
+    Args:
+        labels: what codes mean, by the codes as they are stored.
+        missing: codes that stand for "not known".
+        ranges: the first and the last of further such codes.
+    """
+
+    labels: Mapping[int | float | str, str]
+    missing: tuple[int | float | str, ...] = ()
+    ranges: tuple[tuple[int | float | str, int | float | str], ...] = ()
+
+
+@runtime_checkable
+class Labelled(Protocol):
+    """An engine whose source says in its header what codes mean."""
+
+    @property
+    def code_lists(self) -> Mapping[str, CodeList]:
+        """By the names of columns; others have none."""
 
 
 CountedCells = tuple[str, Sequence[tuple[object, int]]]

@@ -40,6 +40,8 @@ class Dialect:
         text: a text column, such that it is equal to a word of `lookup` exactly when its NFC form is that category.
         listed: of the i-th of some keys, a text column, an expression that distinguishes the spellings of its categories,
             null for every other text; and the target by the column c of this number. None where a lookup serves better.
+        spanned: of an integer expression, an expression that distinguishes its categories and has few other values; and the
+            target by the column c of this number, null or the target of null for what is not a category. None as above.
         lookup: the join, as text after a FROM, that gives target t of column c of this number.
         is_day: true where a column of dates, timestamps or texts of this type has a certain day; it may be null elsewhere.
         date_code: the code of a date within the bounds of the path, null for null.
@@ -66,6 +68,7 @@ class Dialect:
     whole: Callable[[str, ColumnType], str]
     text: Callable[[CategoryPath], str]
     listed: Callable[[CategoryPath, int, int], tuple[str, str] | None]
+    spanned: Callable[[str, CategoryPath, int], tuple[str, str] | None]
     lookup: Callable[[CategoryPath, int], str]
     is_day: Callable[[str, ColumnType, dt.date], str]
     date_code: Callable[[NumberPath, ColumnType], str]

@@ -22,7 +22,7 @@ from discreet.engines.missing import is_missing, nearest_float
 from discreet.engines.reference import category_value, day_of, number_code, number_of
 from discreet.errors import SourceError, unreachable
 
-__all__ = ["Tally", "check_inspectable", "inspected"]
+__all__ = ["Tally", "check_inspectable", "inspect_source"]
 
 _KEPT = 100_000
 """The different values of one kind that are counted exactly; of more, those that occur least are forgotten."""
@@ -62,7 +62,7 @@ def check_inspectable(engine: Engine) -> Inspectable:
     raise SourceError("source: its cells cannot be inspected; convert it to Parquet or CSV, and inspect that")
 
 
-def inspected(engine: Inspectable, schema: Schema) -> dict[str, dict[str, Tally]]:
+def inspect_source(engine: Inspectable, schema: Schema) -> dict[str, dict[str, Tally]]:
     """For each column the tallies of its cells, by the word for what the declaration does to them.
 
     Raises:
@@ -73,11 +73,11 @@ def inspected(engine: Inspectable, schema: Schema) -> dict[str, dict[str, Tally]
     found: dict[str, dict[str, Tally]] = {name: {} for name in asked}
     for name, cells in engine.cells([*asked]):
         for value, rows in cells:
-            found[name].setdefault(asked[name](value), Tally()).add(_shown(value), rows)
+            found[name].setdefault(asked[name](value), Tally()).add(_show(value), rows)
     return found
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     return f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.cube.cube import blocks
 from discreet.cube.value_paths import CategoryPath, KeyAxis
 
-__all__ = ["Word", "unpacked", "word_sql", "words_of"]
+__all__ = ["Word", "unpack", "word_sql", "words_of"]
 
 _FINE = 2**20
 """A grid of more cells is fine. Up to some 200,000 groups one number took longer than a key for each axis."""
@@ -70,7 +70,7 @@ def word_sql(word: Word, labels: Sequence[str]) -> str:
     return text
 
 
-def unpacked(words: Sequence[Word], numbers: Iterable[NDArray[np.int64]], cells: int) -> NDArray[np.int64]:
+def unpack(words: Sequence[Word], numbers: Iterable[NDArray[np.int64]], cells: int) -> NDArray[np.int64]:
     """The labels: int64, shape (cells, axes), each axis in a separate piece of memory.
 
     Args:

@@ -56,7 +56,7 @@ class Named:
         prefix: how they begin.
         open: the engine over one of them.
         settings: as in `Given`.
-        words: the database that is named by such a URL; empty where the text is no URL.
+        words: the database that is named by such a URL; empty where the text is not a URL.
     """
 
     prefix: str
@@ -85,17 +85,19 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Tables of databases that are one file, which users write as FILE::TABLE.
+    """Tables of databases and workbooks that are one file, which users write as FILE::TABLE.
 
     Args:
-        words: whose databases, with an article: "a DuckDB".
+        words: what such a file is, with an article: "a DuckDB database". Empty where none is read.
         begins: true of the first 16 bytes of such a file.
         open: the engine over the table of this name.
+        advice: what a user reads who names no table, with a place for the file.
     """
 
     words: str
     begins: Callable[[bytes], bool]
     open: Callable[[Path, str, Limits], Engine]
+    advice: str = "is a database; name one of its tables, as in '{}::persons'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

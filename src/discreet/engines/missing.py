@@ -67,7 +67,7 @@ def _can_occur(code: int | Fraction | dt.date, kind: ColumnType) -> bool:
     if kind.kind == "integer":
         return _whole(number, kind) is not None
     if kind.kind == "decimal":
-        return _unscaled(number, kind) is not None
+        return _unscale(number, kind) is not None
     near = nearest_float(number, kind)
     return near is not None and number in {Fraction(near), Fraction(_written(near, kind))}
 
@@ -86,7 +86,7 @@ def _whole(code: Fraction, kind: ColumnType) -> int | None:
     return int(code) if code.denominator == 1 and least <= code < end else None
 
 
-def _unscaled(code: Fraction, kind: ColumnType) -> int | None:
+def _unscale(code: Fraction, kind: ColumnType) -> int | None:
     """The code as a decimal of this type without its point, if it is one."""
     number = code * 10**kind.scale
     return int(number) if number.denominator == 1 and abs(number) < 10**kind.width else None
@@ -107,7 +107,7 @@ def _is_single(kind: ColumnType) -> bool:
 
 
 def is_missing(column: Number | Date, value: object, kind: ColumnType) -> bool:
-    """Whether a cell of a column of this type, as `reference` reads it, is a missing code."""
+    """True if a cell of a column of this type, as `reference` reads it, is a missing code."""
     if isinstance(value, dt.date):
         return (value.date() if isinstance(value, dt.datetime) else value) in column.missing
     if isinstance(value, float):
@@ -149,7 +149,7 @@ def _literal(dialect: Dialect, code: Fraction, kind: ColumnType) -> str | None:
         whole = _whole(code, kind)
         return None if whole is None else str(whole)
     if kind.kind == "decimal":
-        unscaled = _unscaled(code, kind)
+        unscaled = _unscale(code, kind)
         return None if unscaled is None else dialect.decimal(unscaled, kind)
     number = nearest_float(code, kind)
     if number is None:

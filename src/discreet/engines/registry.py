@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.engines import duckdb, own, spark, sqlite
+from discreet.engines import duckdb, excel, own, spark, sqlite, surveys
 from discreet.engines.kind import EngineKind, Files, Given, Named, OpenFolder, Tables
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "url_words",
 ]
 
-ENGINES: tuple[EngineKind, ...] = (own.ENGINE, spark.ENGINE, duckdb.ENGINE, sqlite.ENGINE)
+ENGINES: tuple[EngineKind, ...] = (own.ENGINE, spark.ENGINE, duckdb.ENGINE, sqlite.ENGINE, surveys.ENGINE, excel.ENGINE)
 """They are asked in this order, and the first that serves a source reads it."""
 
 
@@ -53,12 +53,12 @@ def endings() -> list[str]:
 
 
 def databases() -> str:
-    """The databases whose tables some engine reads, in words that follow "neither"."""
-    return " nor ".join(one.words for kind in ENGINES for one in kind.tables)
+    """The files of which some engine reads tables, in words that follow "neither"."""
+    return " nor ".join(one.words for kind in ENGINES for one in kind.tables if one.words)
 
 
 def offers() -> str:
-    """What a program can pass as a source, in words."""
+    """The values that a program can pass as a source, in words."""
     *words, last = [one.words for kind in ENGINES for one in kind.given if one.words]
     return f"{', '.join(['a path', *words])}, or {last}"
 

@@ -35,7 +35,7 @@ from discreet.engines.urls import check_url, is_url, refused_url
 from discreet.errors import ArgumentError, SourceError, did_you_mean, printed, without_secrets
 from discreet.exact.given_paths import reason, shown_path
 
-__all__ = ["Opened", "is_absent", "opened", "source_in", "source_text"]
+__all__ = ["Opened", "is_absent", "open_known", "source_in", "source_text"]
 
 _USUAL = CsvFormat()
 _PATTERN = r"[*?\[]"
@@ -62,7 +62,7 @@ def source_in(folder: Path, written: str) -> str:
 
 
 def is_absent(source: str) -> bool:
-    """Whether the files that a text of a plan means are not there at all. Other names are asked where they are opened."""
+    """True if the files that a text of a plan means are not there at all. Other names are asked where they are opened."""
     if named_kind(source) or "\0" in source:
         return False
     try:
@@ -83,7 +83,7 @@ def source_text(folder: Path, source: str) -> str:
     return Path(os.path.relpath(source, folder)).as_posix()
 
 
-def opened(source: Any, columns: Sequence[str], limits: Limits) -> Opened:
+def open_known(source: Any, columns: Sequence[str], limits: Limits) -> Opened:
     """The engine of a source of which at least these columns will be read.
 
     Raises:
@@ -174,8 +174,9 @@ def _of_files(
         if not files.text:
             _require_usual(source, form)
         return kind, files.open(paths, listing, limits, form)
-    if len(paths) == 1 and table_kind(_start(paths[0])):
-        raise SourceError(f"source '{source}': is a database; name one of its tables, as in '{source}::persons'")
+    holder = table_kind(_start(paths[0])) if len(paths) == 1 else None
+    if holder is not None:
+        raise SourceError(f"source '{source}': {holder[1].advice.format(source)}")
     known = f"must be {' or '.join(endings())} files, all of one format"
     if len(own) > 1:
         others = ", ".join(sorted(ending or "no ending" for ending in own))
@@ -196,7 +197,7 @@ def _of_table(path: Path, table: str, limits: Limits) -> tuple[EngineKind, Engin
     check_regular(path)
     found = table_kind(_start(path))
     if found is None:
-        raise SourceError(f"source '{path}': is neither {databases()} database, and so has no table '{table}'")
+        raise SourceError(f"source '{path}': is neither {databases()}, and so has no table '{table}'")
     kind, tables = found
     # The log of the file itself: the last writes may be in a log next to its own name, not next to the name of a link.
     return kind, tables.open(path.resolve(), table, limits)

@@ -16,7 +16,7 @@ from itertools import islice, permutations, product
 from discreet.cube.value_paths import CategoryPath
 from discreet.errors import SourceError
 
-__all__ = ["Spellings", "every_spelling", "replaced", "spelled_targets", "spellings"]
+__all__ = ["Spellings", "every_spelling", "replace_all", "spelled_targets", "spellings"]
 
 _PLANES = 0x40000
 """No character beyond has a decomposition."""
@@ -141,7 +141,7 @@ def _inversions(segment: str) -> int:
     return sum(one != other for place, one in enumerate(classes) for other in classes[:place])
 
 
-def replaced(text: str, known: Spellings) -> str | None:
+def replace_all(text: str, known: Spellings) -> str | None:
     """The text with the replacements made; None when it is too long to be a category. What an engine has to do."""
     if len(text) > known.longest:
         return None

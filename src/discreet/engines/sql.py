@@ -129,21 +129,25 @@ class _Key:
 def _key(dialect: Dialect, axes: Sequence[KeyAxis], i: int, kind: ColumnType, *, apart: bool) -> _Key:
     """The i-th axis; where it is a word by itself, it is named after grouping."""
     axis = axes[i]
-    path, joined = axis.path, _joined(axis)
+    path, joined = axis.path, _lookup_of(axis)
     if not isinstance(path, CategoryPath):
         value = _number_code(dialect, path, kind, "BIGINT")  # a word is a product of codes
         label = _label(dialect, axis, i) if joined is None else f"t{i}"
-        return _Key(value, label, label, joined)
+        few = apart and joined is None and path.high - path.low < 2 * len(axis.cuts or ())
+        return _Key(value, f"c{i}" if few else label, label, joined)
     if isinstance(path.column.values[0], bool):
         pairs = zip(path.column.values, path.targets, strict=True)
         cases = " ".join(f"WHEN {str(value).lower()} THEN CAST({target} AS BIGINT)" for value, target in pairs)
         label = f"CASE c{i} {cases} END"
         return _Key(_category_value(dialect, path, kind), f"c{i}" if apart else label, label)
-    listed = dialect.listed(path, i, len(axes)) if apart and kind.kind == "text" else None
+    value, listed = _category_value(dialect, path, kind), None
+    if apart and isinstance(path.column.values[0], int):
+        listed = dialect.spanned(value, path, i)
+    elif apart and kind.kind == "text":
+        listed = dialect.listed(path, i, len(axes))
     if listed is not None:
-        value, target = listed
-        return _Key(value, f"c{i}", target)
-    return _Key(_category_value(dialect, path, kind), f"t{i}", f"t{i}", path)
+        return _Key(listed[0], f"c{i}", listed[1])
+    return _Key(value, f"t{i}", f"t{i}", path)
 
 
 def _words(axes: Sequence[KeyAxis], keys: Sequence[_Key]) -> tuple[list[str], list[str]]:
@@ -162,7 +166,7 @@ def _words(axes: Sequence[KeyAxis], keys: Sequence[_Key]) -> tuple[list[str], li
     return grouped, named
 
 
-def _joined(axis: KeyAxis) -> CategoryPath | None:
+def _lookup_of(axis: KeyAxis) -> CategoryPath | None:
     """The table for values that are looked up: categories, and codes among many cuts at unequal distances; or None."""
     path = axis.path
     if isinstance(path, CategoryPath):
@@ -191,10 +195,12 @@ def _label(dialect: Dialect, axis: KeyAxis, i: int) -> str:
     """The label of a number, null for null."""
     if axis.cuts is None or isinstance(axis.path, CategoryPath):
         return f"c{i}"
-    return _passed(dialect, f"c{i}", _inner(axis), bisect_right(axis.cuts, axis.path.low), (axis.path.low, axis.path.high))
+    return _count_passed(
+        dialect, f"c{i}", _inner(axis), bisect_right(axis.cuts, axis.path.low), (axis.path.low, axis.path.high)
+    )
 
 
-def _passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int, ends: tuple[int, int]) -> str:
+def _count_passed(dialect: Dialect, code: str, cuts: Sequence[int], below: int, ends: tuple[int, int]) -> str:
     """The number of these ascending cuts that are at most a code between the two ends, plus `below`; null for null.
 
     A few cuts are compared one by one, which costs less than a division. Of more, cuts at equal distances are divided by;

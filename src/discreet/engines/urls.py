@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from discreet.errors import SourceError, without_secrets
 
-__all__ = ["check_url", "filled_in", "is_url", "refused_url"]
+__all__ = ["check_url", "fill_in", "is_url", "refused_url"]
 
 # One letter before the colon is a drive; a text that was taken for a path has lost a slash.
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{1,30}):/+")
@@ -51,7 +51,7 @@ def check_url(source: str) -> None:
     )
 
 
-def filled_in(url: str) -> str:
+def fill_in(url: str) -> str:
     """The URL with the values of its environment variables. Never shown, and never kept.
 
     Raises:

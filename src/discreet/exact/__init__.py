@@ -3,6 +3,7 @@
 * `balls`: Certified real numbers: interval arithmetic (python-flint) with enclosures in, directed doubles and rationals
   out
 * `canonical`: The one JSON text of a value, its digest, and a document that holds its own
+* `clock`: The clock, for people: nothing depends on what it says
 * `figures`: Numbers and names as people read them: rounded so that no interval shrinks, and without invisible
   characters
 * `files`: Files and folders that stand whole or not at all, durably, and the drafts in which they are made

@@ -160,7 +160,7 @@ def find_abandoned(folder: Path, prefix: str = PREFIX) -> Iterator[Draft]:
 
 
 def is_held(path: Path) -> bool | None:
-    """Whether a process that lives holds the draft at `path`; None where folders cannot be locked, so that nobody knows.
+    """True if a process that lives holds the draft at `path`; None where folders cannot be locked, so that nobody knows.
 
     A draft that is gone is held by nobody: its process removes it only when it has finished.
     """

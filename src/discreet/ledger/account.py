@@ -355,14 +355,14 @@ class Ledger:
             return tuple(entry for entry in entries if stored is None or entry.dataset == stored)
 
     def standings(self, dataset: str) -> tuple[Standing, ...]:
-        """What became of each reservation and publication of `dataset`, in order."""
+        """The state of each reservation and publication of `dataset`, in order."""
         with self._file.reading() as (book, _):
             stored = self._account(book, dataset).identity.dataset
             found = (standing(book, number) for number, begun in book.begun.items() if begun[1] == stored)
             return tuple(one for one in found if one is not None)
 
     def is_at_work(self, found: Standing) -> bool:
-        """Whether a process that lives is known to be at work on a reservation that is not concluded."""
+        """True if a process that lives is known to be at work on a reservation that is not concluded."""
         return not found.outcome and found.holder != "" and self._store.holds.alive(found.holder) is True
 
     def head(self) -> str:

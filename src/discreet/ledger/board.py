@@ -46,7 +46,7 @@ class Board:
             return dict(book.demands)
 
     def approved(self, sequence: int) -> str:
-        """What was signed for a reservation or publication, with the signatures; empty if nothing was."""
+        """The text that was signed for a reservation or publication, with the signatures; empty if none was."""
         with self.file.reading() as (book, _):
             return book.approved.get(sequence, "")
 
@@ -67,7 +67,7 @@ class Board:
                 require_consent(demands_with(book.demands, dataset, consent.demand), consent, f"release '{name}'")
 
     def change_of(self, dataset: str, demand: Demand) -> ChangeStatement:
-        """What the keys that are demanded now must sign so that another demand takes their place."""
+        """The statement that the keys demanded now must sign so that another demand takes their place."""
         with self.file.reading() as (book, _):
             return change_of(book.genesis, dataset, demand, book.demands.get(one_form(dataset)))
 

@@ -56,7 +56,7 @@ class Demanded:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What an entry does, as far as the ledger knows it.
+    """The act of an entry, as far as the ledger knows it.
 
     Attributes:
         genesis: the first digest of the ledger.
@@ -124,7 +124,7 @@ def require_consent(demands: tuple[Demand, ...], consent: Consent | None, what: 
 
 
 def change_of(genesis: str, dataset: str, demand: Demand, old: Demanded | None) -> ChangeStatement:
-    """What the keys of the old demand sign so that `demand` takes its place."""
+    """The statement that the keys of the old demand sign so that `demand` takes its place."""
     keys = tuple(sorted(key.text for key in demand.keys))
     return ChangeStatement(genesis, one_form(dataset), demand.signatures, keys, "" if old is None else old.mark)
 
@@ -142,7 +142,7 @@ def demanded_after(demands: Demands, genesis: str, head: str, sequence: int, fie
     """The demand of an entry, which has the signatures that the one before demands. These are always checked.
 
     Raises:
-        ValueError: it is no demand, or lacks signatures.
+        ValueError: it is not a demand, or lacks signatures.
     """
     details = json.loads(fields["details"])
     try:
@@ -175,7 +175,7 @@ def require_consented(demands: tuple[Demand, ...], written: str, deed: Deed) -> 
 
 
 def is_about(statement: Statement, deed: Deed) -> bool:
-    """Whether a statement is about what an entry does, in every field that the ledger knows."""
+    """True if a statement is about what an entry does, in every field that the ledger knows."""
     identity = deed.identity
     relation = canonical(json.loads(identity.declaration).get("neighbours"))
     match statement:
@@ -194,7 +194,7 @@ def is_about(statement: Statement, deed: Deed) -> bool:
 
 
 def _pays(signed: Amounts, charge: Amounts, remaining: Amounts) -> bool:
-    """Whether the charge is what was signed; all that remained stands for a root of it that was rounded down.
+    """True if the charge is what was signed; all that remained stands for a root of it that was rounded down.
 
     A root is rounded by less than 2**-79 of itself (`exact.numbers.sqrt_down`), so its square by less than `_ROUNDED`.
     """
@@ -217,5 +217,5 @@ def find_unsigned(approved: Mapping[int, str]) -> tuple[int, str]:
 
 
 def count_signatures(approved: Mapping[int, str]) -> int:
-    """How many signatures entries hold."""
+    """The number of signatures that entries hold."""
     return sum(len(read_approvals(written)[1]) for written in approved.values())

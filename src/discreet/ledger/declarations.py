@@ -57,7 +57,7 @@ def _used(declaration: Mapping[str, Any]) -> set[str]:
 
 
 def amendment(before: str, now: str) -> str:
-    """What leads from one declaration to another with the same `fixed_part`, as canonical JSON; empty when they are equal.
+    """The amendment from one declaration to another with the same `fixed_part`, as canonical JSON; empty for equal ones.
 
     Keys: "added" and "changed" hold columns, "left_out" names, "order" all names where columns were put in another order.
     """
@@ -130,7 +130,7 @@ def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]
 
 
 def _listed(old: list[Any], new: list[Any]) -> str:
-    """What came and went; empty where only the order, or a type, is another."""
+    """The names that came and went; empty where only the order, or a type, is another."""
     came = [value for value in new if value not in old]
     went = [value for value in old if value not in new]
     words = [f"{word} {short(some)}" for word, some in (("with", came), ("without", went)) if some]

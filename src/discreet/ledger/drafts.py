@@ -8,10 +8,10 @@ import hmac
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from discreet.approvals.demand import Consent, Demand
 from discreet.approvals.written import approvals_text
+from discreet.exact.clock import utc_now
 from discreet.exact.names import one_form
 from discreet.ledger.attempts import renewed
 from discreet.ledger.book import Book, Standing, account_of, dataset_details
@@ -99,19 +99,12 @@ def inspecting(book: Book, dataset: str) -> Entry:
 
 def _draft(dataset: str, kind: str, *, details: str = "{}") -> Entry:
     nonce = secrets.token_hex(16)
-    return Entry(sequence=0, dataset=dataset, kind=kind, time=_time(), user=_user(), nonce=nonce, details=details)
+    return Entry(sequence=0, dataset=dataset, kind=kind, time=utc_now(), user=_user(), nonce=nonce, details=details)
 
 
 def _chain(draft: Entry, sequence: int, previous: str) -> Entry:
     entry = replace(draft, sequence=sequence + 1)
     return replace(entry, digest=entry_digest(previous, entry_body(entry)))
-
-
-def _time() -> str:
-    try:
-        return datetime.now(UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):  # a clock outside the years 1 … 9999: nothing depends on it
-        return "unknown"
 
 
 def _user() -> str:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from discreet.ledger.book import Book
 from discreet.ledger.consents import count_signatures
+from discreet.ledger.one_file import RESTORE
 from discreet.ledger.reading import find_damage, read
 from discreet.ledger.records import Entry, Verification
 from discreet.ledger.store import Store, Transaction
@@ -54,9 +55,7 @@ class Followed:
             book = book or Book(transaction.head()[0])
             read(book, transaction, self._seen)
         except ValueError as error:
-            raise self._store.error(
-                f"is damaged: {error}. Restore the newest copy, and compare its head with your last release"
-            ) from None
+            raise self._store.error(f"is damaged: {error}. {RESTORE.capitalize()}") from None
         self._book = book
         self.remember(book)
         return book

@@ -48,9 +48,9 @@ class Holds:
                 discard(draft)
 
     def alive(self, name: str) -> bool | None:
-        """Whether the process that took this lock still has it; None where the system has no such locks.
+        """True if the process that took this lock still has it; None where the system has no such locks.
 
-        An empty name is nobody's: that of an attempt of discreet 0.1.0, which took no locks.
+        An empty name is nobody's: the name of an attempt of discreet 0.1.0, which took no locks.
         """
         if not name or name != Path(name).name:
             return False

@@ -16,9 +16,11 @@ from pathlib import Path
 
 from discreet.exact.files import PREFIX
 
-__all__ = ["JOURNAL", "journal_stands", "mount_problem", "name_problem", "rights_problem"]
+__all__ = ["JOURNAL", "RESTORE", "journal_stands", "mount_problem", "name_problem", "rights_problem"]
 
 JOURNAL = "-journal"
+RESTORE = "restore the newest copy, and compare its head with your last release"
+"""The next step after any damage: nothing is repaired."""
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _MOUNTS = "/proc/self/mountinfo"

@@ -143,7 +143,7 @@ class StoredRelease:
 
 
 def can_be_attempted(state: str, attempts: int) -> bool:
-    """Whether a reservation of this state, for which so many attempts have begun to read, may have another one."""
+    """True if a reservation of this state, for which so many attempts have begun to read, may have another one."""
     return state in {"reserved", "reading"} and attempts < MOST_ATTEMPTS
 
 

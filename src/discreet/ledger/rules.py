@@ -61,7 +61,7 @@ def _require_one_name(book: Book, dataset: str) -> None:
 
 
 def _differences(stored: Identity, asked: Identity) -> str:
-    """What is fixed and differs between two identities, with the declared (public) values of both, shortly."""
+    """The fixed terms that differ between two identities, with the declared (public) values of both, shortly."""
     before, now = (json.loads(fixed_part(one.declaration)) for one in (stored, asked))
     found = list(_differing((), before, now, _DEPTH))
     if any(place == ("invariants",) for place, _, _ in found):  # which columns are fixed follows from them

@@ -22,7 +22,7 @@ from discreet.exact.files import in_draft, swept, sync_folder
 from discreet.exact.processes import this_process
 from discreet.ledger.formats import LAYOUTS, Layout
 from discreet.ledger.holds import Holds
-from discreet.ledger.one_file import JOURNAL, journal_stands, mount_problem, name_problem, rights_problem
+from discreet.ledger.one_file import JOURNAL, RESTORE, journal_stands, mount_problem, name_problem, rights_problem
 from discreet.ledger.records import Entry, canonical, entry_body
 
 __all__ = ["Store", "Transaction"]
@@ -40,7 +40,7 @@ _MEANINGS = {
     sqlite3.SQLITE_CANTOPEN: "cannot be opened: allow reading and writing of the file and of its folder",
     sqlite3.SQLITE_PERM: "cannot be opened: allow reading and writing of the file and of its folder",
     sqlite3.SQLITE_NOTADB: "is not a discreet ledger, or its start is damaged: check the path, or restore the newest copy",
-    sqlite3.SQLITE_CORRUPT: "is damaged: restore the newest copy, and compare its head with your last release",
+    sqlite3.SQLITE_CORRUPT: f"is damaged: {RESTORE}",
     sqlite3.SQLITE_IOERR: "could not be read or written: check the disk, then run `discreet ledger verify`",
 }
 _OTHERWISE = "could not be used: run `discreet ledger verify`"

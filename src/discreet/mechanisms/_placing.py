@@ -57,6 +57,6 @@ def order_of(structure: Structure) -> NDArray[np.int64]:
     """The positions of the cells of a structure of one part."""
     if isinstance(structure, Tables):
         if len(structure.tables) != 1:
-            raise InternalError("the hull is that of one table")
+            raise InternalError("the hull belongs to a single table")
         return structure.tables[0].order.ravel()
     return structure.order

@@ -72,7 +72,7 @@ class ExponentialQuantiles:
     keeps_totals: ClassVar[bool] = False
 
     def apply(self, values: Integers, bits: Bits) -> Integers:
-        """The chosen codes: int64, shape (cells · quantiles,), those of a cell side by side, ascending.
+        """The chosen codes: int64, shape (cells · quantiles,), the codes of a cell side by side, ascending.
 
         Args:
             values: int64, shape (n, 3), sorted: a cell, a code from 0 and how many records of the cell have it, at least 1.

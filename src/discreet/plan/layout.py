@@ -113,7 +113,7 @@ def resize_of(request: Request) -> Resize | None:
 
 
 def draws_rows(request: Request, scans: Sequence[Scan]) -> bool:
-    """Whether the prepared table is random: values are imputed or rows sampled. The plan alone decides."""
+    """True if the prepared table is random: values are imputed or rows sampled. The plan alone decides."""
     return resize_of(request) is not None or any(scan.imputed for scan in scans)
 
 

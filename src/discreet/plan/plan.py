@@ -106,7 +106,7 @@ class Plan:
         return digest(used_part(plan_json(self), used_columns(self)))
 
     def asks_as(self, written: Mapping[str, Any]) -> bool:
-        """Whether the plan that `plan_json` has written asks the same of the columns that this one uses."""
+        """True if the plan that `plan_json` has written asks the same of the columns that this one uses."""
         used = used_columns(self)
         return canonical(used_part(written, used)) == canonical(used_part(plan_json(self), used))
 

@@ -88,7 +88,7 @@ def empty_labels(plan: Request, group: Group) -> frozenset[int]:
 
 
 def _can_pass(facts: TableFacts, group: Group, place: int, conditions: list[Where | WhereIn]) -> bool:
-    """Whether some value of the group satisfies all conditions on its column. Null satisfies none."""
+    """True if some value of the group satisfies all conditions on its column. Null satisfies none."""
     if group_labels(group, facts)[place] is None:
         return False
     match group:

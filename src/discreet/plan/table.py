@@ -115,7 +115,7 @@ class Table:
         return self.group_by().agg(*statistics)
 
     def _meant(self, name: str, given: object) -> str:
-        """How the message goes on about a condition that was given as text."""
+        """The end of the message about a condition that was given as text."""
         near = nearest_condition(given, self.schema) if name == "where" and isinstance(given, str) else None
         return f"; write where({{{near.column!r}: {near.python}}})" if near else ""
 

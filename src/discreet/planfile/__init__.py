@@ -1,5 +1,6 @@
 """A plan as a TOML file: reading, writing, and the places of its mistakes.
 
+* `about`: The `[about]` and `[quality]` sections of a plan file, and files of labels in further languages
 * `approval`: The `[approval]` section of a plan file: who must sign its releases
 * `columns`: The `[columns]` section of a plan file: the schema
 * `faults`: All faults of a plan file at once: the reader finds one, it is taken out of the way, and the plan is read

@@ -67,7 +67,7 @@ class _Mended:
         self._number = 0
 
     def follows(self, fault: PlanError) -> bool:
-        """Whether the fault may come from what was taken away or put in: a column, the budget, a part of its release."""
+        """True if the fault may come from what was taken away or put in: a column, the budget, a part of its release."""
         keys = fault.keys
         section = keys[:1]
         if any(keys[: len(key)] == key for key in self._renamed):
@@ -90,6 +90,8 @@ class _Mended:
         self._number += 1
         if not keys or not isinstance(self.tree, dict):
             return False
+        if keys[0] in {"about", "quality"}:
+            return self._take(keys)
         if missing is not None:
             return self._put(missing[1], keys)
         if "no such key" in str(fault) or len(keys) == 1:
@@ -119,7 +121,7 @@ class _Mended:
         return True
 
     def _take(self, keys: tuple[str | int, ...]) -> bool:
-        """What is at these keys is not there any more."""
+        """The value at these keys is gone."""
         parent, last = _at(self.tree, keys[:-1]), keys[-1]
         if isinstance(parent, dict) and last in parent:
             del parent[last]
@@ -130,7 +132,7 @@ class _Mended:
         return False
 
     def _replace(self, keys: tuple[str | int, ...]) -> bool:
-        """What is at these keys is left out, or has a value that fits, where it cannot be left out."""
+        """The value at these keys is left out, or is one that fits where it cannot be left out."""
         section, place = str(keys[0]), keys[:2]
         self._changed.add(("budget",) if section == "budget" else ("data",) if section == "data" else place)
         if section == "columns":

@@ -108,7 +108,7 @@ def filled(root: Node, given: Mapping[str, object]) -> Filled:
 
 
 def _declared(name: str, node: Node) -> Callable[[str], str]:
-    """What checks a value of the parameter, whose declaration is sound."""
+    """The check of a value of the parameter, whose declaration is sound."""
     if not _NAME.fullmatch(name):
         raise node.wrong("the name of a parameter has letters, digits and underscores, and begins with a letter")
     word, parts = node.choice("type", _KEYS)

@@ -7,7 +7,7 @@ that was written. Every mistake raises a PlanError that names its place, before 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from discreet.invariants import Invariants
 from discreet.plan.plan import INTERVALS, Plan
 from discreet.plan.shown import NULLS
 from discreet.plan.table import Table
+from discreet.planfile.about import abouts_of, check_abouts, quality_of
 from discreet.planfile.approval import demand_of
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
@@ -95,7 +96,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
     """The plan of a TOML text, with paths relative to its file, which need not exist yet. Raises as `load_plan`."""
     given = filled(root, parameters or {})
     root, place = given.root, given.root.file
-    parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants"))
+    parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants", "about", "quality"))
     known: Mapping[str, Keys] = {
         kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect", "csv"))
         for kind in relations()
@@ -108,6 +109,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         neighbours = relation_named(relation)(**counts)
     invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
     budget, report_delta = _budget(parts["budget"])
+    orders = _orders(parts, Table(schema, neighbours), budget)
     return PlanFile(
         path=place,
         dataset=_name(data["dataset"]),
@@ -119,7 +121,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         invariants=invariants,
         budget=budget,
         report_delta=report_delta,
-        orders=_orders(parts, Table(schema, neighbours), budget),
+        orders=_told(orders, parts, schema, place.parent),
         demand=demand_of(parts["approval"], place.parent) if "approval" in parts else None,
         inspect=_inspect(data["inspect"]) if "inspect" in data else _INSPECT[0],
         parameters=given.values,
@@ -201,6 +203,15 @@ def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order
     if not orders:
         raise parts["release"].wrong("is empty; write at least one [[release]]")
     return tuple(orders)
+
+
+def _told(orders: tuple[Order, ...], parts: dict[str, Node], schema: Schema, folder: Path) -> tuple[Order, ...]:
+    """The orders with what the sections `[about]` and `[quality]` say, which no digest of a plan has."""
+    rule = quality_of(parts["quality"]) if "quality" in parts else None
+    abouts = abouts_of(parts["about"], folder) if "about" in parts else ()
+    if abouts:
+        check_abouts(abouts, parts["about"], schema, {order.name: order.request for order in orders})
+    return tuple(replace(order, about=[one.of(order.name) for one in abouts], quality=rule) for order in orders)
 
 
 def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: Budget) -> Order:

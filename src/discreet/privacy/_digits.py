@@ -7,7 +7,7 @@ from math import inf, isfinite, nextafter
 
 from discreet.exact.numbers import exact
 
-__all__ = ["digits_down", "digits_up", "short_down", "shown_up"]
+__all__ = ["digits_down", "digits_up", "short_down", "shown_up", "turned_into"]
 
 
 def digits_down(value: Fraction, digits: int) -> Fraction:
@@ -31,6 +31,11 @@ def short_down(value: float) -> Fraction:
     if not 0 < value < inf:
         return Fraction(0) if value == 0 else exact(value, "value")
     return digits_down(Fraction(value), 16)
+
+
+def turned_into(symbol: str) -> str:
+    """The sentence for a target (ε, δ) that becomes a parameter of another measure by `short_down`."""
+    return f"(ε, δ) is turned into the largest {symbol} that implies it, rounded down to 16 digits."
 
 
 def _unit(value: Fraction, digits: int) -> Fraction:

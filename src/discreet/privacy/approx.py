@@ -76,7 +76,7 @@ class ApproxDP:
 
     # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
-    def written(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The parameters as JSON values."""
         return {"epsilon": text(self.epsilon), "delta": text(self.delta)}
 

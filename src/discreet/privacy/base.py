@@ -62,12 +62,12 @@ class WrittenMeasure(Protocol):
     fields: ClassVar[tuple[str, ...]]
     """The names of its parameters in these: ("rho",)."""
 
-    def written(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The parameters as JSON values, exactly."""
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """The measure whose parameters `written` gave. Raises ArgumentError."""
+        """The measure whose parameters `to_json` gave. Raises ArgumentError."""
 
     def epsilon_at(self, delta: Amount) -> float:
         """An ε that holds with `delta`, rounded up."""
@@ -141,7 +141,7 @@ class NoiseMeasure(SpentMeasure, Protocol):
 
     @classmethod
     def implying(cls, spend: Any, sampled: Sampling | None, *, totals: bool) -> tuple[Self, ...]:
-        """What may be guaranteed for all rows of a person in the prepared table, so that the person has `spend`.
+        """The guarantee for all rows of a person in the prepared table, so that the person has `spend`.
 
         Rounded down. Nothing where this measure implies no such spend.
         """

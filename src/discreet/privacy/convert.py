@@ -153,7 +153,7 @@ def _curve(alphas: Sequence[Number], taus: Sequence[Number]) -> list[tuple[float
             raise ArgumentError(f"alphas={alpha!r}: every order must be greater than 1")
         if pairs and order < pairs[-1][0]:
             raise ArgumentError(f"alphas={alpha!r}: the orders must be increasing")
-        if order > 1:  # nothing follows from an order that is no larger than 1 as a double
+        if order > 1:  # nothing follows from an order that is at most 1 as a double
             pairs.append((order, bound))
     return pairs
 

@@ -75,7 +75,7 @@ def amount_of(measure: SpentMeasure) -> Fraction:
 
 def to_json(measure: Measure) -> dict[str, Any]:
     """The canonical JSON object: {"kind": "zcdp", "rho": "0.5"}; equal measures give equal objects."""
-    return {"kind": kind_name(measure), **measure.written()}
+    return {"kind": kind_name(measure), **measure.to_json()}
 
 
 def from_json(document: Any) -> Measure:

@@ -23,7 +23,7 @@ from discreet.privacy._checks import (
     single_amount,
     target_down,
 )
-from discreet.privacy._digits import short_down, shown_up
+from discreet.privacy._digits import short_down, shown_up, turned_into
 from discreet.privacy.approx import ApproxDP, approx_of
 from discreet.privacy.base import Copies, Root, Sampling, Sized
 from discreet.privacy.zcdp import ZCDP
@@ -48,7 +48,7 @@ class GDP:
     formulas: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"variance": "σ² = Δ₂² / μ²", "range": "range = 2·ln(Φ(m/2) / Φ(−m/2)), m² = μ² / Δ₂²"}
     )
-    from_pair: ClassVar[str] = "(ε, δ) is turned into the largest μ that implies it, rounded down to 16 digits."
+    from_pair: ClassVar[str] = turned_into("μ")
 
     def __init__(self, mu: Amount) -> None:
         object.__setattr__(self, "mu", not_negative(mu, "mu"))
@@ -96,7 +96,7 @@ class GDP:
 
     # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
-    def written(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The parameter as a JSON value."""
         return {"mu": text(self.mu)}
 

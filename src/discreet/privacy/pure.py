@@ -81,7 +81,7 @@ class PureDP:
 
     # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
-    def written(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The parameter as a JSON value."""
         return {"epsilon": text(self.epsilon)}
 

@@ -73,7 +73,7 @@ class RDP:
 
     # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
-    def written(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The curve as JSON values."""
         return {"curve": [[text(order), text(tau)] for order, tau in self.curve]}
 

@@ -23,7 +23,7 @@ from discreet.privacy._checks import (
     single_amount,
     target_down,
 )
-from discreet.privacy._digits import short_down, shown_up
+from discreet.privacy._digits import short_down, shown_up, turned_into
 from discreet.privacy.approx import ApproxDP, approx_of
 from discreet.privacy.base import Copies, Root, Sampling, Sized
 from discreet.privacy.rdp import RDP
@@ -46,7 +46,7 @@ class ZCDP:
     power: ClassVar[int] = 2
     norm: ClassVar[str] = "Δ₂²"
     formulas: ClassVar[Mapping[str, str]] = MappingProxyType({"variance": "σ² = Δ₂² / (2ρ)", "range": "range² = 8ρ / Δ₂²"})
-    from_pair: ClassVar[str] = "(ε, δ) is turned into the largest ρ that implies it, rounded down to 16 digits."
+    from_pair: ClassVar[str] = turned_into("ρ")
 
     def __init__(self, rho: Amount) -> None:
         object.__setattr__(self, "rho", not_negative(rho, "rho"))
@@ -91,7 +91,7 @@ class ZCDP:
 
     # The protocol of a measure (`base`) -------------------------------------------------------------------------------
 
-    def written(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The parameter as a JSON value."""
         return {"rho": text(self.rho)}
 

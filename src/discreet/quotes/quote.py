@@ -28,6 +28,7 @@ __all__ = [
     "Quote",
     "accuracy_text",
     "expected_error",
+    "joint_text",
     "noises_behind",
     "totals_text",
 ]
@@ -157,12 +158,16 @@ class Quote:
 
 def accuracy_text(quote: Quote) -> list[str]:
     """The expected error of each statistic, below a line that explains these numbers."""
-    together = "; all intervals hold together" if quote.plan.intervals == "simultaneous" else ""
-    what = f"half of the 95 % interval; means, variances and shares in a group of 1,000 rows{together}"
+    what = f"half of the 95 % interval; means, variances and shares in a group of 1,000 rows{joint_text(quote)}"
     lines = [f"expected error ({what}):"]
     for line, (name, error) in zip(quote.lines, quote.expected, strict=True):
         lines.append(f"  {name}: ±{error:.6g}{line.recipe.accuracy(quote.noises(line))}")
     return lines
+
+
+def joint_text(quote: Quote) -> str:
+    """The end of a line about intervals, where all of them hold together."""
+    return "; all intervals hold together" if quote.plan.intervals == "simultaneous" else ""
 
 
 def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:

@@ -4,15 +4,20 @@
 * `assemble`: From noisy integers to the statistics of a request with their intervals: a pure function of public
   numbers
 * `consistent`: Noisy counts made a table of non-negative integers that has the published totals exactly
+* `derived`: Derived numbers: ratios, changes and means of what releases publish, with certified intervals
 * `document`: What came out: numbers with error bars, the guarantee, and all that a third party needs to check both
 * `evaluate`: A quote carried out on its cubes: exact integers, then noisy integers
 * `files`: A table that is too large for one document: Parquet files of a limited number of rows each, and their
   digests
 * `frames`: The frames that a release document holds, and what their files are called
+* `guarantee`: The promise of a release to each person, in a document and in words
+* `labelled`: A release in words: its texts in one language, and the labels of its columns, categories and numbers
 * `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
 * `plot`: The numbers of a release as bars with their intervals
 * `publish`: A quote carried out on its cubes and written down as a release: the last step before the ledger commits
   it
+* `quality`: How far a number can be relied on: a class for every number of a release, from its interval and what is
+  public of it
 * `views`: Other looks at a release: computed from the published document alone, at no charge, and labelled as what
   they are
 """

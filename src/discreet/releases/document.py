@@ -9,81 +9,36 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
-from discreet.domain.neighbours import relation_named
+from discreet.domain.about import About
 from discreet.domain.words import one_line, release_card
 from discreet.errors import ArgumentError, printed
 from discreet.exact.canonical import digest, seal
 from discreet.exact.files import make_folder, replace_file
 from discreet.exact.given_paths import content_of, given_path, reason, shown_path
-from discreet.exact.numbers import decimal_up, exact, text
-from discreet.privacy.coordinates import Budget, from_json, to_json
-from discreet.privacy.measures import is_budget
 from discreet.releases.files import TABLE, TableFile, collect_rows, copy_table, paths_of, problem_of, table_of
 from discreet.releases.frames import all_frames, check_formulas, for_csv, frame_of, named_files
+from discreet.releases.guarantee import Guarantee, guarantee_of_json
+from discreet.releases.labelled import abouts_in, known_in, labelled, texts_of
+from discreet.releases.quality import quality_frame
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
     import polars as pl
 
-__all__ = ["FORMAT", "Guarantee", "Release", "RowEstimate", "column_json", "guarantee_json", "make_release"]
+__all__ = ["FORMAT", "Release", "RowEstimate", "column_json", "make_release"]
 
 FORMAT = 2
 """The newest version of the release file: 1 holds its table, 2 describes the files that do. Readers refuse what is newer."""
 
 _PARTS = ("name", "dataset", "guarantee", "columns")
-
-
-@dataclass(frozen=True, slots=True)
-class Guarantee:
-    """The promise of the release to each person, for the original data.
-
-    Args:
-        measure: the guarantee itself; it counts preprocessing, resampling and everything in the release.
-        relation: "add-remove" or "replace-one": the neighbouring relation.
-        rows_per_person: how many rows one person can have.
-        report_delta: the δ at which `epsilon` is stated (0 for pure differential privacy).
-        epsilon: an upper bound of ε at that δ.
-        ordinary: what the same noise would be advertised as if nobody counted the exact totals; None without totals.
-        semi_adjacency: a: tables with the same exact totals differ in at most a rows; None where there are no totals.
-    """
-
-    measure: Budget
-    relation: str
-    rows_per_person: int
-    report_delta: Fraction
-    epsilon: float
-    ordinary: Budget | None = None
-    semi_adjacency: int | None = None
-
-    @property
-    def advertised(self) -> Budget:
-        """The guarantee as ordinary differential privacy states it, which does not count exact totals."""
-        return self.measure if self.ordinary is None else self.ordinary
-
-    @property
-    def effective(self) -> Budget:
-        """The guarantee that counts the exact totals; without totals it is the advertised one."""
-        return self.measure
-
-    def __str__(self) -> str:
-        """The guarantee in plain words."""
-        person = "one person" if self.rows_per_person == 1 else f"one person with up to {self.rows_per_person} rows"
-        change = f"any data of {person} are {relation_named(self.relation).change}"
-        if self.semi_adjacency is not None:
-            more = self.semi_adjacency - 1
-            others = f" and {'one other row changes' if more == 1 else f'up to {more} other rows change'}" if more else ""
-            change += f"{others}, so that the exact totals stay as they are (a = {self.semi_adjacency})"
-        bound = f"(ε = {decimal_up(self.epsilon, 4)} at δ = {decimal_up(self.report_delta)})" if self.report_delta else ""
-        return " ".join(f"When {change}: {self.measure.explain()} {bound}".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +48,7 @@ class Release:
     Args:
         payload: the document.
         folder: where the files of a large release are; None for others, and where that is not known.
+        texts: the words that `labelled` has applied; None where those of the document hold.
 
     Raises:
         ArgumentError: bytes that are not a release, were changed or cut, or come from a newer version; from the properties
@@ -101,6 +57,7 @@ class Release:
 
     payload: bytes
     folder: Path | None = field(default=None, compare=False)
+    texts: About | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         document = _parse(self.payload)
@@ -116,8 +73,8 @@ class Release:
         if missing:
             raise ArgumentError(f"release: has no '{missing[0]}'; it is not a document that discreet wrote")
 
-    def __reduce__(self) -> tuple[type[Release], tuple[bytes, Path | None]]:
-        return Release, (self.payload, self.folder)  # so that a pickle is checked like a file
+    def __reduce__(self) -> tuple[type[Release], tuple[bytes, Path | None, About | None]]:
+        return Release, (self.payload, self.folder, self.texts)  # so that a pickle is checked like a file
 
     def __repr__(self) -> str:
         return one_line("Release", f"'{self.name}' of", f"'{self.dataset}',", f"digest {self.digest[:12]}")
@@ -167,7 +124,48 @@ class Release:
     def guarantee(self) -> Guarantee:
         """The promise of the release."""
         with _refuse_made_up("guarantee"):
-            return _guarantee(self.document["guarantee"])
+            return guarantee_of_json(self.document["guarantee"])
+
+    @property
+    def time(self) -> str:
+        """The date and time in UTC at which it was begun; empty for a release of 0.1.0, which has none."""
+        return str(self.document.get("time", ""))
+
+    @property
+    def about(self) -> About:
+        """The texts and labels of the release: those that `labelled` has applied, or the document's in its main language."""
+        return texts_of(self.document) if self.texts is None else self.texts
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages in which the document has texts, the main one first."""
+        return tuple(one.language for one in abouts_in(self.document))
+
+    def labelled(self, texts: About | str) -> Release:
+        """The same release with other words: everything that shows it uses them, and nothing else changes.
+
+        Args:
+            texts: a language that the document has texts in, or an `About`; what it leaves out is as the document has it.
+
+        Raises:
+            ArgumentError: no texts in that language, or words for something that the release does not have.
+        """
+        document = self.document
+        if not isinstance(texts, About):
+            return replace(self, texts=texts_of(document, texts))
+        with _refuse_made_up("plan"):
+            known = known_in(document)
+        return replace(self, texts=labelled(document, texts, known))
+
+    @property
+    def quality(self) -> pl.DataFrame:
+        """The class of each number of `table`: "a" good, "b" to use with caution, "c" not publishable; and its groups.
+
+        The rule is that of the document, or the usual one: a coefficient of variation up to 16.6 % and 33.3 %.
+        """
+        document, table = self.document, self.table
+        with _refuse_made_up("quality"):
+            return quality_frame(document, table)
 
     @property
     def parts(self) -> tuple[TableFile, ...]:
@@ -327,21 +325,6 @@ def _kind(found: type) -> str:
     raise ArgumentError(f"a {found.__name__} cannot be published")
 
 
-def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
-    """The guarantee as the document holds it: advertised and effective, and as (ε, δ)."""
-    return {
-        "measure": to_json(guarantee.measure),
-        "advertised": to_json(guarantee.advertised),
-        "effective": to_json(guarantee.effective),
-        "relation": guarantee.relation,
-        "rows_per_person": guarantee.rows_per_person,
-        "semi_adjacency": guarantee.semi_adjacency,
-        "report_delta": text(guarantee.report_delta),
-        "epsilon": guarantee.epsilon,
-        "words": str(guarantee),
-    }
-
-
 @contextmanager
 def _refuse_made_up(part: str) -> Iterator[None]:
     """A document with the right digest that discreet did not write fails inside like bytes that are not a release."""
@@ -355,30 +338,6 @@ def _parts(document: Mapping[str, Any]) -> tuple[TableFile, ...]:
     """The files that hold the table of a document."""
     with _refuse_made_up("table"):
         return table_of(document["table"]) if document["format"] > 1 else ()
-
-
-def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
-    """The guarantee of the document."""
-    change = stated.get("semi_adjacency")
-    numbers = (stated["rows_per_person"], stated["epsilon"], 1 if change is None else change)
-    if not all(isinstance(one, int | float) for one in numbers):
-        raise TypeError
-    return Guarantee(
-        _budget(stated["measure"]),
-        relation_named(stated["relation"]).word,
-        stated["rows_per_person"],
-        exact(stated["report_delta"], "report_delta"),
-        stated["epsilon"],
-        _budget(stated["advertised"]) if change else None,
-        change,
-    )
-
-
-def _budget(stated: Mapping[str, Any]) -> Budget:
-    """A measure of the document in which releases are charged."""
-    if not is_budget(measure := from_json(stated)):
-        raise TypeError
-    return measure
 
 
 def _parse(payload: bytes) -> dict[str, Any]:

@@ -32,10 +32,11 @@ from discreet.privacy.coordinates import to_json
 from discreet.quotes.public_sums import PublicSums, sums_of_counts, sums_of_frame, sums_shown
 from discreet.quotes.quote import LEVEL, Line, Quote
 from discreet.releases.assemble import Frame, estimate_statistics, frames, group_columns
-from discreet.releases.document import Guarantee, Release, column_json, guarantee_json, make_release
+from discreet.releases.document import Release, column_json, make_release
 from discreet.releases.evaluate import check_rows, exact_answers, noisy_answers
 from discreet.releases.files import TableFile, complete_draft, table_json, write_part
 from discreet.releases.frames import frame_of
+from discreet.releases.guarantee import Guarantee, guarantee_json
 from discreet.releases.labels import LabelColumn, all_rows, printed_rows
 from discreet.statistics.base import groupings_of, statistic_json
 from discreet.statistics.counted import ADD_UP
@@ -98,7 +99,7 @@ def publish(
         quote: what is released and with which noise.
         cubes: the engine's answers, one for each part of the plan's layout; taken, and not kept.
         draw: announces that something random is about to happen, and gives where the randomness comes from. It is called
-            once, at a moment that the plan alone decides: with every cube read, unless those of a random table are too
+            once, at a moment that the plan alone decides: with every cube read, unless the cubes of a random table are too
             large to be in memory together.
         report_delta: the δ at which ε is stated under ZCDP and GDP.
         content: name, data set and ledger entry.
@@ -204,7 +205,7 @@ def _kind(values: NDArray[Any]) -> str:
 
 
 def _frame(chunk: _Chunk) -> pl.DataFrame:
-    """The rows of a file: those of the chunk that are printed."""
+    """The rows of a file: the rows of the chunk that are printed."""
     import polars as pl
 
     shown = printed_rows(chunk.labels, chunk.rows)

@@ -41,7 +41,7 @@ Approvals = Sequence[Approval] | str | Path
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What statements about a data set have in common.
+    """The fields that statements about a data set have in common.
 
     Attributes:
         dataset: its name.
@@ -70,7 +70,7 @@ class Declared:
         return allocate.quote(request, spend, self.before_totals())
 
     def release(self, genesis: str, name: str, quote: Quote, replaces: int) -> ReleaseStatement:
-        """What is signed for a release of the ledger with this first digest."""
+        """The statement for a release of the ledger with this first digest."""
         from discreet.releases.publish import details_json
 
         spend = quote.spend
@@ -89,7 +89,7 @@ class Declared:
         )
 
     def totals(self, genesis: str, invariants: Description) -> TotalsStatement:
-        """What is signed for the exact totals, which are published once."""
+        """The statement for the exact totals, which are published once."""
         return TotalsStatement(
             ledger=genesis,
             dataset=self.dataset,
@@ -103,7 +103,7 @@ class Declared:
 def declare(
     identity: Identity, source: object, schema: Schema, neighbours: Neighbours, invariants: Description | None
 ) -> Declared:
-    """What the statements about the data set of this source have in common."""
+    """The fields that statements about the data set of this source have in common."""
     form = source.format if isinstance(source, CsvFiles) else None
     return Declared(identity.dataset, schema, neighbours, invariants, reading_text(form))
 
@@ -130,18 +130,18 @@ class Approving:
             raise ArgumentError("approvals: must be a folder, or a list of what approve(…) gives")
 
     def statement(self, ledger: Ledger, order: Order, spend: Budget) -> ReleaseStatement:
-        """What must be signed for an order, of a ledger that has a file from now on: a statement names it."""
+        """The statement for an order. The ledger has a file from now on, because a statement names it."""
         ledger.board.create()
         return self.release(ledger, order, spend)
 
     def release(self, ledger: Ledger, order: Order, spend: Budget) -> ReleaseStatement:
-        """What must be signed for an order."""
+        """The statement for an order."""
         number = ledger.board.reserved(self.declared.dataset, order.name)
         quote = self.declared.quote(order.request, spend)
         return self.declared.release(ledger.board.genesis(), order.name, quote, number)
 
     def consent(self, ledger: Ledger, order: Order, spend: Budget) -> Consent | None:
-        """What must be signed for an order, and the approvals; None where nobody demands any."""
+        """The statement for an order, and the approvals; None where nobody demands any."""
         if not self._asked(ledger):
             return None
         return Consent(self.release(ledger, order, spend), approvals_of(self.approvals), self.demand)
@@ -167,6 +167,6 @@ class Approving:
 
 
 def approved_content(ledger: Ledger, sequence: int) -> dict[str, Any]:
-    """What a release says of its approvals: the signed text and the signatures; nothing where nobody had to sign."""
+    """The approvals in a release: the signed text and the signatures; nothing where nobody had to sign."""
     written = ledger.board.approved(sequence)
     return {"approvals": json.loads(written)} if written else {}

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from discreet.domain.about import About
 from discreet.engines.base import Engine
 from discreet.errors import BudgetExceeded, InternalError, LedgerError, ReleaseFailed
+from discreet.exact.clock import utc_now
 from discreet.exact.files import Draft, discard
 from discreet.noise.bits import Bits
+from discreet.plan.plan import used_columns
 from discreet.privacy.amounts import budget_down, in_words
 from discreet.privacy.coordinates import Budget, to_json
 from discreet.releases.document import Release
@@ -47,6 +50,8 @@ class Workshop:
         snapshot: the source's, before anything was read.
         exactly: the exact totals that are counted in the same reading; None where there are none.
         totals: the published totals; None without invariants.
+        began: the time in UTC before anything was read. Documents have this one, for how long reading takes may depend on
+            rows.
     """
 
     engine: Engine
@@ -58,6 +63,7 @@ class Workshop:
     snapshot: str
     exactly: ExactRequest | None
     totals: PublishedTotals | None
+    began: str = field(default_factory=utc_now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ class Job:
 
 
 def is_lost(order: Order, found: StoredRelease | None) -> bool:
-    """Whether the charge of the order is lost, and no new one is wished."""
+    """True if the charge of the order is lost, and no new one is wished."""
     return found is not None and found.lost != "" and not order.again
 
 
@@ -175,7 +181,7 @@ def carry_out(workshop: Workshop, job: Job) -> Release | ReleaseFailed:
     except (KeyboardInterrupt, SystemExit):
         _settle(ledger, job)
         raise
-    except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is no Exception)
+    except BaseException:  # noqa: BLE001 (what went wrong may depend on rows; a panic of a driver is not an Exception)
         state = _settle(ledger, job) or ("drawing" if announced else "reading")
     # Outside the except block the failure carries no traceback into frames that hold private numbers.
     if state == "committed" and release is not None:
@@ -212,7 +218,7 @@ def _tell_loss(job: Job) -> ReleaseFailed:
 
 
 def _settle(ledger: Ledger, job: Job) -> str:
-    """What became of the reservation, written down; empty where the ledger cannot be used just now."""
+    """The state of the reservation, in words; empty where the ledger cannot be used just now."""
     state = ""
     with suppress(Exception):  # an error let out here would be another answer than the constant one
         state = ledger.settle(job.sequence)
@@ -245,10 +251,19 @@ def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
     content = {
         "name": job.order.name,
         "dataset": workshop.identity.dataset,
+        "time": workshop.began,
         "ledger": {"sequence": job.sequence, "head": head},
         "budget": {"whole": to_json(budget), "remaining": to_json(budget_down(budget, left))},
+        **_told(job.order),
         **approved_content(workshop.ledger, job.sequence),
         **inspection_facts(workshop.ledger, workshop.identity.dataset),
     }
     place = None if job.draft is None else job.draft.path
     return publish(job.quoted, cubes, draw, report_delta=workshop.report_delta, content=content, draft=place)
+
+
+def _told(order: Order) -> dict[str, Any]:
+    """The texts of the release and the rule of its quality; nothing where it has none."""
+    used, texts = used_columns(order.request), [order.about] if isinstance(order.about, About) else order.about
+    about = {"about": [one.of(order.name).only(used).to_json() for one in texts]} if texts else {}
+    return about if order.quality is None else {**about, "quality": order.quality.to_json()}

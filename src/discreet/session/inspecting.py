@@ -25,7 +25,7 @@ def inspect(source: Any, schema: Schema, *, dataset: str, ledger: str | Path) ->
         SourceError: the source does not fit the schema, cannot be inspected, or cannot be read to its end.
         LedgerError: the ledger cannot be used; nothing was read.
     """
-    from discreet.engines.inspection import check_inspectable, inspected
+    from discreet.engines.inspection import check_inspectable, inspect_source
     from discreet.ledger import Ledger
 
     engine = open_source(source, schema)
@@ -34,13 +34,13 @@ def inspect(source: Any, schema: Schema, *, dataset: str, ledger: str | Path) ->
         check_ready(engine)
         with Ledger.open(ledger) as book:
             book.inspect(dataset)
-        return inspected(shown, schema)
+        return inspect_source(shown, schema)
     finally:
         engine.close()
 
 
 def inspection_facts(ledger: Ledger, dataset: str) -> dict[str, str]:
-    """What a release says where the rows of its data set were inspected; nothing otherwise, as in all older releases."""
+    """The note of a release whose data set was inspected; nothing otherwise, as in all older releases."""
     entry = ledger.inspected(dataset)
     if not entry:
         return {}

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.domain.about import About
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, printed
@@ -18,6 +19,7 @@ from discreet.plan.plan import Plan
 from discreet.privacy.amounts import Spend, budget_down, spend_of
 from discreet.privacy.coordinates import Budget, coordinates, to_json
 from discreet.releases.document import Release
+from discreet.releases.quality import Quality
 from discreet.session.loading import load_rooms
 from discreet.totals.description import Description
 
@@ -49,7 +51,8 @@ class Order:
 
     With `error`, the largest errors of some statistics by name, the spend is the smallest one that meets these errors. A
     large release is written to the folder `to`. With `again`, a release whose charge was lost is charged anew, under the
-    same name.
+    same name. The texts of `about`, the first in the main language, and the rule of `quality` are in the document and change
+    nothing else: a stored release keeps those that it was made with.
     """
 
     request: Plan
@@ -58,6 +61,8 @@ class Order:
     error: Errors = None
     to: str | Path | None = None
     again: bool = False
+    about: About | Sequence[About] = ()
+    quality: Quality | None = None
 
 
 def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:
@@ -94,7 +99,14 @@ def check_order(order: object) -> Order:
     """
     if not isinstance(order, Order):
         raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
-    return replace(order, name=check_name(order.name, "name"))
+    texts = (order.about,) if isinstance(order.about, About) else order.about
+    if not isinstance(texts, list | tuple) or not all(isinstance(one, About) for one in texts):
+        raise ArgumentError(f"about={printed(order.about)}: must be an About(…), or a list with one for each language")
+    if len({one.language for one in texts}) < len(texts):
+        raise ArgumentError("about: has two texts in one language; put them together")
+    if order.quality is not None and not isinstance(order.quality, Quality):
+        raise ArgumentError(f"quality={printed(order.quality)}: must be a Quality(…)")
+    return replace(order, name=check_name(order.name, "name"), about=tuple(texts))
 
 
 def check_names(orders: Sequence[Order]) -> None:
@@ -124,7 +136,7 @@ def check_request(request: object, schema: Schema, neighbours: Neighbours) -> No
 
 
 def recognises(stored: StoredRelease, request: Plan) -> bool:
-    """Whether the ledger has committed a release of this request: of the same plan, but for columns that it does not use.
+    """True if the ledger has committed a release of this request: of the same plan, but for columns that it does not use.
 
     An entry of 0.1.0 has no digest of the used part of its plan; the plan in its release has that part.
     """
@@ -136,7 +148,7 @@ def recognises(stored: StoredRelease, request: Plan) -> bool:
 
 
 def can_finish(stored: StoredRelease, request: Plan) -> bool:
-    """Whether the ledger has a reservation of this request that can be finished at no further charge.
+    """True if the ledger has a reservation of this request that can be finished at no further charge.
 
     The whole plan must be the one that was reserved (and perhaps signed): what is computed now is what the entry names.
     """
@@ -147,7 +159,7 @@ def amount_of(spend: Spend, budget: Budget, remaining: Budget) -> Budget:
     """The spend as an amount of the budget's measure, above 0; None is all that remains.
 
     Raises:
-        ArgumentError: it is no positive amount of the measure.
+        ArgumentError: it is not a positive amount of the measure.
         BudgetExceeded: nothing remains.
     """
     amount = remaining if spend is None else spend_of(spend, budget)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.approvals.demand import Demand
 from discreet.approvals.statements import ReleaseStatement
+from discreet.domain.about import About
 from discreet.domain.neighbours import Neighbours, is_relation
 from discreet.domain.reading import CsvFiles
 from discreet.domain.schema import Schema
@@ -29,6 +30,7 @@ from discreet.plan.table import Table
 from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, report_delta_of
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
 from discreet.releases.document import Release, RowEstimate
+from discreet.releases.quality import Quality
 from discreet.session.approving import Approvals, Approving, declare
 from discreet.session.attempts import Job, Workshop, carry_out, charge, find_reservation, fix_spend, is_lost
 from discreet.session.folders import check_folders, drafts_for, give_back
@@ -220,7 +222,7 @@ class Session:
         return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._public.exact_totals()))
 
     def statement(self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str) -> ReleaseStatement:
-        """What `discreet.approve` signs for a release, where that is demanded; the ledger has a file then, if only that."""
+        """The statement that `discreet.approve` signs for a release, where that is demanded; the ledger gets its file."""
         order = check_order(Order(request, spend, name, error))
         return self._approving.statement(self._ledger, order, self._quote_order(order).spend)
 
@@ -233,6 +235,8 @@ class Session:
         name: str,
         to: str | Path | None = None,
         again: bool = False,
+        about: About | Sequence[About] = (),
+        quality: Quality | None = None,
     ) -> Release:
         """The request is answered with noise and charged to the ledger.
 
@@ -246,17 +250,18 @@ class Session:
             name: unique in the data set.
             to: the folder of a large release, one with more than `plan.sizes.MOST_WHOLE_CELLS` rows; otherwise None.
             again: charge anew for a name whose charge was lost; no effect on what can be returned or finished.
+            about: texts and labels for readers, the main language first; a stored release keeps its own.
+            quality: the rule for reliable numbers; a stored release keeps its own.
 
         Raises:
             PlanError, ArgumentError: the request, the spend or the folder is wrong; nothing was spent.
             BudgetExceeded: the spend does not fit; nothing was spent.
             SourceError: the source has other rows than declared (`RowsDiffer`) or other totals than published; nothing was
                 spent.
-            LedgerError: the name is taken, its charge was lost, a process is at work on it, the ledger cannot be written, or
-                the files of a known release are gone.
+            LedgerError: the name is taken or in work, its charge or its files are lost, or the ledger cannot be written.
             ReleaseFailed: the release failed after the reservation; the charge stands, and the text says if it is lost.
         """
-        answer = self.release_all([Order(request, spend, name, error, to, again)])[0]
+        answer = self.release_all([Order(request, spend, name, error, to, again, about, quality)])[0]
         if isinstance(answer, ReleaseFailed):
             raise answer
         return answer

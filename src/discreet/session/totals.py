@@ -61,7 +61,7 @@ def publish_totals(engine: Engine, ledger: Ledger, identity: Identity, request: 
 
 
 def has_totals(cube: Cube, request: ExactRequest, published: PublishedTotals | None) -> bool:
-    """Whether the source, counted by `totals_scan`, has the published totals, and no row where none can be."""
+    """True if the source, counted by `totals_scan`, has the published totals, and no row where none can be."""
     try:
         return _totals_of(cube, request) == published
     except InternalError:

@@ -1,6 +1,6 @@
 """The correlation of two columns, over the rows in which both are known: their covariance over both standard deviations.
 
-Beside what the covariance needs it has a noisy sum of squares of each column. Its interval follows from those of the
+Beside what the covariance needs it has a noisy sum of squares of each column. Its interval follows from the intervals of the
 covariance and of both variances, which hold together; where a variance may be 0 it is everything from -1 to 1
 (B3 in docs/proofs/pairs.md).
 """
@@ -34,12 +34,11 @@ from discreet.statistics.estimate import Estimate
 from discreet.statistics.recipe import (
     Answers,
     CountTable,
-    ErrorForm,
     Noises,
     Statements,
+    add_errors,
     in_a_group,
     noise_statements,
-    terms,
 )
 from discreet.statistics.variances import Variance, variance_estimate
 
@@ -115,7 +114,7 @@ class CorrelationRecipe:
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         return (*self.covariance.queries, *((query, Fraction(1)) for query in self.squares))
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
+    def error(self, noises: Noises, rows: int) -> float:
         """The error of the covariance, and half of the errors of the variances, where both columns vary like uniform ones.
 
         The variance of these is range²/12. A correlation, at most 1, is multiplied by half the relative error of a variance.
@@ -129,10 +128,7 @@ class CorrelationRecipe:
         for query, square, other, own, width in zip(inner.sums, self.squares, reversed(most), most, ranges, strict=True):
             half = Fraction(6, rows * width**2)
             factors[query], factors[square] = other * each + 2 * own * half, half
-        return ErrorForm(terms(*(((query,), factor) for query, factor in factors.items())))
-
-    def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        return add_errors(noises, *(((query,), factor) for query, factor in factors.items()))
 
     def unit(self, rows: int) -> str:
         return f"{in_a_group(rows)} spread evenly over the bounds"

@@ -21,7 +21,7 @@ from discreet.statistics.common import NoColumn, checked_weight, title
 from discreet.statistics.counts import count_estimate
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.margins import Margin, reconcile
-from discreet.statistics.recipe import Answers, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
+from discreet.statistics.recipe import Answers, CountTable, Noises, Statements, noise_statements
 
 __all__ = ["Tables", "TablesRecipe", "group_facts", "tables", "tables_apart", "tables_recipe"]
 
@@ -164,11 +164,8 @@ class TablesRecipe:
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         return tuple((query, Fraction(1)) for query in self.asked)
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
-        return ErrorForm(terms((self.asked, Fraction(1))), "largest")
-
     def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        return float(max(noises.largest(query) for query in self.asked))
 
     def unit(self, rows: int) -> str:
         return ""

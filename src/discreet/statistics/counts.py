@@ -19,7 +19,7 @@ from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, S
 from discreet.statistics.common import OneNumber, check_column_name, checked_weight
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, outward
-from discreet.statistics.recipe import Answers, Counted, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
+from discreet.statistics.recipe import Answers, Counted, CountTable, Noises, Statements, add_errors, noise_statements
 
 __all__ = ["Count", "CountRecipe", "count", "count_estimate"]
 
@@ -102,11 +102,8 @@ class CountRecipe:
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         return tuple((query, Fraction(1)) for query in self.count.queries)
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
-        return ErrorForm(terms((self.count.queries, Fraction(1))))
-
     def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        return add_errors(noises, (self.count.queries, Fraction(1)))
 
     def unit(self, rows: int) -> str:
         return ""

@@ -40,13 +40,12 @@ from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
-    ErrorForm,
     Noises,
     Noisy,
     Statements,
+    add_errors,
     in_a_group,
     noise_statements,
-    terms,
 )
 from discreet.statistics.totals import Total, sums_apart, total_of, values_apart
 
@@ -236,14 +235,11 @@ class CovarianceRecipe:
         """The least and the greatest integer of each column."""
         return self.totals[0].reach, self.totals[1].reach
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
+    def error(self, noises: Noises, rows: int) -> float:
         """The error of the mean product, and the error of each mean times the other mean (at most half of its range)."""
         each = self.unit_of_products / rows
         x, y = (max(map(abs, reach)) for reach in self.reaches)
-        return ErrorForm(terms(((self.products,), each), (self.sums[:1], y * each), (self.sums[1:], x * each)))
-
-    def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        return add_errors(noises, ((self.products,), each), (self.sums[:1], y * each), (self.sums[1:], x * each))
 
     def unit(self, rows: int) -> str:
         return in_a_group(rows)

@@ -31,12 +31,11 @@ from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
-    ErrorForm,
     Noises,
     Statements,
+    add_errors,
     in_a_group,
     noise_statements,
-    terms,
 )
 from discreet.statistics.totals import Total, sums_apart, total_of
 
@@ -87,11 +86,8 @@ class MeanRecipe:
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         return tuple((query, Fraction(1)) for query in (*self.count.queries, *self.total.queries))
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
-        return ErrorForm(terms((self.total.queries, self.total.unit / rows)))
-
     def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        return add_errors(noises, (self.total.queries, self.total.unit / rows))
 
     def unit(self, rows: int) -> str:
         return in_a_group(rows)

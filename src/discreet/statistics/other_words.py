@@ -33,7 +33,7 @@ _ELSEWISE: Mapping[str, str] = {
 
 
 def nearest_way(word: str) -> str:
-    """How a message goes on about a word that is not a statistic; empty where nothing is near."""
+    """The end of a message about a word that is not a statistic; empty where nothing is near."""
     known = word.lower()
     if known in _SAME:
         return f"; here it is called {_SAME[known]}"

@@ -35,7 +35,7 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.ranks import quantile_estimates, rank_half_width
-from discreet.statistics.recipe import LEVEL, Answers, Counted, CountTable, ErrorForm, Noises, Statements
+from discreet.statistics.recipe import LEVEL, Answers, Counted, CountTable, Noises, Statements
 
 __all__ = ["Median", "QuantileRecipe", "Quantiles", "median", "quantiles"]
 
@@ -299,9 +299,6 @@ class QuantileRecipe:
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         choices = [(query, 1 - self.interval) for query in self.choices]
         return (*choices, *((query, self.interval) for query in self.trees))
-
-    def form(self, noises: Noises, rows: int) -> ErrorForm | None:
-        return None
 
     def error(self, noises: Noises, rows: int) -> float:
         """The error of the rank, in rows: of a chosen value, which is closer than its interval; else of the interval."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -23,14 +23,13 @@ __all__ = [
     "Answers",
     "CountTable",
     "Counted",
-    "ErrorForm",
     "Noises",
     "Noisy",
     "Recipe",
     "Statements",
+    "add_errors",
     "in_a_group",
     "noise_statements",
-    "terms",
 ]
 
 LEVEL = Fraction(95, 100)
@@ -139,27 +138,6 @@ class Answers:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorForm:
-    """The rule by which an expected error follows from the half-widths of single noises.
-
-    Args:
-        terms: queries, each with the factor of its half-width; public counts have none.
-        take: "sum" or "largest" of the factors times the half-widths.
-        root: 1, or 2 where the square root of that is the error.
-    """
-
-    terms: tuple[tuple[Query, Fraction], ...]
-    take: Literal["sum", "largest"] = "sum"
-    root: int = 1
-
-    def error(self, noises: Noises) -> float:
-        """The expected error."""
-        sizes = [factor * noises.largest(query) for query, factor in self.terms]
-        error = float(max(sizes, default=Fraction(0)) if self.take == "largest" else sum(sizes, Fraction(0)))
-        return error if self.root == 1 else error**0.5
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Statements:
     """The statements about noise that the intervals of a statistic rest on (Boole's inequality counts it).
@@ -201,9 +179,6 @@ class Recipe(Protocol):
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         """Its queries, each with the part of the statistic's weight that it needs."""
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm | None:
-        """The expected error by single noises in a group of `rows` rows; None where it is another function of them."""
-
     def error(self, noises: Noises, rows: int) -> float:
         """The largest half-width of its intervals in any cell; where that depends on a count, in a group of `rows` rows."""
 
@@ -226,9 +201,10 @@ class Recipe(Protocol):
         """The words of a document for its numbers, in addition to the view; `totals` are published with them or are not."""
 
 
-def terms(*factors: tuple[Sequence[Query], Fraction]) -> tuple[tuple[Query, Fraction], ...]:
-    """The terms of an error: terms with factor 0 are left out."""
-    return tuple((query, factor) for queries, factor in factors for query in queries if factor)
+def add_errors(noises: Noises, *factors: tuple[Sequence[Query], Fraction]) -> float:
+    """The error of a sum of queries with these factors, from their half-widths; a factor 0 leaves its queries out."""
+    sizes = (factor * noises.largest(query) for queries, factor in factors for query in queries if factor)
+    return float(sum(sizes, Fraction(0)))
 
 
 def noise_statements(noises: Noises, queries: Sequence[Query]) -> Statements:

@@ -22,12 +22,11 @@ from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
-    ErrorForm,
     Noises,
     Statements,
+    add_errors,
     in_a_group,
     noise_statements,
-    terms,
 )
 
 __all__ = ["Share", "ShareRecipe", "share", "share_estimate"]
@@ -82,11 +81,8 @@ class ShareRecipe:
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         return tuple((query, Fraction(1)) for query in self.count.queries)
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
-        return ErrorForm(terms((self.count.queries, Fraction(1, rows))))
-
     def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        return add_errors(noises, (self.count.queries, Fraction(1, rows)))
 
     def unit(self, rows: int) -> str:
         return in_a_group(rows)

@@ -29,7 +29,7 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.counted import PublicCount, find_count
 from discreet.statistics.estimate import Estimate, outward
-from discreet.statistics.recipe import Answers, Counted, CountTable, ErrorForm, Noises, Statements, noise_statements, terms
+from discreet.statistics.recipe import Answers, Counted, CountTable, Noises, Statements, noise_statements
 from discreet.statistics.totals import Total, sums_apart, total_of
 
 __all__ = ["Sum", "SumRecipe", "noises_add_up", "sum_estimate", "sum_of"]
@@ -103,11 +103,6 @@ class SumRecipe:
     def parts(self) -> tuple[Query, ...]:
         """The noises that the sum is made of."""
         return (*self.total.queries, *self.count.queries)
-
-    def form(self, noises: Noises, rows: int) -> ErrorForm | None:
-        if noises_add_up(noises, self.parts):
-            return None
-        return ErrorForm(terms((self.total.queries, abs(self.total.unit)), (self.count.queries, abs(self.total.origin))))
 
     def error(self, noises: Noises, rows: int) -> float:
         widest = int(np.max(self.half_widths(noises), initial=0))

@@ -9,7 +9,7 @@ squared distances of all pairs of rows are one number with its own noise.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -39,13 +39,12 @@ from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
-    ErrorForm,
     Noises,
     Recipe,
     Statements,
+    add_errors,
     in_a_group,
     noise_statements,
-    terms,
 )
 from discreet.statistics.totals import Total, sums_apart, total_of, values_apart
 
@@ -161,14 +160,11 @@ class VarianceRecipe:
         every = (*self.count.queries, *self.total.queries, *self.total.squares)
         return tuple((query, Fraction(1)) for query in every)
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
+    def error(self, noises: Noises, rows: int) -> float:
         """The error of the mean square, and twice the mean (at most half of the range) times its own error."""
         unit = self.total.unit
         mean = 2 * abs(unit) * max(map(abs, self.total.reach)) * unit / rows
-        return ErrorForm(terms((self.total.squares, unit**2 / rows), (self.total.queries, mean)))
-
-    def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        return add_errors(noises, (self.total.squares, unit**2 / rows), (self.total.queries, mean))
 
     def unit(self, rows: int) -> str:
         return in_a_group(rows)
@@ -207,12 +203,9 @@ class DispersionRecipe:
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((self.query, Fraction(1)),)
 
-    def form(self, noises: Noises, rows: int) -> ErrorForm:
-        factor = self.step**2 * Fraction(self.query.coarse, self.query.rows**2)
-        return ErrorForm(terms(((self.query,), factor)))
-
     def error(self, noises: Noises, rows: int) -> float:
-        return self.form(noises, rows).error(noises)
+        factor = self.step**2 * Fraction(self.query.coarse, self.query.rows**2)
+        return add_errors(noises, ((self.query,), factor))
 
     def unit(self, rows: int) -> str:
         return ""
@@ -245,10 +238,6 @@ class RootRecipe:
     @property
     def queries(self) -> tuple[tuple[Query, Fraction], ...]:
         return self.variance.queries
-
-    def form(self, noises: Noises, rows: int) -> ErrorForm | None:
-        form = self.variance.form(noises, rows)
-        return None if form is None else replace(form, root=2)
 
     def error(self, noises: Noises, rows: int) -> float:
         return float(self.variance.error(noises, rows) ** 0.5)

@@ -14,6 +14,7 @@ COMMANDS = {
     "spill": (["release", "plan.toml", "--out", "out", "--spill", ""], "spill"),
     "report": (["report", ""], "report"),
     "consistent": (["consistent", ""], "consistent"),
+    "derive": (["derive", "ratio", ""], "derive"),
     "verify": (["ledger", "verify", "budget.db", "--releases", ""], "--releases"),
 }
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.builders import PATIENCE
+from tests.builders import PATIENCE, run_on_terminal
 
 from discreet.cli import inspecting
 from discreet.engines.duckdb import driver
@@ -141,20 +139,8 @@ def test_the_first_look_needs_a_yes_and_a_no_leaves_no_trace(
 def test_on_a_real_terminal(folder: Path) -> None:
     """The same process, with its stdout on a terminal and on a pipe."""
     command = [sys.executable, "-m", "discreet", "inspect", "plan.toml", "--yes"]
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(command, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                some = os.read(ours, 4096)
-            except OSError:  # the other end is closed
-                break
-            if not some:
-                break
-            shown += some
-        assert process.wait(PATIENCE) == 0
-    os.close(ours)
-    assert b"CONFIDENTIAL" in shown
+    code, shown, told = run_on_terminal(command, folder)
+    assert code == 0
+    assert b"CONFIDENTIAL" in shown + told
     piped = subprocess.run(command, cwd=folder, capture_output=True, timeout=PATIENCE, check=False)
     assert (piped.returncode, piped.stdout) == (2, b"")

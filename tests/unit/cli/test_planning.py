@@ -70,7 +70,7 @@ def test_a_plan_over_the_budget_leaves_with_3(folder: Path, command: str) -> Non
     ("old", "new", "message"),
     [
         ("rho = 0.5", "rhu = 0.5", "plan.toml:26: budget.rhu: no such key (with measure = 'zcdp'); did you mean 'rho'?"),
-        ("example:acs12", "plan.toml", "must be .parquet or .csv or .tsv or .txt files"),
+        ("example:acs12", "plan.toml", ".txt or .sav or .zsav or .dta or .sas7bdat or .xpt files"),
         ("[columns.age]", "[columns.agee]", "column 'agee'"),
         (
             "[columns.gender]\n",

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.builders import PATIENCE
+from tests.builders import PATIENCE, run_on_terminal
 
 import discreet as dp
 from discreet.cli import app
@@ -90,27 +90,9 @@ def test_shells_are_told_how_to_complete(folder: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_terminal_sees_a_spinner_while_it_waits_and_a_drawn_table(folder: Path) -> None:
-    import pty
-
-    master, slave = pty.openpty()
     command = [sys.executable, "-m", "discreet", "release", "plan.toml", "--out", "out"]
-    with subprocess.Popen(
-        command, cwd=folder, stdout=slave, stderr=subprocess.PIPE, env={**os.environ, "TERM": "xterm"}
-    ) as run:
-        os.close(slave)
-        seen = b""
-        while True:
-            try:
-                piece = os.read(master, 4096)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            seen += piece
-        assert run.stderr is not None
-        assert run.stderr.read() == b""
-    os.close(master)
-    assert run.returncode == 0
+    code, seen, told = run_on_terminal(command, folder, {**os.environ, "TERM": "xterm"})
+    assert (code, told) == (0, b"")
     assert b"releasing Hours by gender" in seen
     assert "charged ρ = 0.1".encode() in seen
     assert "───".encode() in seen

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pytest
 
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.duckdb.dialect import quoted
+from discreet.engines.duckdb.dialect import quote_name
 from discreet.engines.duckdb.driver import open_frame
 from discreet.engines.duckdb.relations import open_relation
 from discreet.engines.resources import NO_LIMITS
-from discreet.engines.sources import opened
+from discreet.engines.sources import open_known
 
 Rows = Sequence[Sequence[object]]
 Opener = Callable[[Header, Rows], Engine]
@@ -62,7 +62,7 @@ def openers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Opener]:
     def relation(header: Header, rows: Rows) -> Engine:
         # Written as text and cast by DuckDB, because its own parameters lose 128-bit integers and NaN.
         connection = duckdb.connect()
-        columns = ", ".join(f"{quoted(name)} {kind.shown}" for name, kind in header.items())
+        columns = ", ".join(f"{quote_name(name)} {kind.shown}" for name, kind in header.items())
         connection.execute(f"CREATE TABLE hostile ({columns})")
         if rows:
             texts = {n: ColumnType("text", "VARCHAR") for n in header}
@@ -76,12 +76,12 @@ def openers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Opener]:
 
         path = folder / f"{next(numbers)}.parquet"
         pq.write_table(arrow_table(header, rows), path)
-        return opened(path, (), NO_LIMITS).engine
+        return open_known(path, (), NO_LIMITS).engine
 
     def comma_separated(header: Header, rows: Rows) -> Engine:
         path = folder / f"{next(numbers)}.csv"
         path.write_text(csv_text(header, rows), encoding="utf-8", newline="")
-        return opened(path, (), NO_LIMITS).engine
+        return open_known(path, (), NO_LIMITS).engine
 
     def polars(header: Header, rows: Rows) -> Engine:
         return open_frame(pl.DataFrame(arrow_table(header, rows)), tuple(header), NO_LIMITS)

@@ -22,7 +22,7 @@ from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines import open_source, sources
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.duckdb.dialect import quoted
+from discreet.engines.duckdb.dialect import quote_name
 from discreet.engines.resources import NO_LIMITS
 from discreet.engines.sqlite import driver as sqlite_module
 from discreet.errors import SourceError
@@ -46,7 +46,7 @@ def sqlite_table(path: Path, header: Sequence[str], rows: Rows, **pragmas: str) 
     with closing(sqlite3.connect(path)) as connection:
         for name, value in pragmas.items():
             connection.execute(f"PRAGMA {name} = {value}")
-        connection.execute(f"CREATE TABLE \"a 'table'\" ({', '.join(map(quoted, header))})")
+        connection.execute(f"CREATE TABLE \"a 'table'\" ({', '.join(map(quote_name, header))})")
         marks = ", ".join("?" * len(header))
         connection.executemany(f"INSERT INTO \"a 'table'\" VALUES ({marks})", rows)
         connection.commit()
@@ -58,7 +58,7 @@ def sqlite_opener(tmp_path: Path) -> Callable[[Header, Rows], Engine]:
     place = numbers()
 
     def opened(header: Header, rows: Rows) -> Engine:
-        return sources.opened(sqlite_table(tmp_path / f"{next(place)}.db", [*header], rows), (), NO_LIMITS).engine
+        return sources.open_known(sqlite_table(tmp_path / f"{next(place)}.db", [*header], rows), (), NO_LIMITS).engine
 
     return opened
 
@@ -228,7 +228,7 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "short.db").write_bytes(b"SQLite format 3\0")
     (tmp_path / "short.duckdb").write_bytes(b"12345678DUCK" + b"\0" * 10_000)
     sqlite_table(tmp_path / "a.db", ["x"], [(1,)])
-    refused("neither a DuckDB nor an SQLite database", tmp_path / "a.txt::t")
+    refused("neither a DuckDB database nor an SQLite database nor an Excel workbook", tmp_path / "a.txt::t")
     refused("cannot be opened", tmp_path / "none.db::t")
     refused("is a directory", f"{tmp_path}::t")
     refused("cannot be read as an SQLite database", tmp_path / "short.db::t")
@@ -300,13 +300,13 @@ def test_duckdb_files_conform(tmp_path: Path, some: set[str]) -> None:
     def opened(header: Header, rows: Rows) -> Engine:
         path = tmp_path / f"{next(place)}.duckdb"
         with duckdb.connect(path) as connection:
-            columns = ", ".join(f"{quoted(name)} {kind.shown}" for name, kind in header.items())
+            columns = ", ".join(f"{quote_name(name)} {kind.shown}" for name, kind in header.items())
             connection.execute(f"CREATE TABLE t ({columns})")
             if rows:
                 marks = ", ".join(f"CAST(? AS {kind.shown})" for kind in header.values())
                 texts = [[None if cell is None else str(cell) for cell in row] for row in rows]
                 connection.executemany(f"INSERT INTO t VALUES ({marks})", texts)
-        return sources.opened(f"{path}::t", (), NO_LIMITS).engine
+        return sources.open_known(f"{path}::t", (), NO_LIMITS).engine
 
     assert check_engine(opened, without=[t.name for t in hostile_tables() if t.name not in some]) > 10
 

@@ -20,7 +20,7 @@ from discreet.audit.engines.hostile import HostileTable, hostile_tables
 from discreet.domain.schema import Category
 from discreet.engines import inspection, open_source
 from discreet.engines.duckdb import driver
-from discreet.engines.inspection import Tally, check_inspectable, inspected
+from discreet.engines.inspection import Tally, check_inspectable, inspect_source
 from discreet.engines.reference import ReferenceEngine, category_code, number_code
 from discreet.engines.reference import date_code as day_code
 from discreet.errors import SourceError
@@ -32,7 +32,7 @@ def words(source: Any, **columns: Any) -> dict[str, dict[str, int]]:
     schema = dp.Schema(columns)
     engine = open_source(source, schema)
     try:
-        found = inspected(check_inspectable(engine), schema)
+        found = inspect_source(check_inspectable(engine), schema)
     finally:
         engine.close()
     return {name: {word: tally.rows for word, tally in tallies.items()} for name, tallies in found.items()}
@@ -42,7 +42,7 @@ def words(source: Any, **columns: Any) -> dict[str, dict[str, int]]:
 def test_the_rows_that_are_not_null_are_those_of_the_reference(table: HostileTable) -> None:
     """For every hostile value: it is shown as something other than null exactly where it has a code."""
     reference = ReferenceEngine(table.header, table.rows)
-    for name, tallies in inspected(reference, table.schema).items():
+    for name, tallies in inspect_source(reference, table.schema).items():
         column, place = table.schema[name], list(table.header).index(name)
         code: Any = category_code if isinstance(column, Category) else day_code if hasattr(column, "first") else number_code
         values = [row[place] for row in table.rows]

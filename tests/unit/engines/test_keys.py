@@ -23,11 +23,11 @@ from discreet.domain.schema import Category, Number
 from discreet.engines.dialect import Dialect
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.driver import open_frame
-from discreet.engines.keys import unpacked, word_sql, words_of
+from discreet.engines.keys import unpack, word_sql, words_of
 from discreet.engines.reference import ReferenceEngine
 from discreet.engines.resources import Limits
 from discreet.engines.spark.dialect import SPARK
-from discreet.engines.sql import _passed
+from discreet.engines.sql import _count_passed
 from discreet.plan.table import Table
 
 
@@ -90,7 +90,7 @@ def test_words_hold_the_labels_and_their_order(axes: list[KeyAxis], chance: rand
         first += len(word.sizes)
     answer = connection().register("frame", frame).sql(f"SELECT {', '.join(texts)} FROM frame").pl()
     numbers = [column.to_numpy() for column in answer.get_columns()]
-    assert unpacked(words, numbers, len(cells)).tolist() == cells
+    assert unpack(words, numbers, len(cells)).tolist() == cells
     assert np.array(cells)[order_of(numbers, len(cells))].tolist() == sorted(cells)
 
 
@@ -108,7 +108,7 @@ CUTS = [(), (3,), (1, 4), (1, 4, 9), (5, 6, 7, 8), tuple(range(0, 200, 3)), tupl
 def test_cuts_that_a_code_has_passed(cuts: tuple[int, ...], dialect: Dialect) -> None:
     near = ((cuts[0] - 1, cuts[-1]) if cuts else (0, 1), (cuts[0] - 2, cuts[-1] + 2) if cuts else (0, 1))
     for ends in ((-3, 209), *near):
-        text = _passed(dialect, "code", cuts, 2, ends).replace(" div ", " // ")
+        text = _count_passed(dialect, "code", cuts, 2, ends).replace(" div ", " // ")
         codes = ["NULL", *map(str, range(ends[0], ends[1] + 1))]
         found = duckdb.sql(f"SELECT code, {text} FROM (SELECT unnest([{', '.join(codes)}]) AS code)").fetchall()
         passed = [(code, 2 + sum(cut <= code for cut in cuts)) for code in range(ends[0], ends[1] + 1)]
@@ -134,7 +134,7 @@ def test_bins_of_any_number(many: int, last: int) -> None:
 def test_of_many_cuts_a_statement_holds_hardly_more_than_their_digits(dialect: Dialect) -> None:
     """An expression for each of 20,000 cuts took gigabytes to run, or could not be run at all, after the charge."""
     cuts = sorted(random.Random(4).sample(range(10**6), 20_000))  # noqa: S311
-    assert len(_passed(dialect, "code", cuts, 0, (0, 10**6))) < 20 * len(cuts)
+    assert len(_count_passed(dialect, "code", cuts, 0, (0, 10**6))) < 20 * len(cuts)
 
 
 @pytest.mark.parametrize("syntax", ["DEFAULT", "ENABLE_SINGLE_ARROW", "DISABLE_SINGLE_ARROW"])
@@ -142,7 +142,7 @@ def test_many_cuts_are_searched_whatever_the_connection_of_the_caller_says_of_la
     cuts = [code**2 // 7 for code in range(20, 300)]
     connection = duckdb.connect(config={"lambda_syntax": syntax})
     codes = "(SELECT NULL AS code UNION ALL SELECT range FROM range(40, 14000))"
-    found = connection.sql(f"SELECT code, {_passed(DUCKDB, 'code', cuts, 2, (40, 13999))} FROM {codes}").fetchall()
+    found = connection.sql(f"SELECT code, {_count_passed(DUCKDB, 'code', cuts, 2, (40, 13999))} FROM {codes}").fetchall()
     assert found == [(None, None), *((code, 2 + bisect_right(cuts, code)) for code in range(40, 14000))]
 
 

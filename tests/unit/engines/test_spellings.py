@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.engines import spellings as module
-from discreet.engines.spellings import every_spelling, replaced, spellings
+from discreet.engines.spellings import every_spelling, replace_all, spellings
 from discreet.errors import SourceError
 
 # Letters with one and two marks, marks of three classes, a character of marks alone, Hangul, signs that compose without a
@@ -41,7 +41,7 @@ def test_a_text_becomes_a_category_exactly_when_it_is_one(categories, text, rand
             random.shuffle(marks)
         tried += ["".join(marks), unicodedata.normalize("NFD", category), "".join(marks[:2]) + nfc("".join(marks[2:]))]
     for one in tried:
-        assert decomposed.get(replaced(one, known) or "") == (nfc(one) if nfc(one) in decomposed.values() else None)
+        assert decomposed.get(replace_all(one, known) or "") == (nfc(one) if nfc(one) in decomposed.values() else None)
 
 
 @pytest.mark.slow
@@ -52,7 +52,7 @@ def test_no_character_is_forgotten():
     assert max(map(ord, equal)) < module._PLANES
     assert {c: text for c, text in equal.items() if text.isascii()} == module._ASCII
     for c in list(equal)[::20]:
-        assert replaced(c, spellings([nfc(c)])) == equal[c]
+        assert replace_all(c, spellings([nfc(c)])) == equal[c]
 
 
 def test_other_characters_do_not_become_a_category():
@@ -60,14 +60,14 @@ def test_other_characters_do_not_become_a_category():
     others = [c for pairs in starts.values() for c, text in pairs[::7] if text[0] not in "eu"]
     known = spellings(["é", "e", "ẽ", "ǘ"])
     assert len(others) > 500
-    assert not {replaced(c, known) for c in others} & {"e\u0301", "e", "e\u0303"}
+    assert not {replace_all(c, known) for c in others} & {"e\u0301", "e", "e\u0303"}
 
 
 @pytest.mark.parametrize("part", ["_compose", "_exchanges"])
 def test_every_part_is_needed(part, monkeypatch):
     monkeypatch.setattr(module, part, lambda *_: iter(()))
     known = spellings(["Thừa"])
-    assert replaced("Thừa" if part == "_compose" else "Thu\u0300\u031ba", known) != unicodedata.normalize("NFD", "Thừa")
+    assert replace_all("Thừa" if part == "_compose" else "Thu\u0300\u031ba", known) != unicodedata.normalize("NFD", "Thừa")
 
 
 def test_ascii_needs_nothing_and_marks_are_limited():

@@ -14,8 +14,8 @@ import pytest
 from tests.builders import drawn
 
 from discreet.errors import ArgumentError, LedgerError
+from discreet.exact import clock as clock_module
 from discreet.ledger import Ledger, Publication
-from discreet.ledger import drafts as drafts_module
 
 from .declared import DECLARATION, amounts, asks, identity
 
@@ -229,7 +229,7 @@ def test_a_user_without_a_name_is_unknown(ledger: Ledger, monkeypatch: pytest.Mo
 
 
 def test_order_is_by_sequence_when_the_clock_jumps(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = drafts_module.datetime
+    real = clock_module.datetime
 
     class Clock:
         years = iter([2030, 1969, 2031, 1, 9999])
@@ -238,7 +238,7 @@ def test_order_is_by_sequence_when_the_clock_jumps(ledger: Ledger, monkeypatch: 
         def now(cls, zone: object) -> object:
             return real(next(cls.years), 1, 1, tzinfo=zone)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(drafts_module, "datetime", Clock)
+    monkeypatch.setattr(clock_module, "datetime", Clock)
     for name in ("a", "b", "c", "d"):
         ledger.reserve(identity(1), [asks(name, "0.1")])
     entries = ledger.entries("wages")
@@ -256,7 +256,7 @@ def test_a_clock_that_has_no_date_is_unknown(
         def now(cls, zone: object) -> object:
             raise wrong
 
-    monkeypatch.setattr(drafts_module, "datetime", Clock)
+    monkeypatch.setattr(clock_module, "datetime", Clock)
     (number,) = ledger.reserve(identity(1), [asks("a", "0.1")])
     ledger.commit(drawn(ledger, number), b"x")
     assert [entry.time for entry in ledger.entries("wages")] == ["unknown"] * 5

@@ -22,7 +22,7 @@ from discreet.domain.imputation import Uniform, Weights
 from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines.base import ColumnType, Engine, Header, Inspectable, cubes_of
-from discreet.engines.inspection import inspected
+from discreet.engines.inspection import inspect_source
 from discreet.engines.reference import ReferenceEngine, date_code, number_code
 from discreet.errors import ArgumentError, did_you_mean
 from discreet.plan.plan import Plan
@@ -236,9 +236,9 @@ def _compare_cells(where: str, engine: Engine, table: HostileTable, rows: Rows) 
     """What the curator is shown is what a release reads; an engine need not show anything."""
     if not isinstance(engine, Inspectable):
         return
-    expected = inspected(ReferenceEngine(table.header, rows), table.schema)
+    expected = inspect_source(ReferenceEngine(table.header, rows), table.schema)
     with _failures(f"{where}, cells"):
-        found = inspected(engine, table.schema)
+        found = inspect_source(engine, table.schema)
     for name, tallies in expected.items():
         wanted, got = ({word: one.rows for word, one in some.items()} for some in (tallies, found[name]))
         if wanted != got:

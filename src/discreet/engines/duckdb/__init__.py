@@ -21,7 +21,6 @@
 * `partitions`: The values that folders give to rows, added to a cube that was counted file by file
 * `relations`: A DuckDB relation as a source, on the connection that it belongs to, which stays open and keeps its
   settings
-* `spill`: The folder for data that does not fit into memory, which nobody else can enter
 * `streams`: Rows that arrive as Arrow streams: the table of a database, through ADBC, or any stream that a function
   opens anew
 """
@@ -53,7 +52,7 @@ def _open_relation(relation: Any, columns: Sequence[str], limits: Limits) -> Eng
 
 
 def _is_frame(source: object) -> bool:
-    """Rows that can be read twice, unlike those of a reader of batches."""
+    """Rows that can be read twice, unlike the rows of a reader of batches."""
     return hasattr(source, "__arrow_c_stream__") and not hasattr(source, "read_next_batch")
 
 
@@ -139,5 +138,5 @@ ENGINE = EngineKind(
         Files(".parquet", _open_parquet, _open_folder),
         *(Files(ending, _open_csv, text=True, packed=_PACKED) for ending in (".csv", ".tsv", ".txt")),
     ),
-    tables=(Tables("a DuckDB", _begins, _open_table),),
+    tables=(Tables("a DuckDB database", _begins, _open_table),),
 )

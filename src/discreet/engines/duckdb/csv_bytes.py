@@ -35,7 +35,7 @@ def utf8_blocks(path: Path, encoding: str, size: int) -> Iterator[bytes]:
     faults: tuple[type[Exception], ...] = (OSError, EOFError, zlib.error, *_zstd_errors())
     decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)(errors="replace")
     try:
-        with _unpacked(path) as file:
+        with _unpack(path) as file:
             while block := file.read(size):
                 yield block if decoder is None else decoder.decode(block).encode()
     except faults:
@@ -45,7 +45,7 @@ def utf8_blocks(path: Path, encoding: str, size: int) -> Iterator[bytes]:
 
 
 @contextmanager
-def _unpacked(path: Path) -> Iterator[Any]:
+def _unpack(path: Path) -> Iterator[Any]:
     if path.suffix.lower() == ".gz":
         with gzip.open(path, "rb") as file:
             yield file

@@ -14,8 +14,8 @@ from discreet.domain.schema import is_numeric
 from discreet.engines.base import CountedCells, Engine, Header
 from discreet.engines.duckdb.csv_lines import count_rows, csv_header, format_of, row_blocks
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB, quoted
-from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, counted
+from discreet.engines.duckdb.dialect import DUCKDB, quote_name
+from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, count_frames
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
@@ -63,7 +63,7 @@ class _CsvEngine:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
         table = _with_points([axis.path for axis in axes] + [moment.path for moment in moments], self._formats[0].decimal)
         statement = aggregate_sql(DUCKDB, table, self.header, axes, moments)
-        return counted(self._database, statement, self._frames(wanted), axes, moments)
+        return count_frames(self._database, statement, self._frames(wanted), axes, moments)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         return cells_of_frames(self._database, self.header, self._frames(names), names)
@@ -85,11 +85,11 @@ def _with_points(paths: Sequence[ValuePath], decimal: str) -> str:
     if decimal == ".":
         return STAGED
     numeric = {path.name for path in paths if is_numeric(path.column)}
-    cells = {path.name: quoted(path.name) for path in paths}
+    cells = {path.name: quote_name(path.name) for path in paths}
     cells |= {
         name: f"CASE WHEN NOT contains({cells[name]}, '.') THEN replace({cells[name]}, ',', '.') END" for name in numeric
     }
-    columns = ", ".join(f"{cell} AS {quoted(name)}" for name, cell in cells.items())
+    columns = ", ".join(f"{cell} AS {quote_name(name)}" for name, cell in cells.items())
     return f"(SELECT {columns or '1'} FROM {STAGED})"
 
 

@@ -12,8 +12,8 @@ from weakref import finalize
 import duckdb
 
 from discreet.engines.base import unreadable
-from discreet.engines.duckdb.spill import SpillFolder, new_spill_folder, remove_spill_folder
 from discreet.engines.resources import Limits
+from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
 from discreet.exact.processes import this_process
 
 __all__ = ["Database"]

@@ -15,8 +15,8 @@ from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, Engine, Header
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB, quoted
-from discreet.engines.duckdb.driver import cells_of, cube_of, described
+from discreet.engines.duckdb.dialect import DUCKDB, quote_name
+from discreet.engines.duckdb.driver import cells_of, cube_of, read_header
 from discreet.engines.files import database_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
@@ -76,7 +76,7 @@ class _DuckdbFileEngine:
             yield from cells_of(cursor, self._table(file), self._header, names)
 
     def _table(self, file: str) -> str:
-        return f"{file}.{quoted(self._place[0])}.{quoted(self._place[1])}"
+        return f"{file}.{quote_name(self._place[0])}.{quote_name(self._place[1])}"
 
     def close(self) -> None:
         self._database.close()
@@ -119,4 +119,4 @@ def _header(cursor: Any, file: str, schema: str, table: str) -> Header:
         f"WHERE database_name = '{file}' AND schema_name = $1 AND table_name = $2 ORDER BY column_index",
         [schema, table],
     ).fetchall()
-    return {**described(columns), **{name: _GENERATED for name, _, generated in columns if generated}}
+    return {**read_header(columns), **{name: _GENERATED for name, _, generated in columns if generated}}

@@ -14,7 +14,7 @@ from discreet.engines.dialect import Dialect
 from discreet.engines.spellings import spelled_targets
 from discreet.errors import InternalError
 
-__all__ = ["DUCKDB", "LIMB", "PARQUET", "quoted"]
+__all__ = ["DUCKDB", "LIMB", "PARQUET", "quote_name"]
 
 LIMB = 2**32
 """Sums beyond 64 bits leave the engine as two limbs, sum = high·2**32 + low: drivers turn 128-bit integers into doubles."""
@@ -29,7 +29,7 @@ _MOST_MEMBERS = 255
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """`name` as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -46,18 +46,18 @@ def _reach(kind: ColumnType) -> tuple[int, int] | None:
     return (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
-def _unscaled(name: str, kind: ColumnType) -> str:
+def _unscale(name: str, kind: ColumnType) -> str:
     """The text without the point is the same integer, and faster than a product of 128 bits.
 
     Casting a value beyond the digits of its type could raise, so it is moved before. A CASE would not do: the driver casts
     all words of a dictionary, whichever rows are requested.
     """
-    least, most = (_shown(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
-    value = f"least(greatest({quoted(name)}, {least}), {most})"
+    least, most = (_write_decimal(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
+    value = f"least(greatest({quote_name(name)}, {least}), {most})"
     return f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
 
 
-def _shown(unscaled: int, kind: ColumnType) -> str:
+def _write_decimal(unscaled: int, kind: ColumnType) -> str:
     """The decimal of this type that is `unscaled` without its point, as a literal."""
     digits = f"{abs(unscaled):0{kind.scale + 1}d}"
     point = len(digits) - kind.scale
@@ -66,41 +66,55 @@ def _shown(unscaled: int, kind: ColumnType) -> str:
 
 
 def _whole(name: str, kind: ColumnType) -> str:
-    first, last = _shown(1 - 10**kind.width, kind), _shown(10**kind.width - 1, kind)
-    value = f"(CASE WHEN {quoted(name)} BETWEEN {first} AND {last} THEN {quoted(name)} END)"
+    first, last = _write_decimal(1 - 10**kind.width, kind), _write_decimal(10**kind.width - 1, kind)
+    value = f"(CASE WHEN {quote_name(name)} BETWEEN {first} AND {last} THEN {quote_name(name)} END)"
     return f"CASE WHEN {value} = trunc({value}) THEN TRY_CAST({value} AS BIGINT) END"
 
 
 def _text(path: CategoryPath) -> str:
     """The text itself where the lookup has every spelling of the categories, which saves a pass over all texts."""
-    column = quoted(path.name)
+    column = quote_name(path.name)
     return f"nfc_normalize({column})" if spelled_targets(path) is None else f"CAST({column} AS VARCHAR)"
 
 
-def _listed(path: CategoryPath, i: int, keys: int) -> tuple[str, str] | None:
+def _list_words(path: CategoryPath, i: int, keys: int) -> tuple[str, str] | None:
     """The place of the only key in a list of few words, in which the driver searches once for each word of a dictionary."""
     pairs = spelled_targets(path)
     if pairs is None or len(pairs) > _FEW_WORDS or keys > 1:
         return None
     words = _text_literal("\n".join(str(word) for word, _ in pairs))
-    place = f"list_position(CAST(string_split({words}, '\n') AS VARCHAR[]), CAST({quoted(path.name)} AS VARCHAR))"
+    place = f"list_position(CAST(string_split({words}, '\n') AS VARCHAR[]), CAST({quote_name(path.name)} AS VARCHAR))"
     picked = " ".join(f"WHEN {place} THEN CAST({target} AS BIGINT)" for place, (_, target) in enumerate(pairs, 1))
     return place, f"CASE c{i} {picked} END"
 
 
-def _enumerated(path: CategoryPath, i: int, keys: int) -> tuple[str, str] | None:
+def _enumerate_words(path: CategoryPath, i: int, keys: int) -> tuple[str, str] | None:
     """The text as a member of an enumeration of the spellings, which are compared by their bytes; null for any other text.
 
     The driver finds the words of a dictionary once and groups by numbers of one byte, where a join writes two columns for
-    every row. A text is one member at most, so groups do not grow with texts that are no categories.
+    every row. A text is one member at most, so groups do not grow with texts that are not categories.
     """
     pairs = spelled_targets(path)
     if pairs is None or len(pairs) > _MOST_MEMBERS:
-        return _listed(path, i, keys)
+        return _list_words(path, i, keys)
     members = ", ".join(_text_literal(str(word)) for word, _ in pairs)
     targets = "\n".join(str(target) for _, target in pairs)
-    value = f"TRY_CAST(CAST({quoted(path.name)} AS VARCHAR) AS ENUM({members}))"
+    value = f"TRY_CAST(CAST({quote_name(path.name)} AS VARCHAR) AS ENUM({members}))"
     return value, f"CAST(string_split('{targets}', '\n') AS BIGINT[])[CAST(enum_code(c{i}) AS BIGINT) + 1]"
+
+
+def _span_integers(integer: str, path: CategoryPath, i: int) -> tuple[str, str] | None:
+    """The integer moved into the span of the categories and one place beyond each end, where null is put too.
+
+    This takes a fifth of the time of a join. The driver counts at most about twice as many groups as there are categories.
+    """
+    targets = {int(value): target for value, target in zip(path.column.values, path.targets, strict=True)}
+    least, most = min(targets) - 1, max(targets) + 1
+    if most - least > 2 * len(targets) + 1 or max(-least, most) > _LAST // 2:
+        return None
+    placed = "\n".join(str(targets.get(place, path.null_target)) for place in range(least, most + 1))
+    target = f"CAST(string_split('{placed}', '\n') AS BIGINT[])[c{i} - {least - 1}]"
+    return f"least(greatest({integer}, {least}), {most})", target
 
 
 def _lookup(path: CategoryPath, i: int) -> str:
@@ -138,7 +152,7 @@ def _text_literal(words: str) -> str:
     return "'" + words.replace("'", "''") + "'"
 
 
-def _searched(code: str, cuts: Sequence[int]) -> str:
+def _search(code: str, cuts: Sequence[int]) -> str:
     """By halving, a step for each power of two. Behind the end of the list is null, which no code has passed."""
     steps = ", ".join(["0", *(str(2**place) for place in reversed(range(len(cuts).bit_length())))])
     listed = f"CAST(string_split('{chr(10).join(map(str, cuts))}', '\n') AS BIGINT[])"
@@ -147,7 +161,7 @@ def _searched(code: str, cuts: Sequence[int]) -> str:
 
 
 def _date_code(path: NumberPath, kind: ColumnType) -> str:
-    column, name = path.column, quoted(path.name)
+    column, name = path.column, quote_name(path.name)
     if not isinstance(column, Date):
         raise InternalError(f"column '{path.name}': is not a date")
     if kind.shown == "TIMESTAMP_NS":
@@ -169,8 +183,8 @@ def _date_code(path: NumberPath, kind: ColumnType) -> str:
 
 
 def _is_day(name: str, kind: ColumnType, day: dt.date) -> str:
-    """A text or date equal to the day, or a timestamp from its beginning to that of the next day."""
-    column, shown = quoted(name), f"'{day.isoformat()}'"
+    """A text or date equal to the day, or a timestamp from the beginning of the day to the beginning of the next."""
+    column, shown = quote_name(name), f"'{day.isoformat()}'"
     if kind.kind == "text":
         return f"CAST({column} AS VARCHAR) COLLATE C = {shown}"
     if kind.kind == "date":
@@ -185,8 +199,15 @@ def _is_day(name: str, kind: ColumnType, day: dt.date) -> str:
 def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
     """Days by flooring integers: casts from nanoseconds round, and bounds may be beyond the range of nanoseconds."""
     count = f"epoch_ns({name})"  # null for the infinities
-    code = f"({count} // {_DAY} - CASE WHEN {count} % {_DAY} < 0 THEN 1 ELSE 0 END - {column.first_day})"
-    return f"(CASE WHEN {code} <= {path.low} THEN {path.low} WHEN {code} >= {path.high} THEN {path.high} ELSE {code} END)"
+    low, high = column.first_day + path.low, column.first_day + path.high
+    first, last = low * _DAY, (high + 1) * _DAY - 1
+    day = f"{count} // {_DAY}"
+    if low < 0:  # the driver rounds towards zero
+        day += f" - CASE WHEN {count} % {_DAY} < 0 THEN 1 ELSE 0 END"
+    return (
+        f"(CASE WHEN {count} BETWEEN {first} AND {last} THEN {day} - {column.first_day} "
+        f"WHEN {count} < {first} THEN {path.low} WHEN {count} > {last} THEN {path.high} END)"
+    )
 
 
 def _sums(path: NumberPath, j: int) -> list[str]:
@@ -198,12 +219,12 @@ def _sums(path: NumberPath, j: int) -> list[str]:
     return [f"CAST({total} // {LIMB} AS BIGINT) AS h{j}", f"CAST({total} % {LIMB} AS BIGINT) AS l{j}"]
 
 
-def _grouped(keys: Sequence[str]) -> str:
+def _group_by(keys: Sequence[str]) -> str:
     return f" GROUP BY {', '.join(keys)}" if keys else ""
 
 
 DUCKDB = Dialect(
-    quoted=quoted,
+    quoted=quote_name,
     trimmed=lambda text: f"trim({text}, ' ')",
     matches=_matches,
     is_finite=lambda number: f"isfinite({number})",
@@ -215,19 +236,20 @@ DUCKDB = Dialect(
     small=lambda high: "INTEGER" if high < 2**31 - 1 else "BIGINT",
     null_first=lambda _: "",
     divided="//",
-    searched=_searched,
+    searched=_search,
     wide=lambda integer: f"CAST({integer} AS HUGEINT)",
-    decimal=_shown,
-    unscaled=_unscaled,
+    decimal=_write_decimal,
+    unscaled=_unscale,
     whole=_whole,
     text=_text,
-    listed=_listed,
+    listed=_list_words,
+    spanned=_span_integers,
     lookup=_lookup,
     is_day=_is_day,
     date_code=_date_code,
     sums=_sums,
-    grouped=_grouped,
+    grouped=_group_by,
 )
 
-PARQUET = replace(DUCKDB, listed=_enumerated)
+PARQUET = replace(DUCKDB, listed=_enumerate_words)
 """Over Parquet files, whose texts come in dictionaries. Texts that come one by one are found faster by a join."""

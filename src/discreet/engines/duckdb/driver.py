@@ -19,9 +19,9 @@ from discreet.cube.cube import Cube, compact, empty_cube, join, order_of, row_co
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB, LIMB, quoted
-from discreet.engines.duckdb.frames import ArrowOnly, declared, is_lazy, lazy
-from discreet.engines.keys import unpacked, words_of
+from discreet.engines.duckdb.dialect import DUCKDB, LIMB, quote_name
+from discreet.engines.duckdb.frames import ArrowOnly, is_lazy, keep_declared, lazy
+from discreet.engines.keys import unpack, words_of
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
@@ -34,11 +34,11 @@ __all__ = [
     "Answer",
     "cells_of",
     "cells_of_frames",
-    "counted",
+    "count_frames",
     "cube_of",
-    "described",
     "file_literal",
     "open_frame",
+    "read_header",
 ]
 
 Answer = Mapping[str, NDArray[Any]]
@@ -58,7 +58,7 @@ _KINDS = {
 }
 
 
-def counted(
+def count_frames(
     database: Database, statement: str, frames: Iterable[Any], axes: Sequence[KeyAxis], moments: Sequence[Moment]
 ) -> Cube:
     """The cube of all rows of the frames, each of which the statement finds as the table `STAGED`."""
@@ -78,7 +78,7 @@ _FETCHED = 50_000
 def cells_of(cursor: Any, table: str, header: Header, names: Iterable[str]) -> Iterator[CountedCells]:
     """The cells of these columns of a table expression; a date or the day of a timestamp as text, whatever its year."""
     for name in names:
-        cell = quoted(name)
+        cell = quote_name(name)
         if header[name].kind in {"date", "timestamp"}:
             cell = f"CAST(CAST({cell} AS DATE) AS VARCHAR)"
         answer = cursor.execute(f"SELECT {cell}, count(*) FROM {table} GROUP BY 1")
@@ -98,7 +98,7 @@ def cells_of_frames(
 
 
 class _FrameEngine:
-    """A frame in memory. Nobody alters its rows: Arrow and Polars do not, and `declared` copies the rows of pandas.
+    """A frame in memory. Nobody alters its rows: Arrow and Polars do not, and `keep_declared` copies the rows of pandas.
 
     A LazyFrame computes its rows anew whenever it is read, and anything else with an Arrow stream may.
     """
@@ -109,14 +109,14 @@ class _FrameEngine:
         if is_lazy(frame):
             self._frame, described_by, others = lazy(frame, columns)
         else:
-            self._frame, others = declared(frame, columns)
+            self._frame, others = keep_declared(frame, columns)
             described_by = self._frame
         self._rows = len(frame) if self._is_kept else None
         self._database = Database(limits)
         try:
             with self._database.cursor() as cursor:
                 cursor.register(STAGED, described_by)
-                known = described(cursor.execute(f"DESCRIBE {STAGED}").fetchall())
+                known = read_header(cursor.execute(f"DESCRIBE {STAGED}").fetchall())
         except SourceError:
             raise SourceError("source: the frame cannot be read as a table") from None
         self._header = {**dict.fromkeys(others, UNREAD), **known}
@@ -136,19 +136,19 @@ class _FrameEngine:
         return row_count(self.aggregate((), ())) if self._rows is None else self._rows
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        return self._counted(self._frame, axes, moments)
+        return self._count(self._frame, axes, moments)
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """A source that may give other rows each time it is read is read once, into memory."""
-        rows = self._frame if self._is_kept else _kept(self._frame)
-        yield from (self._counted(rows, axes, moments) for axes, moments in scans)
+        rows = self._frame if self._is_kept else _keep(self._frame)
+        yield from (self._count(rows, axes, moments) for axes, moments in scans)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         return cells_of_frames(self._database, self._header, [self._frame], names)
 
-    def _counted(self, rows: ArrowOnly, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+    def _count(self, rows: ArrowOnly, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
-        with _computed(), self._database.cursor() as cursor:
+        with _hiding_errors(), self._database.cursor() as cursor:
             cursor.register(STAGED, rows)
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
 
@@ -157,7 +157,7 @@ class _FrameEngine:
 
 
 @contextmanager
-def _computed() -> Iterator[None]:
+def _hiding_errors() -> Iterator[None]:
     """Whatever computes the rows of a frame while they are read may quote values: its errors become the constant one."""
     try:
         yield
@@ -167,7 +167,7 @@ def _computed() -> Iterator[None]:
         raise unreadable() from None
 
 
-def _kept(frame: ArrowOnly) -> ArrowOnly:
+def _keep(frame: ArrowOnly) -> ArrowOnly:
     import polars as pl
 
     try:
@@ -192,7 +192,7 @@ def file_literal(path: Path) -> str:
     return "'" + escaped.replace("'", "''") + "'"
 
 
-def described(columns: Iterable[Sequence[Any]]) -> Header:
+def read_header(columns: Iterable[Sequence[Any]]) -> Header:
     """The header that a DESCRIBE gives: names and types first."""
     return {str(row[0]): _column_type(str(row[1])) for row in columns}
 
@@ -213,16 +213,16 @@ def cube_of(answer: Answer, axes: Sequence[KeyAxis], moments: Sequence[Moment]) 
     words = words_of(axes)
     order = order_of([np.asarray(columns[f"k{i}"], dtype=np.int64) for i in range(len(words))], len(columns["n"]))
     rows = np.asarray(columns.pop("n"), dtype=np.int64)[order]
-    keys = unpacked(words, (columns.pop(f"k{i}")[order] for i in range(len(words))), len(rows))
+    keys = unpack(words, (columns.pop(f"k{i}")[order] for i in range(len(words))), len(rows))
     nonnull = np.empty((len(rows), len(moments)), dtype=np.int64, order="F")
     sums = np.empty(nonnull.shape, dtype=sum_dtype([moment.path.high - moment.path.low for moment in moments]), order="F")
     for j in range(len(moments)):
         nonnull[:, j] = columns.pop(f"n{j}")[order]
-        sums[:, j] = _summed(columns, j, order, sums.dtype)
+        sums[:, j] = _add_limbs(columns, j, order, sums.dtype)
     return compact(Cube(keys, rows, nonnull, sums))
 
 
-def _summed(columns: dict[str, NDArray[Any]], j: int, order: NDArray[np.intp], kind: np.dtype[Any]) -> NDArray[Any]:
+def _add_limbs(columns: dict[str, NDArray[Any]], j: int, order: NDArray[np.intp], kind: np.dtype[Any]) -> NDArray[Any]:
     if f"s{j}" in columns:
         whole: NDArray[Any] = columns.pop(f"s{j}")[order]
         return whole

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.errors import SourceError
 
-__all__ = ["ArrowOnly", "declared", "is_lazy", "lazy"]
+__all__ = ["ArrowOnly", "is_lazy", "keep_declared", "lazy"]
 
 _PYTHON_VALUES = {"object", "category", "string", "str"}
 
@@ -67,7 +67,7 @@ def lazy(frame: Any, columns: Sequence[str]) -> tuple[Any, ArrowOnly, list[str]]
     return _Lazy(frame.select(known), empty), ArrowOnly(empty), [name for name in schema if name not in known]
 
 
-def declared(frame: Any, columns: Sequence[str]) -> tuple[ArrowOnly, list[str]]:
+def keep_declared(frame: Any, columns: Sequence[str]) -> tuple[ArrowOnly, list[str]]:
     """The declared columns of a frame, and the names of the others, which are never read.
 
     They are picked by their exact names here, because the driver ignores case and renames the second of two equal names.

@@ -14,8 +14,8 @@ from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, Engine, Header, check_same
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import PARQUET, quoted
-from discreet.engines.duckdb.driver import TEXT, cells_of, cube_of, described, file_literal
+from discreet.engines.duckdb.dialect import PARQUET, quote_name
+from discreet.engines.duckdb.driver import TEXT, cells_of, cube_of, file_literal, read_header
 from discreet.engines.duckdb.folders import Partitions, parquet_files, partitions_of
 from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
 from discreet.engines.duckdb.partitions import file_axis, with_partitions
@@ -85,13 +85,13 @@ class _ParquetEngine:
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         names = self._partitions.names
         if ({axis.name for axis in axes} | {moment.name for moment in moments}).isdisjoint(names):
-            return self._counted(axes, moments)
+            return self._count(axes, moments)
         own_axes = [axis for axis in axes if axis.name not in names]
         own_moments = [moment for moment in moments if moment.name not in names]
-        by_file = self._counted([file_axis(_FILE, len(self._paths)), *own_axes], own_moments)
+        by_file = self._count([file_axis(_FILE, len(self._paths)), *own_axes], own_moments)
         return with_partitions(by_file, self._partitions, axes, moments)
 
-    def _counted(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+    def _count(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
         apart = [name for name in wanted if self._header.get(name) is _MILLISECONDS]
         header = {_FILE: _PLACE, **self._header}
@@ -117,7 +117,7 @@ class _ParquetEngine:
             return _parquet(self._paths)
         if len(apart) == len(wanted):
             return _DAYS
-        columns = [f"{'d' if name in apart else 'p'}.{quoted(name)}" for name in wanted]
+        columns = [f"{'d' if name in apart else 'p'}.{quote_name(name)}" for name in wanted]
         # Both sides give the rows in the order of the files.
         return f"(SELECT {', '.join(columns)} FROM {_parquet(self._paths)} AS p POSITIONAL JOIN {_DAYS} AS d)"
 
@@ -165,7 +165,7 @@ def _other_schemas(database: Database, paths: Sequence[Path]) -> Sequence[Path]:
 def _parquet_header(database: Database, path: Path) -> Header:
     try:
         with database.cursor() as cursor:
-            header = described(cursor.execute(f"DESCRIBE SELECT * FROM {_parquet([path])}").fetchall())
+            header = read_header(cursor.execute(f"DESCRIBE SELECT * FROM {_parquet([path])}").fetchall())
             fields = "name, num_children, converted_type, logical_type"
             elements = cursor.execute(f"SELECT {fields} FROM parquet_schema({file_literal(path)})").fetchall()
     except SourceError:

@@ -19,8 +19,8 @@ import numpy as np
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import CubeRequest, Engine, Header, columns_of, unreadable
-from discreet.engines.duckdb.dialect import DUCKDB, quoted
-from discreet.engines.duckdb.driver import Answer, cube_of, described
+from discreet.engines.duckdb.dialect import DUCKDB, quote_name
+from discreet.engines.duckdb.driver import Answer, cube_of, read_header
 from discreet.engines.sql import aggregate_sql, answer_names
 from discreet.errors import InternalError, SourceError
 from discreet.exact.processes import check_process, this_process
@@ -62,7 +62,7 @@ class _RelationEngine:
             columns = list(zip(relation.columns, map(str, relation.types), strict=True))
         except duckdb.Error:
             raise _busy() from None
-        self._header = described(columns)
+        self._header = read_header(columns)
 
     @property
     def header(self) -> Header:
@@ -108,7 +108,7 @@ class _RelationEngine:
     def _statement(self, name: str, scans: Sequence[CubeRequest]) -> str:
         """The answers of the scans, one below the other."""
         rows = f"{name}_rows"
-        columns = ", ".join(map(quoted, columns_of(scans))) or "1"
+        columns = ", ".join(map(quote_name, columns_of(scans))) or "1"
         parts = [
             f"SELECT {number} AS {_SCAN}, * FROM ({aggregate_sql(DUCKDB, rows, self._header, *scan)})"
             for number, scan in enumerate(scans)

@@ -17,12 +17,12 @@ from discreet.cube.cube import Cube, empty_cube, join, row_count
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB, quoted
-from discreet.engines.duckdb.driver import STAGED, UNREAD, cells_of, cube_of, described
-from discreet.engines.duckdb.frames import ArrowOnly, declared
+from discreet.engines.duckdb.dialect import DUCKDB, quote_name
+from discreet.engines.duckdb.driver import STAGED, UNREAD, cells_of, cube_of, read_header
+from discreet.engines.duckdb.frames import ArrowOnly, keep_declared
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql
-from discreet.engines.urls import filled_in
+from discreet.engines.urls import fill_in
 from discreet.errors import ArgumentError, SourceError, printed, without_secrets
 
 __all__ = ["DatabaseTable", "open_streamed", "open_url"]
@@ -88,10 +88,10 @@ def open_url(url: str, columns: Sequence[str], limits: Limits) -> Engine:
     address, _, table = url.rpartition("::")
     if not address or not all(table.split(".")):
         raise SourceError(f"source '{without_secrets(url)}': names no table; add one, as in '::public.persons'")
-    filled_in(address)  # a variable that is missing is found here, before anything is spent
+    fill_in(address)  # a variable that is missing is found here, before anything is spent
 
     def connect() -> Any:
-        return import_module("adbc_driver_postgresql.dbapi").connect(filled_in(address))
+        return import_module("adbc_driver_postgresql.dbapi").connect(fill_in(address))
 
     return open_streamed(DatabaseTable(connect, table), columns, limits)
 
@@ -103,14 +103,14 @@ class _StreamEngine:
         self, opening: Opening, schema: Any, columns: Sequence[str], limits: Limits, count: Callable[[], int] | None
     ) -> None:
         self._count = count
-        frame, others = declared(schema.empty_table(), columns)
+        frame, others = keep_declared(schema.empty_table(), columns)
         self._columns = [name for name in columns if name in schema.names]
         self._opening, self._fields = opening, {name: schema.field(name).type for name in self._columns}
         self._database = Database(limits)
         try:
             with self._database.cursor() as cursor:
                 cursor.register(STAGED, frame)
-                known = described(cursor.execute(f"DESCRIBE {STAGED}").fetchall()) if self._columns else {}
+                known = read_header(cursor.execute(f"DESCRIBE {STAGED}").fetchall()) if self._columns else {}
         except SourceError:
             raise SourceError("source: the stream cannot be read as a table") from None
         self._header = {**dict.fromkeys(others, UNREAD), **known}
@@ -227,19 +227,19 @@ def _of_function(source: Callable[[], Any], names: Sequence[str]) -> Iterator[An
 def _of_table(source: DatabaseTable, names: Sequence[str]) -> Iterator[Any]:
     """The header alone when no names are given."""
     import_module("pyarrow")  # what the readers of ADBC are made of
-    columns = ", ".join(quoted(name) for name in names) or "*"
-    with _selected(source, columns, "" if names else " WHERE 1 = 0") as cursor:
+    columns = ", ".join(quote_name(name) for name in names) or "*"
+    with _select(source, columns, "" if names else " WHERE 1 = 0") as cursor:
         yield cursor.fetch_record_batch()
 
 
 def _count_of_table(source: DatabaseTable) -> int:
     """The number of rows, as the database counts them."""
-    with _selected(source, "COUNT(*)") as cursor:
+    with _select(source, "COUNT(*)") as cursor:
         return int(cursor.fetchone()[0])
 
 
 @contextmanager
-def _selected(source: DatabaseTable, columns: str, condition: str = "") -> Iterator[Any]:
+def _select(source: DatabaseTable, columns: str, condition: str = "") -> Iterator[Any]:
     """A cursor with the answer to a SELECT of the table, on a connection that is closed afterwards."""
     connection = source.connect()
     opened = [connection]
@@ -247,7 +247,7 @@ def _selected(source: DatabaseTable, columns: str, condition: str = "") -> Itera
         _check_types(connection)
         cursor = connection.cursor()
         opened.insert(0, cursor)
-        place = ".".join(quoted(part) for part in source.table.split("."))
+        place = ".".join(quote_name(part) for part in source.table.split("."))
         cursor.execute(f"SELECT {columns} FROM {place}{condition}")
         yield cursor
     finally:

@@ -20,7 +20,7 @@ from discreet.engines.dialect import Dialect
 from discreet.engines.spellings import spelled_targets, spellings
 from discreet.errors import InternalError, SourceError
 
-__all__ = ["LIMB_BITS", "SPARK", "TIMESTAMP_NTZ", "check_spellings", "limbs", "quoted"]
+__all__ = ["LIMB_BITS", "SPARK", "TIMESTAMP_NTZ", "check_spellings", "limbs", "quote_name"]
 
 LIMB_BITS = 22
 """The bits of one limb of a code; sums of 2**40 such limbs stay below 2**62."""
@@ -38,7 +38,7 @@ _LAST_DAY, _LAST_TICK = 2**31 - 1, 2**63 - 1
 _INFINITE_NTZ = ("+294247-01-10 04:00:54.775807", "-290308-12-21 19:59:05.224193")
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """`name` as an SQL identifier."""
     return "`" + name.replace("`", "``") + "`"
 
@@ -81,7 +81,7 @@ def _reach(kind: ColumnType) -> tuple[int, int] | None:
     return None if bits is None else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
-def _shown(unscaled: int, kind: ColumnType) -> str:
+def _write_decimal(unscaled: int, kind: ColumnType) -> str:
     """The decimal of this type that is `unscaled` without its point, as a literal."""
     digits = f"{abs(unscaled):0{kind.scale + 1}d}"
     point = len(digits) - kind.scale
@@ -89,14 +89,14 @@ def _shown(unscaled: int, kind: ColumnType) -> str:
     return _decimal(f"{sign}{digits[:point]}.{digits[point:]}".removesuffix("."), kind.width, kind.scale)
 
 
-def _checked(name: str, kind: ColumnType) -> str:
+def _keep_within(name: str, kind: ColumnType) -> str:
     """A decimal column; null beyond the digits of its type, which a file may hold all the same."""
-    least, most = (_shown(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
-    return f"(CASE WHEN {quoted(name)} BETWEEN {least} AND {most} THEN {quoted(name)} END)"
+    least, most = (_write_decimal(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
+    return f"(CASE WHEN {quote_name(name)} BETWEEN {least} AND {most} THEN {quote_name(name)} END)"
 
 
-def _unscaled(name: str, kind: ColumnType) -> str:
-    value, type_ = _checked(name, kind), "BIGINT" if kind.width <= 18 else "DECIMAL(38,0)"
+def _unscale(name: str, kind: ColumnType) -> str:
+    value, type_ = _keep_within(name, kind), "BIGINT" if kind.width <= 18 else "DECIMAL(38,0)"
     # A product of at most 38 digits has the same exact type under every setting.
     if kind.width + kind.scale + 2 <= 38:
         return f"CAST({value} * {_decimal(str(10**kind.scale), kind.scale + 1, 0)} AS {type_})"
@@ -105,13 +105,13 @@ def _unscaled(name: str, kind: ColumnType) -> str:
 
 
 def _whole(name: str, kind: ColumnType) -> str:
-    value = _checked(name, kind)
+    value = _keep_within(name, kind)
     return f"CASE WHEN {value} % {_decimal('1', 1, 0)} = 0 THEN TRY_CAST({value} AS BIGINT) END"
 
 
 def _text(path: CategoryPath) -> str:
     """The bytes of the NFD form where the text can be a category, in ASCII at no cost but one pass over its bytes."""
-    column, known = quoted(path.name), spellings([str(value) for value in path.column.values])
+    column, known = quote_name(path.name), spellings([str(value) for value in path.column.values])
     if not known.replacements:
         return f"CAST({column} AS BINARY)"
     old, new = (_words(words) for words in zip(*known.replacements, strict=True))
@@ -126,7 +126,7 @@ def _words(words: Sequence[str]) -> str:
     return f"split({_literal(chr(10).join(words))}, {_literal(chr(10))})"
 
 
-def _listed(path: CategoryPath, i: int, _keys: int) -> tuple[str, str] | None:
+def _list_words(path: CategoryPath, i: int, _keys: int) -> tuple[str, str] | None:
     """The text itself where it is one of some spellings, null for any other text, so that groups do not grow with junk.
 
     Rows are grouped by the text, as in a plain query, and only the groups look for their targets. Texts are compared by
@@ -135,7 +135,7 @@ def _listed(path: CategoryPath, i: int, _keys: int) -> tuple[str, str] | None:
     pairs = spelled_targets(path)
     if pairs is None or len(pairs) > _MOST_LISTED:
         return None
-    column = quoted(path.name)
+    column = quote_name(path.name)
     value = f"CASE WHEN {column} IN ({', '.join(_literal(word) for word, _ in pairs)}) THEN {column} END"
     place = f"array_position({_words([word for word, _ in pairs])}, c{i})"
     return value, f"get(CAST({_words([str(target) for _, target in pairs])} AS ARRAY<BIGINT>), CAST({place} AS INT) - 1)"
@@ -154,7 +154,7 @@ def _lookup(path: CategoryPath, i: int) -> str:
     return f" LEFT JOIN ({table}) AS d{i} ON c{i} = w{i}"
 
 
-def _searched(code: str, cuts: Sequence[int]) -> str:
+def _search(code: str, cuts: Sequence[int]) -> str:
     """By halving, a step for each power of two. Behind the end of the array is null, which no code has passed."""
     steps = ", ".join(str(2**place) for place in reversed(range(len(cuts).bit_length())))
     listed = f"CAST({_words([str(cut) for cut in cuts])} AS ARRAY<BIGINT>)"
@@ -163,7 +163,7 @@ def _searched(code: str, cuts: Sequence[int]) -> str:
 
 
 def _date_code(path: NumberPath, kind: ColumnType) -> str:
-    column, name = path.column, quoted(path.name)
+    column, name = path.column, quote_name(path.name)
     if not isinstance(column, Date):
         raise InternalError(f"column '{path.name}': is not a date")
     infinite = "false"
@@ -182,7 +182,7 @@ def _date_code(path: NumberPath, kind: ColumnType) -> str:
 
 
 def _day(name: str, kind: ColumnType) -> str:
-    """The days from 1970-01-01 to the day of a cell, which is no infinity."""
+    """The days from 1970-01-01 to the day of a finite cell."""
     if kind.kind == "text":
         return f"unix_date(CASE WHEN {_matches(name, _DATE)} THEN TRY_CAST({name} AS DATE) END)"
     if kind.kind == "date":
@@ -195,7 +195,7 @@ def _day(name: str, kind: ColumnType) -> str:
 
 
 def _is_day(name: str, kind: ColumnType, day: dt.date) -> str:
-    return f"{_day(quoted(name), kind)} = {(day - dt.date(1970, 1, 1)).days}"
+    return f"{_day(quote_name(name), kind)} = {(day - dt.date(1970, 1, 1)).days}"
 
 
 def _sums(path: NumberPath, j: int) -> list[str]:
@@ -207,7 +207,7 @@ def _sums(path: NumberPath, j: int) -> list[str]:
 
 
 SPARK = Dialect(
-    quoted=quoted,
+    quoted=quote_name,
     trimmed=lambda text: f"trim(BOTH ' ' FROM {text})",
     matches=_matches,
     # NaN is greater than every number here.
@@ -220,13 +220,14 @@ SPARK = Dialect(
     # Spark 4.3 takes x >= y for true, also where x is null, when y is below all values of the type of x.
     null_first=lambda value: f"WHEN {value} IS NULL THEN NULL ",
     divided="div",
-    searched=_searched,
+    searched=_search,
     wide=lambda integer: f"CAST({integer} AS DECIMAL(38,0))",
-    decimal=_shown,
-    unscaled=_unscaled,
+    decimal=_write_decimal,
+    unscaled=_unscale,
     whole=_whole,
     text=_text,
-    listed=_listed,
+    listed=_list_words,
+    spanned=lambda _value, _path, _i: None,
     lookup=_lookup,
     is_day=_is_day,
     date_code=_date_code,

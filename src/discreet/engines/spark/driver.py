@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from discreet.cube.cube import Cube, compact, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
-from discreet.engines.duckdb.spill import new_spill_folder, remove_spill_folder
-from discreet.engines.keys import unpacked, words_of
+from discreet.engines.keys import unpack, words_of
 from discreet.engines.spark import PREFIX
 from discreet.engines.spark.dialect import LIMB_BITS, SPARK, TIMESTAMP_NTZ, limbs
 from discreet.engines.spark.files import FrameFiles, check_names, files_of_path, files_of_table
+from discreet.engines.spill import new_spill_folder, remove_spill_folder
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.exact.processes import check_process, this_process
@@ -95,7 +95,7 @@ class SparkEngine:
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         """The cube of all rows."""
-        return self._counted(self._placed([(axes, moments)]), axes, moments)
+        return self._count(self._place([(axes, moments)]), axes, moments)
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """Files with an identity are read for each scan; the columns of other frames are read once and kept.
@@ -107,8 +107,8 @@ class SparkEngine:
             yield from (self.aggregate(axes, moments) for axes, moments in scans)
             return
         with _constant():
-            kept = self._placed(scans).localCheckpoint(eager=True)
-        yield from [self._counted(kept, axes, moments) for axes, moments in scans]
+            kept = self._place(scans).localCheckpoint(eager=True)
+        yield from [self._count(kept, axes, moments) for axes, moments in scans]
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         """The cells of these columns, a part of a column at a time."""
@@ -125,7 +125,7 @@ class SparkEngine:
     def close(self) -> None:
         """Nothing to close: the engine did not open anything."""
 
-    def _placed(self, scans: Sequence[CubeRequest]) -> Any:
+    def _place(self, scans: Sequence[CubeRequest]) -> Any:
         """The columns of the scans, called by their places."""
         wanted = [(self._places[name], self._header[name]) for name in columns_of(scans)]
         # Texts leave their collation behind, and columns of nothing but nulls become texts.
@@ -133,7 +133,7 @@ class SparkEngine:
         with _constant():
             return self._frame.toDF(*self._all).selectExpr(*(columns or ["1"]))
 
-    def _counted(self, placed: Any, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+    def _count(self, placed: Any, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         header = {self._places[name]: self._header[name] for name in columns_of([(axes, moments)])}
         by_place = [replace(axis, path=replace(axis.path, name=self._places[axis.name])) for axis in axes]
         summed = [replace(moment, path=replace(moment.path, name=self._places[moment.name])) for moment in moments]
@@ -183,11 +183,11 @@ def open_spark_text(source: str, columns: Sequence[str]) -> Engine:
         raise SourceError(f"source '{source}': name a table or a path, such as 'spark:db.table' or 'spark:/data/persons'")
     session = _session(source)
     if "/" not in name:
-        frame = _found(source, lambda: session.table(name), "is not a readable table")
+        frame = _find(source, lambda: session.table(name), "is not a readable table")
         _check_frame(frame)
         check_names(frame)
         return SparkEngine(frame, columns, files_of_table(session, frame))
-    frame = _found(source, lambda: session.read.options(**_READING).parquet(name), "cannot be read as Parquet files")
+    frame = _find(source, lambda: session.read.options(**_READING).parquet(name), "cannot be read as Parquet files")
     _check_folders(source, frame, columns)
     check_names(frame)
     engine = SparkEngine(frame, columns, files_of_path(session, frame, name))
@@ -209,7 +209,7 @@ def _check_folders(source: str, frame: Any, columns: Sequence[str]) -> None:
         )
 
 
-def _found(source: str, finding: Callable[[], Any], problem: str) -> Any:
+def _find(source: str, finding: Callable[[], Any], problem: str) -> Any:
     """The frame, once its schema is known: over a network that is when a wrong name is found."""
     try:
         frame = finding()
@@ -262,10 +262,10 @@ def _session(source: str) -> Any:
         return active
     if "SPARK_REMOTE" not in os.environ:
         _check_java(source)
-    return _opened_session(source, SparkSession.builder)
+    return _open_session(source, SparkSession.builder)
 
 
-def _opened_session(source: str, builder: Any) -> Any:
+def _open_session(source: str, builder: Any) -> Any:
     folder = new_spill_folder()
     try:
         if "SPARK_REMOTE" not in os.environ:
@@ -312,7 +312,7 @@ def _cube(answer: Any, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cu
 
     rows = np.asarray(column("n"), dtype=np.int64)
     words = words_of(axes)
-    keys = unpacked(words, (column(f"k{i}") for i in range(len(words))), len(rows))
+    keys = unpack(words, (column(f"k{i}") for i in range(len(words))), len(rows))
     widths = [moment.path.high - moment.path.low for moment in moments]
     nonnull = np.empty((len(rows), len(moments)), dtype=np.int64)
     sums: NDArray[Any] = np.zeros(nonnull.shape, dtype=sum_dtype(widths))

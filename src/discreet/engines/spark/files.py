@@ -105,7 +105,7 @@ def _files_of(session: Any, frame: Any, listed: Callable[[Any], Any]) -> FrameFi
         index, at_hand = _relation(frame).location(), session.sparkContext.master.startswith("local")
 
         def look() -> tuple[FileFacts, ...] | None:
-            return _facts_in(_analyzed(listed(index)).relation().location(), at_hand=at_hand)
+            return _facts_in(_analyze(listed(index)).relation().location(), at_hand=at_hand)
 
         known = look()
         # The driver goes by its own listing: it would look for the end of a file where it was then.
@@ -122,7 +122,7 @@ def _relation(frame: Any) -> Any:
     Raises:
         TypeError: the plan is another one.
     """
-    plan = _analyzed(frame)
+    plan = _analyze(frame)
     while _kind(plan) == _NAMED:
         plan = plan.child()
     if _kind(plan) != _RELATION or _kind(plan.relation()) != _FILES or _kind(plan.relation().location()) != _INDEX:
@@ -130,7 +130,7 @@ def _relation(frame: Any) -> Any:
     return plan.relation()
 
 
-def _analyzed(frame: Any) -> Any:
+def _analyze(frame: Any) -> Any:
     return frame._jdf.queryExecution().analyzed()  # noqa: SLF001 (the driver's public API does not show plans)
 
 

@@ -29,4 +29,4 @@ def _check_schema(schema: Schema) -> None:
     """Whatever a schema declares can be read."""
 
 
-ENGINE = EngineKind(name="sqlite", check_schema=_check_schema, tables=(Tables("an SQLite", _begins, _open_table),))
+ENGINE = EngineKind(name="sqlite", check_schema=_check_schema, tables=(Tables("an SQLite database", _begins, _open_table),))

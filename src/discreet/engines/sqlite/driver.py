@@ -21,8 +21,8 @@ from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB, quoted
-from discreet.engines.duckdb.driver import STAGED, counted
+from discreet.engines.duckdb.dialect import DUCKDB, quote_name
+from discreet.engines.duckdb.driver import STAGED, count_frames
 from discreet.engines.files import database_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql, part_name, parts_of
@@ -50,7 +50,7 @@ def open_sqlite_table(path: Path, table: str, limits: Limits) -> Engine:
         SourceError: the file cannot be opened for reading, or has no such table, or columns that differ only in case.
     """
     try:
-        with _opened(path) as connection:
+        with _open(path) as connection:
             header = _header(connection, path, table)
     except sqlite3.Error:
         raise SourceError(
@@ -82,24 +82,24 @@ class _SqliteEngine:
             wanted.setdefault(path.name, {}).update(dict.fromkeys(parts_of(path)))
         statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
         try:
-            with _opened(self._path) as connection:
-                return counted(self._database, statement, self._frames(connection, wanted), axes, moments)
+            with _open(self._path) as connection:
+                return count_frames(self._database, statement, self._frames(connection, wanted), axes, moments)
         except sqlite3.Error:
             raise unreadable() from None
 
     def count_rows(self) -> int:
         try:
-            with _opened(self._path) as connection:
-                (found,) = connection.execute(f"SELECT count(*) FROM main.{quoted(self._table)}").fetchone()
+            with _open(self._path) as connection:
+                (found,) = connection.execute(f"SELECT count(*) FROM main.{quote_name(self._table)}").fetchone()
         except sqlite3.Error:
             raise unreadable() from None
         return int(found)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         try:
-            with _opened(self._path) as connection:
+            with _open(self._path) as connection:
                 for name in names:
-                    column, table = quoted(name), quoted(self._table)
+                    column, table = quote_name(name), quote_name(self._table)
                     # By type and bytes: SQLite itself takes 1 for 1.0, and ignores case where a column says so.
                     grouped = f"typeof({column}), {column} COLLATE BINARY"
                     cursor = connection.execute(f"SELECT {column}, count(*) FROM main.{table} GROUP BY {grouped}")
@@ -109,16 +109,16 @@ class _SqliteEngine:
             raise unreadable() from None
 
     def _frames(self, connection: sqlite3.Connection, wanted: Mapping[str, Iterable[str]]) -> Iterator[Any]:
-        columns = ", ".join(quoted(name) for name in wanted) or "1"
-        cursor = connection.execute(f"SELECT {columns} FROM main.{quoted(self._table)}")
+        columns = ", ".join(quote_name(name) for name in wanted) or "1"
+        cursor = connection.execute(f"SELECT {columns} FROM main.{quote_name(self._table)}")
         while rows := cursor.fetchmany(_ROWS):
-            yield _framed(rows, wanted)
+            yield _frame(rows, wanted)
 
     def close(self) -> None:
         self._database.close()
 
 
-def _framed(rows: Sequence[Sequence[object]], wanted: Mapping[str, Iterable[str]]) -> Any:
+def _frame(rows: Sequence[Sequence[object]], wanted: Mapping[str, Iterable[str]]) -> Any:
     """A column for each name and kind of cell; a request without columns still counts rows."""
     import polars as pl
 
@@ -135,7 +135,7 @@ def _framed(rows: Sequence[Sequence[object]], wanted: Mapping[str, Iterable[str]
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _open(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection on which nothing can be written, in one transaction: all reading sees the same rows."""
     with closing(sqlite3.connect(_uri(path), uri=True, isolation_level=None)) as connection:
         connection.text_factory = _TEXT

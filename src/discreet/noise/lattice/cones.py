@@ -86,7 +86,7 @@ def k_norm(points: Points) -> KNorm:
     """The K-norm of a sensitivity space: integer vectors, each with its negative, with or without 0.
 
     Raises:
-        ArgumentError: if they are no such vectors, or have more than 512 cells, or if their hull is too large for exact
+        ArgumentError: if they are not such vectors, or have more than 512 cells, or if their hull is too large for exact
             computation: more than 8 dimensions, 4096 facets or 2**15 unit simplices (tables with fixed margins up to 3 × 4,
             or 2 × 9, are below).
     """

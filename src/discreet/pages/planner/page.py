@@ -19,6 +19,7 @@ from discreet.pages.report.files import template, write_page
 from discreet.pages.report.words import title_words
 from discreet.privacy import Budget, coordinates, from_coordinates
 from discreet.privacy.amounts import amount_text
+from discreet.quotes.quote import joint_text
 from discreet.statistics.base import statistic_json
 
 __all__ = ["render_planner", "write_planner"]
@@ -87,14 +88,19 @@ def _shown(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any])
 
 def _release(planned: Planned, facts: dict[str, Any], chosen: Chosen) -> dict[str, Any]:
     quote = planned.quote
-    together = "; all intervals hold together" if quote.plan.intervals == "simultaneous" else ""
     titles = [title_words(statistic_json(line.statistic)) for line in quote.lines]
     statistics = [
         {**one, "error": _error(one["error"]), "words": f"{title}{one['unit'] and ', '}{one['unit']}"}
         for one, title in zip(facts["statistics"], titles, strict=True)
     ]
     stated = [f"{amount_text(spend)}{_epsilon(spend, chosen, '; ')}" for spend in (quote.spend, quote.advertised)]
-    return {**facts, "statistics": statistics, "together": together, "effective": stated[0], "advertised": stated[1]}
+    return {
+        **facts,
+        "statistics": statistics,
+        "together": joint_text(quote),
+        "effective": stated[0],
+        "advertised": stated[1],
+    }
 
 
 def _error(error: float | None) -> str:

@@ -16,7 +16,7 @@ from discreet.pages.report.promise import measure_words
 from discreet.privacy.base import NoiseMeasure
 from discreet.privacy.coordinates import parameters
 from discreet.privacy.measures import find_noise_measure
-from discreet.releases.document import Guarantee
+from discreet.releases.guarantee import Guarantee
 from discreet.totals.words import compared_tables
 
 __all__ = ["Noise", "OrdinaryNoise", "laws_of", "noises_of", "ordinary_of", "ordinary_words", "record_of", "start_words"]

@@ -11,7 +11,7 @@ from discreet.pages.report.promise import measure_words
 from discreet.privacy import from_json
 from discreet.privacy.coordinates import coordinates
 from discreet.privacy.measures import is_budget
-from discreet.releases.document import Guarantee
+from discreet.releases.guarantee import Guarantee
 
 __all__ = ["BudgetUse", "budget_of"]
 

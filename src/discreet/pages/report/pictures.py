@@ -25,7 +25,7 @@ from discreet.pages.report.drawing import (
 )
 from discreet.pages.report.words import title_words
 from discreet.privacy.coordinates import Budget
-from discreet.releases.document import Guarantee
+from discreet.releases.guarantee import Guarantee
 
 __all__ = ["Picture", "Sketch", "illustrations", "pictures_of", "profile_of"]
 

@@ -9,7 +9,7 @@ from discreet.domain.neighbours import relation_named
 from discreet.exact.figures import amount, number, percent_up
 from discreet.exact.numbers import decimal_up, text
 from discreet.privacy.coordinates import Budget, parameters
-from discreet.releases.document import Guarantee
+from discreet.releases.guarantee import Guarantee
 from discreet.totals.words import compared_tables
 
 __all__ = ["comparison_words", "detection_words", "epsilon_words", "figures_of", "measure_words", "others_words"]

@@ -14,7 +14,7 @@ from discreet.exact.numbers import decimal_up
 from discreet.pages.report.promise import measure_words, others_words
 from discreet.pages.report.tables import MOST_ROWS
 from discreet.pages.report.words import capital
-from discreet.releases.document import Guarantee
+from discreet.releases.guarantee import Guarantee
 from discreet.totals.words import compared_tables
 
 __all__ = ["MOST_OPEN", "Exact", "ExactRow", "ExactTable", "exact_of", "unprotected_words"]

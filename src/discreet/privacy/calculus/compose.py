@@ -45,7 +45,7 @@ class Composition:
     """The exact total of independent mechanisms, each with its number of repetitions. Made by `compose`.
 
     The total is exact for discrete Laplace and discrete Gaussian noise and for Gaussian noise before it is rounded (the
-    lower bound of a rounded Gaussian is that of the unrounded one), and for PureDP and ApproxDP it is the worst case
+    lower bound of a rounded Gaussian is the bound of the unrounded one), and for PureDP and ApproxDP it is the worst case
     over all mechanisms with these guarantees.
     """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.builders import session_over
+from tests.builders import plan_text, run, session_over
 
 import discreet as dp
 from discreet.domain.reading import ENCODINGS, CsvFormat
@@ -210,32 +210,12 @@ def test_the_format_is_part_of_the_digest_only_where_one_is_given(tmp_path: Path
 
 def test_a_plan_file_says_it(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(text(";").encode("windows-1252"))
-    plan = """[data]
-dataset = "d"
-source = "a.txt"
-csv = { separator = ";", decimal = ",", encoding = "cp1252" }
-neighbours = "replace-one"
-rows = 4
-ledger = "budget.db"
-[columns.g]
-type = "category"
-categories = ["ä", "b"]
-[budget]
-measure = "pure-dp"
-epsilon = 1000
-[[release]]
-name = "r"
-group_by = ["g"]
-statistics = ["count"]
-"""
+    form = 'csv = { separator = ";", decimal = ",", encoding = "cp1252" }'
+    plan = plan_text("one-key").replace('source = "a.txt"', f'source = "a.txt"\n{form}')
     (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
     loaded = load_plan(tmp_path / "plan.toml")
     assert loaded.csv == CsvFormat(separator=";", decimal=",", encoding="windows-1252")
-    from typer.testing import CliRunner
-
-    from discreet.cli import app
-
-    done = CliRunner().invoke(app, ["release", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out")])
+    done = run("release", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"))
     assert done.exit_code == 0, done.output
     assert dp.Release.load(tmp_path / "out").table["count"].to_list() == [2, 2, 0]
     for old, new, shown in (

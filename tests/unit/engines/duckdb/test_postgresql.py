@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from time import sleep
 
 import pytest
+from tests.builders import plan_text, run
 
 import discreet as dp
 from discreet.engines import header_of, open_source
@@ -101,9 +102,9 @@ def _run(user: str | None, *command: object) -> None:
 def filled(server: str) -> str:
     from adbc_driver_postgresql import dbapi
 
-    from discreet.engines.urls import filled_in
+    from discreet.engines.urls import fill_in
 
-    with dbapi.connect(filled_in(server)) as connection:
+    with dbapi.connect(fill_in(server)) as connection:
         with connection.cursor() as cursor:
             for statement in TABLE.strip().split(";\n"):
                 cursor.execute(statement.removesuffix(";"))
@@ -145,32 +146,11 @@ def test_hostile_cells_end_no_reading(filled: str) -> None:
 
 
 def test_a_plan_is_released_from_a_server(filled: str, tmp_path: Path) -> None:
-    from typer.testing import CliRunner
-
-    from discreet.cli import app
-
-    (tmp_path / "plan.toml").write_text(
-        f"""[data]
-dataset = "persons"
-source = "{filled}::persons"
-neighbours = "replace-one"
-rows = 5
-ledger = "budget.db"
-[columns.sex]
-type = "category"
-categories = ["F", "M"]
-[budget]
-measure = "pure-dp"
-epsilon = 1000
-[[release]]
-name = "r"
-group_by = ["sex"]
-statistics = ["count"]
-""",
-        encoding="utf-8",
-    )
+    plan = plan_text("one-key").replace("a.txt", f"{filled}::persons").replace("rows = 4", "rows = 5").replace("g]", "sex]")
+    plan = plan.replace('["ä", "b"]', '["F", "M"]').replace('["g"]', '["sex"]')
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
     for command in (["check"], ["release", "--out", str(tmp_path / "out")]):
-        done = CliRunner().invoke(app, [command[0], str(tmp_path / "plan.toml"), *command[1:]])
+        done = run(command[0], str(tmp_path / "plan.toml"), *command[1:])
         assert done.exit_code == 0, done.output
         assert PASSWORD not in done.output
     assert dp.Release.load(tmp_path / "out").table["count"].to_list() == [2, 1, 2]

@@ -14,7 +14,7 @@ import discreet as dp
 from discreet.ledger import Ledger
 from discreet.pages.report import drawing, pictures, render
 from discreet.pages.report.budget import budget_of
-from discreet.releases.document import Guarantee
+from discreet.releases.guarantee import Guarantee
 
 HOSTILE = ["</svg><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "a\u202eb"]
 

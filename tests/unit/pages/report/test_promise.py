@@ -7,7 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet.pages.report import promise
-from discreet.releases.document import Guarantee
+from discreet.releases.guarantee import Guarantee
 
 
 def stated(measure, relation="add-remove", **beside):

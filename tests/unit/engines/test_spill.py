@@ -18,8 +18,8 @@ from discreet.domain.neighbours import AddRemove
 from discreet.domain.schema import Category, Number, Schema
 from discreet.engines import open_source
 from discreet.engines.base import Engine
-from discreet.engines.duckdb.spill import SpillFolder, new_spill_folder, remove_spill_folder
 from discreet.engines.resources import Limits
+from discreet.engines.spill import SpillFolder, new_spill_folder, remove_spill_folder
 from discreet.errors import SourceError
 from discreet.exact.processes import this_process
 from discreet.plan.table import Table

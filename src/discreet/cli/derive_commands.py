@@ -1,0 +1,104 @@
+"""`discreet derive` and its commands: one thin function for each, which loads what it needs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from discreet.cli.exits import exits
+from discreet.cli.options import AsJson
+from discreet.cli.output import write
+
+__all__ = ["derive_app"]
+
+derive_app = typer.Typer(
+    help="Ratios, changes and means of published numbers, with intervals. Reads releases only; spends nothing.",
+    no_args_is_help=True,
+)
+
+Results = Annotated[str, typer.Argument(metavar="RESULTS", help="A folder with a release.")]
+Statistic = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="The column of numbers; left out: the first one of the table.")
+]
+By = Annotated[
+    str | None, typer.Option(metavar="NAME,NAME", help="Keep these group columns and add up over the others ('' for all).")
+]
+At = Annotated[list[str] | None, typer.Option(metavar="NAME=LABEL", help="Only the groups with this label.")]
+Confidence = Annotated[str, typer.Option(metavar="LEVEL", help="Each interval holds with at least this probability.")]
+Out = Annotated[str | None, typer.Option("--out", metavar="DIR", help="Write NAME.csv, NAME.parquet and NAME.json there.")]
+Name = Annotated[str | None, typer.Option(metavar="NAME", help="The name of these files; left out: the command.")]
+
+
+@derive_app.command("ratio", epilog="Example: discreet derive ratio results --over sum_wage --under count")
+def derive_ratio(  # noqa: PLR0917 (options have names)
+    results: Results,
+    over: Annotated[str | None, typer.Option(metavar="COLUMN", help="The numerator.")] = None,
+    under: Annotated[str | None, typer.Option(metavar="COLUMN", help="The denominator.")] = None,
+    under_in: Annotated[
+        str | None, typer.Option(metavar="DIR", help="The release of the denominator; left out: the same one.")
+    ] = None,
+    public: Annotated[
+        str | None, typer.Option(metavar="FILE.csv", help="Public denominators, one line for each group.")
+    ] = None,
+    by: By = None,
+    at: At = None,
+    under_by: By = None,
+    under_at: At = None,
+    per: Annotated[str, typer.Option(metavar="NUMBER", help="A factor, such as 1000 or 100.")] = "1",
+    confidence: Confidence = "0.95",
+    out: Out = None,
+    name: Name = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """One number over another for each group: rates, weighted means, shares of shares, indices.
+
+    An interval that holds 0 in the denominator is unbounded; no number is given there.
+    """
+    from discreet.cli.deriving import Asked, derived_ratio
+
+    with exits():
+        top, bottom = Asked(results, over, by, at), Asked(under_in or results, under, under_by, under_at)
+        write(derived_ratio(top, bottom, public, per=per, confidence=confidence, out=out, stem=name), as_json=as_json)
+
+
+@derive_app.command("change", epilog="Example: discreet derive change results-2024 results-2025 --statistic count")
+def derive_change(  # noqa: PLR0917 (options have names)
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder with the earlier release.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="A folder with the later release.")],
+    statistic: Statistic = None,
+    by: By = None,
+    at: At = None,
+    confidence: Confidence = "0.95",
+    out: Out = None,
+    name: Name = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """The difference and the relative change from one release to another, of one data set or of two."""
+    from discreet.cli.deriving import Asked, derived_change
+
+    with exits():
+        asked = [Asked(folder, statistic, by, at) for folder in (before, after)]
+        write(derived_change(asked, confidence=confidence, out=out, stem=name), as_json=as_json)
+
+
+@derive_app.command("combine", epilog="Example: discreet derive combine first second --statistic count")
+def derive_combine(  # noqa: PLR0917 (options have names)
+    results: Annotated[list[str], typer.Argument(metavar="RESULTS…", help="Two or more folders with a release.")],
+    statistic: Statistic = None,
+    by: By = None,
+    at: At = None,
+    confidence: Confidence = "0.95",
+    out: Out = None,
+    name: Name = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """The mean of releases of one quantity, weighted by the inverse of their public variances."""
+    from discreet.cli.deriving import Asked, derived_mean
+
+    with exits():
+        asked = [Asked(folder, statistic, by, at) for folder in results]
+        write(derived_mean(asked, confidence=confidence, out=out, stem=name), as_json=as_json)

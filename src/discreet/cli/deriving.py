@@ -1,0 +1,114 @@
+"""`discreet derive`: ratios, changes and means of published numbers, printed, and written where that is wished."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from discreet.cli.numbers import MOST_ROWS
+from discreet.cli.output import Answer, Grid
+from discreet.errors import ArgumentError
+from discreet.exact.figures import decimals_for, interval, name, number, plural
+from discreet.exact.given_paths import given_path
+from discreet.releases.derived.change import change
+from discreet.releases.derived.combine import combine
+from discreet.releases.derived.operands import Numbers, constants, numbers
+from discreet.releases.derived.ratio import ratio
+from discreet.releases.derived.result import Derived, Figure
+from discreet.releases.document import Release
+
+__all__ = ["Asked", "derived_change", "derived_mean", "derived_ratio"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An operand as it was typed: the folder of a release, a column, and which of its groups.
+
+    Args:
+        folder: where release.json is.
+        statistic: a column of numbers; None for the first one.
+        by: group columns with commas between them, "" for none of them; None to keep all.
+        at: texts such as "year=2020".
+    """
+
+    folder: str
+    statistic: str | None
+    by: str | None
+    at: Sequence[str] | None
+
+    def read(self) -> Numbers:
+        """The numbers that are meant.
+
+        Raises:
+            ArgumentError: no release there, or no such column, group or label.
+        """
+        by = None if self.by is None else [one for one in self.by.split(",") if one]
+        return numbers(Release.load(given_path(self.folder, "derive")), self.statistic, by=by, at=dict(self._labels()))
+
+    def _labels(self) -> Iterator[tuple[str, str | None]]:
+        for text in self.at or ():
+            column, equals, label = text.partition("=")
+            if not equals:
+                raise ArgumentError(f"--at={text}: must be NAME=LABEL, such as --at year=2020")
+            yield column, label
+
+
+def derived_ratio(
+    over: Asked, under: Asked, public: str | None, *, per: str, confidence: str, out: str | None, stem: str | None
+) -> Answer:
+    """The ratios, over another column of a release or over public denominators.
+
+    Raises:
+        ArgumentError: as `ratio`, or a folder that cannot be written.
+    """
+    bottom = under.read() if public is None else constants(given_path(public, "--public"), under.statistic)
+    return _answer(ratio(over.read(), bottom, per=per, confidence=confidence), out, stem)
+
+
+def derived_change(asked: Sequence[Asked], *, confidence: str, out: str | None, stem: str | None) -> Answer:
+    """The changes from the first release to the second.
+
+    Raises:
+        ArgumentError: as `change`, or a folder that cannot be written.
+    """
+    before, after = (one.read() for one in asked)
+    return _answer(change(before, after, confidence=confidence), out, stem)
+
+
+def derived_mean(asked: Sequence[Asked], *, confidence: str, out: str | None, stem: str | None) -> Answer:
+    """The means of all releases.
+
+    Raises:
+        ArgumentError: as `combine`, or a folder that cannot be written.
+    """
+    return _answer(combine(*(one.read() for one in asked), confidence=confidence), out, stem)
+
+
+def _answer(derived: Derived, out: str | None, stem: str | None) -> Answer:
+    facts = json.loads(derived.to_json())
+    lines: list[str | Grid] = [*str(derived).splitlines(), *_grid(derived)]
+    if out is not None:
+        place = derived.save(given_path(out, "--out"), stem)
+        written = str(place / f"{stem or derived.kind}.csv")
+        lines, facts = [*lines, f"written: {written}"], {**facts, "written": [written]}
+    return Answer([*lines, "Nothing was spent."], facts)
+
+
+def _grid(derived: Derived) -> list[str | Grid]:
+    """The first rows, each number with its interval in one cell."""
+    cells = [[_text(one) for one in figures[:MOST_ROWS]] for _, figures in derived.columns]
+    labels = [["not known" if label is None else name(label) for label in group] for group in derived.groups[:MOST_ROWS]]
+    titles = [column for column, _ in derived.columns]
+    rows = [[*label, *shown] for label, *shown in zip(labels, *cells, strict=True)]
+    grid = Grid([*map(name, derived.keys), *titles], rows, frozenset(titles))
+    more = len(derived.groups) - len(rows)
+    return [grid, f"  … and {number(more)} more {plural('row', more)}"] if more else [grid]
+
+
+def _text(one: Figure) -> str:
+    """The number with its interval, rounded outwards, to two digits of its half-width."""
+    if one.value is None or one.low is None or one.high is None:
+        return "unbounded"
+    decimals = decimals_for([(one.high - one.low) / 2])
+    return f"{number(one.value, decimals)} ({interval(one.low, one.high, decimals)})"

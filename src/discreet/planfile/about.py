@@ -1,0 +1,127 @@
+"""The `[about]` and `[quality]` sections of a plan file, and files of labels in further languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.domain.about import TEXTS, About, Labels, check_about, key_of
+from discreet.domain.groups import BinGroup, Group, group_labels
+from discreet.domain.schema import Category, Column, Schema, Value
+from discreet.errors import did_you_mean
+from discreet.plan.plan import Plan
+from discreet.planfile.tree import Node, read_toml
+from discreet.releases.quality import Quality
+from discreet.statistics.base import groupings_of, outputs
+
+__all__ = ["about_file", "abouts_of", "check_abouts", "quality_of"]
+
+_ALL = ("language", *TEXTS, "notes", "columns", "statistics", "releases")
+_LABELS = ("label", "unit", "categories", "unknown")
+
+
+def quality_of(node: Node) -> Quality:
+    """The rule of the section: what tells good numbers from others, and whether others are printed."""
+    parts = node.table((), ("good", "caution", "suppress"))
+    given = {key: parts[key].number() for key in ("good", "caution") if key in parts}
+    word = parts["suppress"].string() if "suppress" in parts else None
+    with node.locate_errors():
+        return Quality(**given, suppress=word)
+
+
+def abouts_of(node: Node, folder: Path) -> tuple[About, ...]:
+    """The texts of the section, and of the files of its translations; the first language is that of the section."""
+    parts = node.table((), (*_ALL, "translations"))
+    found = [_about(node, parts)]
+    for one in parts["translations"].items() if "translations" in parts else ():
+        found.append(about_file(folder / one.string()))
+        if found[-1].language in {other.language for other in found[:-1]}:
+            raise one.wrong(f"is in the language '{found[-1].language}', which there is already")
+    return tuple(found)
+
+
+def about_file(path: Path) -> About:
+    """The texts of a file of labels, which has at its top level what the section `[about]` has.
+
+    Raises:
+        PlanError: the file cannot be read, is not valid TOML, or has something else; `place` names file, line and key.
+    """
+    root = read_toml(path)
+    return _about(root, root.table(("language",), _ALL[1:]))
+
+
+def _about(node: Node, parts: Mapping[str, Node]) -> About:
+    given: dict[str, Any] = {key: parts[key].string() for key in ("language", *TEXTS) if key in parts}
+    if "notes" in parts:
+        given["notes"] = [note.string() for note in parts["notes"].items()]
+    for key in ("columns", "statistics"):
+        if key in parts:
+            given[key] = {name: _labels(words) for name, words in parts[key].mapping().items()}
+    if "releases" in parts:
+        language = {"language": given["language"]} if "language" in given else {}
+        given["releases"] = {name: _of_release(one, language) for name, one in parts["releases"].mapping().items()}
+    with node.locate_errors():
+        return About(**given)
+
+
+def _of_release(node: Node, language: Mapping[str, str]) -> About:
+    parts = node.table((), tuple(key for key in _ALL if key not in {"language", "releases"}))
+    about = _about(node, parts)
+    with node.locate_errors():
+        return About(**{**{key: getattr(about, key) for key in (*TEXTS, "notes", "columns", "statistics")}, **language})
+
+
+def _labels(node: Node) -> Labels:
+    parts = node.table((), _LABELS)
+    given: dict[str, Any] = {key: parts[key].string() for key in ("label", "unit", "unknown") if key in parts}
+    if "categories" in parts:
+        given["categories"] = {code: text.string() for code, text in parts["categories"].mapping().items()}
+    with node.locate_errors():
+        return Labels(**given)
+
+
+# Against the plan ---------------------------------------------------------------------------------------------------------
+
+
+def check_abouts(abouts: Iterable[About], node: Node, schema: Schema, requests: Mapping[str, Plan]) -> None:
+    """Checks that everything that has words is in the plan: columns, categories, bins, statistics and releases.
+
+    Raises:
+        PlanError: a name that is not there, with the nearest that is.
+    """
+    columns = {name: [*map(key_of, _categories(column))] for name, column in schema.columns.items()}
+    for name, labels in _bins(requests.values()).items():
+        columns[name] += labels
+    names = [name for request in requests.values() for name in _names(request)]
+    for about in abouts:
+        with node.locate_errors():
+            check_about(about, columns, names)
+        for release in about.releases:
+            if release not in requests:
+                near = did_you_mean(release, requests)
+                raise node.wrong(f"releases: the plan has no release '{release}'{near}")
+
+
+def _categories(column: Column) -> tuple[Value, ...]:
+    return column.values if isinstance(column, Category) else ()
+
+
+def _bins(requests: Iterable[Plan]) -> dict[str, list[str]]:
+    """The labels of all bins that the releases have, by column."""
+    found: dict[str, list[str]] = {}
+    for request in requests:
+        for group in _groups(request):
+            if isinstance(group, BinGroup):
+                found.setdefault(group.column, []).extend(str(one) for one in group_labels(group, request.facts) if one)
+    return found
+
+
+def _groups(request: Plan) -> list[Group]:
+    own = (group for one in request.statistics for groups in groupings_of(one) for group in groups)
+    return [*request.group_by, *own]
+
+
+def _names(request: Plan) -> list[str]:
+    """The columns of numbers in the table of a release, and the names of its further frames."""
+    return [name for one in request.statistics for name in (*outputs(one), one.name)]

@@ -1,0 +1,255 @@
+"""How far a number can be relied on: a class for every number of a release, from its interval and what is public of it.
+
+Everything here is a function of the release document alone, so it is post-processing and costs nothing
+(docs/proofs/post-processing.md). Two ratios decide, and the worse of the two counts:
+
+* the coefficient of variation: the half-width of the interval, to its farther end, over z and over the value, where z is the
+  point of the normal law for the level of the interval (1.96 for 95 %);
+* the width of the interval over the width of all that is possible, where bounds are declared: an interval of every value
+  that there is says nothing, however far from 0 these values are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import ArgumentError, printed
+from discreet.exact.numbers import Amount, exact, text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "BAD",
+    "CAUTION",
+    "CLASSES",
+    "DEFAULT",
+    "GOOD",
+    "SUPPRESSED",
+    "Numbers",
+    "Quality",
+    "class_of",
+    "numbers_of",
+    "quality_frame",
+    "quality_in",
+    "span_of",
+]
+
+GOOD, CAUTION, BAD = "a", "b", "c"
+CLASSES: Mapping[str, str] = {GOOD: "good", CAUTION: "use with caution", BAD: "not publishable"}
+"""The classes with their words, the best first."""
+
+SUPPRESSED = "–"
+"""What people read in the place of a number that is suppressed."""
+
+Span = tuple[Fraction, Fraction] | None
+"""The least and the greatest value that is possible by public declaration; None where there is no such end."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Quality:
+    """The rule by which an office tells reliable numbers from others.
+
+    Args:
+        good: the largest ratio of a good number, 0.166 if left out.
+        caution: the largest ratio of a number to use with caution, 0.333 if left out; others are not publishable.
+        suppress: "quality" prints "–" for a number that is not publishable; left out, it is printed with its class.
+
+    Raises:
+        ArgumentError: 0 < good ≤ caution does not hold, or `suppress` is another word.
+    """
+
+    good: Fraction
+    caution: Fraction
+    suppress: str | None
+
+    def __init__(self, good: Amount = "0.166", caution: Amount = "0.333", *, suppress: str | None = None) -> None:
+        first, second = exact(good, "good"), exact(caution, "caution")
+        if not 0 < first <= second:
+            raise ArgumentError(f"good={text(first)}: must be above 0, and not above caution={text(second)}")
+        if suppress not in {None, "quality"}:
+            raise ArgumentError(f"suppress={printed(suppress)}: must be 'quality', or be left out")
+        object.__setattr__(self, "good", first)
+        object.__setattr__(self, "caution", second)
+        object.__setattr__(self, "suppress", suppress)
+
+    def __reduce__(self) -> tuple[Callable[..., Quality], tuple[object, ...]]:
+        return _made, (self.good, self.caution, self.suppress)
+
+    def to_json(self) -> dict[str, object]:
+        """The rule as a release document holds it."""
+        return {"good": text(self.good), "caution": text(self.caution), "suppress": self.suppress}
+
+    def suppresses(self, grade: str) -> bool:
+        """True if numbers of this class are not printed."""
+        return self.suppress is not None and grade == BAD
+
+
+def _made(good: Amount, caution: Amount, suppress: str | None) -> Quality:
+    return Quality(good, caution, suppress=suppress)
+
+
+DEFAULT = Quality()
+"""The rule of releases that have none of their own."""
+
+
+def quality_in(document: Mapping[str, Any]) -> Quality:
+    """The rule of a release document.
+
+    Raises:
+        ArgumentError: the document holds something else in its place.
+    """
+    stated = document.get("quality")
+    if stated is None:
+        return DEFAULT
+    try:
+        return _made(stated["good"], stated["caution"], stated["suppress"])
+    except (KeyError, TypeError):
+        raise ArgumentError("release: its quality cannot be read; it is not a document that discreet wrote") from None
+
+
+# One number ---------------------------------------------------------------------------------------------------------------
+
+
+def class_of(value: float, ends: tuple[float, float], span: Span, rule: Quality, level: float = 0.95) -> str:
+    """The class of a value with its interval at this level: the worse of what both ratios give."""
+    low, high = ends
+    ratios = [variation(value, low, high, level)]
+    if span is not None and span[0] < span[1]:
+        ratios.append((high - low) / float(span[1] - span[0]))
+    worst = max(ratios)
+    if worst <= rule.good:
+        return GOOD
+    return CAUTION if worst <= rule.caution else BAD
+
+
+def variation(value: float, low: float, high: float, level: float = 0.95) -> float:
+    """The coefficient of variation that the interval shows: infinite for a value of 0 that may be another.
+
+    The farther end counts, so that an interval that is cut at 0, or at a declared bound, shows no better value. Intervals
+    that hold together are wider than single ones, and so is what is computed from them.
+    """
+    half = max(value - low, high - value)
+    if half <= 0:
+        return 0.0
+    return half / _z(level) / abs(value) if value else float("inf")
+
+
+@cache
+def _z(level: float) -> float:
+    """The point that a normal variable stays within, on both sides, with this probability: 1.959964 for 95 %."""
+    from statistics import NormalDist  # it loads a generator of random numbers, which nothing else needs
+
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+# What is possible ---------------------------------------------------------------------------------------------------------
+
+
+def span_of(statistic: Mapping[str, Any], plan: Mapping[str, Any]) -> Span:
+    """The values that a statistic of a document can have, by the declarations of its plan alone."""
+    find = _SPANS.get(str(statistic.get("statistic")))
+    return None if find is None else find(statistic, plan)
+
+
+def _bounds(column: str, plan: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
+    """The bounds of a numeric column after the plan's clamps, each of which works on the result of those before it."""
+    declared = next(one for one in plan["schema"] if one["name"] == column)
+    low, high = exact(declared["lower"], "lower"), exact(declared["upper"], "upper")
+    for step in plan["steps"]:
+        if step["step"] == "clamp" and step["column"] == column:
+            ends = exact(step["lower"], "lower"), exact(step["upper"], "upper")
+            low, high = (min(max(end, ends[0]), ends[1]) for end in (low, high))
+    return low, high
+
+
+def _column(statistic: Mapping[str, Any], plan: Mapping[str, Any]) -> Span:
+    return _bounds(statistic["column"], plan)
+
+
+def _range(statistic: Mapping[str, Any], plan: Mapping[str, Any]) -> Fraction:
+    low, high = _bounds(statistic["column"], plan)
+    return high - low
+
+
+def _product(statistic: Mapping[str, Any], plan: Mapping[str, Any]) -> Fraction:
+    """A covariance is at most a quarter of both ranges (Popoviciu and Cauchy)."""
+    (a, b), (c, d) = (_bounds(column, plan) for column in statistic["columns"])
+    return (b - a) * (d - c) / 4
+
+
+_SPANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Span]] = {
+    "share": lambda _, __: (Fraction(0), Fraction(1)),
+    "correlation": lambda _, __: (Fraction(-1), Fraction(1)),
+    "mean": _column,
+    "median": _column,
+    "quantiles": _column,
+    "std": lambda one, plan: (Fraction(0), _range(one, plan) / 2),
+    "variance": lambda one, plan: (Fraction(0), _range(one, plan) ** 2 / 4),
+    "covariance": lambda one, plan: (-_product(one, plan), _product(one, plan)),
+}
+"""By the words of the statistics. Counts and sums have no end, so their coefficient of variation decides alone."""
+
+
+# All numbers --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The numbers of one statistic in a frame: a column that has both ends of its interval.
+
+    Args:
+        column: its name.
+        statistic: the line of the document that says what it is; empty where none does.
+        values, lows, highs: its values and the ends of their intervals.
+        classes: the class of each.
+    """
+
+    column: str
+    statistic: Mapping[str, Any]
+    values: Sequence[float]
+    lows: Sequence[float]
+    highs: Sequence[float]
+    classes: Sequence[str]
+
+
+def numbers_of(document: Mapping[str, Any], columns: Sequence[Mapping[str, Any]], frame: str = "") -> Iterator[Numbers]:
+    """The numbers of a frame of a document with their classes; `frame` is its name, empty for the main table."""
+    rule, level = quality_in(document), float(exact(document["interval"]["level"], "level"))
+    values = {column["name"]: column["values"] for column in columns}
+    for column, own in values.items():
+        lows, highs = values.get(f"{column}_low"), values.get(f"{column}_high")
+        if lows is None or highs is None:
+            continue
+        statistic = _statistic(document, column, frame)
+        span = span_of(statistic, document["plan"])
+        rows = zip(own, lows, highs, strict=True)
+        classes = tuple(class_of(value, (low, high), span, rule, level) for value, low, high in rows)
+        yield Numbers(column, statistic, own, lows, highs, classes)
+
+
+def quality_frame(document: Mapping[str, Any], table: pl.DataFrame) -> pl.DataFrame:
+    """The groups of the main table, and the class of each of its numbers."""
+    import polars as pl
+
+    columns = [{"name": one.name, "values": one.to_list()} for one in table]
+    found = list(numbers_of(document, columns))
+    ends = {f"{one.column}{end}" for one in found for end in ("", "_low", "_high")}
+    groups = [one for one in table if one.name not in ends]
+    return pl.DataFrame([*groups, *(pl.Series(one.column, one.classes, dtype=pl.String) for one in found)])
+
+
+def _statistic(document: Mapping[str, Any], column: str, frame: str) -> Mapping[str, Any]:
+    """The statistic whose numbers a column has: by its name, by the orders of its quantiles, or by the name of its frame."""
+    for one in document["statistics"]:
+        orders = [f"{one['name']}_p{text(100 * exact(order, 'at'))}" for order in one.get("at", ())]
+        if frame:
+            if frame == one["name"] or frame.startswith(f"{one['name']}_"):
+                return dict(one)
+        elif column in (orders or [one["name"]]):
+            return dict(one)
+    return {}

@@ -1,0 +1,287 @@
+"""Sheets of Excel workbooks: what each cell becomes, which rows count, and workbooks that are damaged or far too large."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import sys
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.builders import session_over
+
+import discreet as dp
+from discreet.audit.engines.conformance import check_table
+from discreet.audit.engines.hostile import hostile_tables
+from discreet.engines import header_of, open_source
+from discreet.engines.base import ColumnType, Engine, Header
+from discreet.engines.excel import package
+from discreet.engines.excel.driver import cell_text
+from discreet.engines.resources import NO_LIMITS
+from discreet.engines.sources import open_known
+from discreet.errors import SourceError
+
+xlsxwriter = pytest.importorskip("xlsxwriter")
+pytest.importorskip("python_calamine", reason="needs the extra `excel`")
+
+MOMENT = dt.datetime(2020, 2, 29, 23, 59, 59)  # noqa: DTZ001 (as a workbook has it)
+
+SCHEMA = dp.Schema(
+    sex=dp.Category(["F", "M"]), age=dp.Number(0, 110, missing=[-8]), born=dp.Date("1900-01-01", "2026-12-31")
+)
+
+
+def written(path: Path, rows: Any, sheet: str = "people", **options: Any) -> str:
+    """A workbook with these cells, by rows from the first; its sheet as a source."""
+    with xlsxwriter.Workbook(path, {"strings_to_numbers": False, "default_date_format": "yyyy-mm-dd", **options}) as book:
+        page = book.add_worksheet(sheet)
+        for i, row in enumerate(rows):
+            for j, cell in enumerate(row):
+                if isinstance(cell, str):
+                    page.write_string(i, j, cell) if cell else None
+                elif cell is not None:
+                    page.write(i, j, cell)
+    return f"{path}::{sheet}"
+
+
+def cells(source: str, name: str) -> dict[object, int]:
+    engine: Any = open_known(source, (), NO_LIMITS).engine
+    found = dict(one for _, some in engine.cells([name]) for one in some)
+    engine.close()
+    return found
+
+
+# Cells ------------------------------------------------------------------------------------------------------------------
+
+TABLES = [table for table in hostile_tables() if {kind.shown for kind in table.header.values()} == {"VARCHAR"}]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
+def test_texts_equal_the_reference(tmp_path: Path, table: Any) -> None:
+    def open_engine(header: Header, rows: Any) -> Engine:
+        path = tmp_path / f"{len([*tmp_path.iterdir()])}.xlsx"
+        # The second column makes sure that a row has content.
+        filled = [[*header, "number"], *([*row, 1] for row in rows)]
+        return open_known(written(path, filled), (), NO_LIMITS).engine
+
+    # What XML cannot hold, and a table of one column more than it says.
+    rows = [row for row in table.rows if all(cell is None or (cell.isprintable() and len(cell) < 30_000) for cell in row)]
+    kept = type(table)(table.name, table.schema, table.header, tuple(rows))
+    assert check_table(open_engine, kept) > 4
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("", None), ("x ", "x "), (True, "true"), (False, "false"), (7.0, "7"), (-0.0, "0"), (0.1, "0.1"), (1e300, "1e+300"),
+        (2.0**53, "9007199254740992"), (1e16, "1e+16"), (5, "5"), (MOMENT, "2020-02-29"),
+        (dt.date(2020, 1, 2), "2020-01-02"), (dt.time(1), None), (dt.timedelta(1), None), (None, None), (object(), None),
+    ],
+)  # fmt: skip
+def test_every_cell_is_the_text_that_it_stands_for(cell: object, text: str | None) -> None:
+    assert cell_text(cell) == text
+
+
+def test_numbers_days_errors_and_formulas(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        page, day = book.add_worksheet("people"), book.add_format({"num_format": "dd.mm.yyyy hh:mm"})
+        page.write_row(0, 0, ["a", "n"])
+        page.write_datetime(1, 0, MOMENT, day)
+        page.write_formula(2, 0, "=1/0", None, "#DIV/0!")
+        page.write_formula(3, 0, "=1+1", None, 2)
+        page.merge_range(4, 0, 5, 0, "merged")
+        page.write(6, 0, 1e12, day)
+        for row in range(1, 7):
+            page.write(row, 1, row)
+    found = cells(f"{tmp_path / 'a.xlsx'}::people", "a")
+    assert found == {"2020-02-29": 1, None: 2, "2": 1, "merged": 1, "1000000000000": 1}
+
+
+@pytest.mark.parametrize("since_1904", [False, True])
+def test_days_are_the_same_in_both_calendars(tmp_path: Path, since_1904: bool) -> None:
+    days = [dt.date(1904, 3, 1), dt.date(2000, 2, 29), dt.date(9999, 12, 31)]
+    rows = [["d", "n"], *([day, 1] for day in days)]
+    source = written(tmp_path / "a.xlsx", rows, date_1904=since_1904)
+    assert cells(source, "d") == {"1904-03-01": 1, "2000-02-29": 1, "9999-12-31": 1}
+
+
+# Rows and columns -------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_without_content_is_not_a_row_wherever_it_stands(tmp_path: Path) -> None:
+    body = [["F", 1], [None, 2], ["M", None]]
+    plain = written(tmp_path / "a.xlsx", [["sex", "age"], *body])
+    spread = written(tmp_path / "b.xlsx", [["sex", "age"], [], body[0], [], [], *body[1:], [], [None, None, "note"]])
+    for source in (plain, spread):
+        engine: Any = open_known(source, (), NO_LIMITS).engine
+        assert engine.count_rows() == 3
+        assert cells(source, "age") == {"1": 1, "2": 1, None: 1}
+
+
+def test_a_table_may_stand_to_the_right_and_have_columns_without_a_name(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.xlsx", [[None, "sex", None, "age"], [None, "F", "secret", 1]])
+    assert [*header_of(source)] == ["sex", "age"]
+    assert cells(source, "age") == {"1": 1}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([["age"], [1]], "must name at least two columns"),
+        ([], "must name at least two columns"),
+        ([[], ["sex", "age"]], "delete what stands above the names"),
+        ([["sex", "sex"]], "has two columns of one name"),
+    ],
+)
+def test_the_first_row_names_the_columns(tmp_path: Path, rows: Any, said: str) -> None:
+    with pytest.raises(SourceError, match=said):
+        header_of(written(tmp_path / "a.xlsx", rows))
+
+
+def test_a_release_counts_the_rows_of_its_sheet(tmp_path: Path) -> None:
+    rows = [
+        ["sex", "age", "born"],
+        ["F", 30, dt.date(1990, 1, 1)],
+        ["M", -8, dt.date(1980, 1, 1)],
+        ["X", "40", None],
+    ]
+    source = written(tmp_path / "a.xlsx", rows)
+    table = dp.Table(SCHEMA, dp.ReplaceOne(rows=3)).group_by("sex").agg(dp.count(), dp.sum("age", nulls="skip"))
+    with session_over(source, SCHEMA, neighbours=dp.ReplaceOne(rows=3), budget=dp.PureDP(10**6)) as session:
+        release = session.release(table, spend=10**6, name="r")
+    assert release.table["count"].to_list() == [1, 1, 1]
+    assert release.table["sum_age"].to_list() == [30, 0, 40]
+
+
+# Workbooks --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_sheet_is_named_exactly(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.xlsx", [["a", "b"]], "Sheet 1")
+    assert [*header_of(source)] == ["a", "b"]
+    with pytest.raises(SourceError, match=r"a.xlsx::sheet 1': there is no such sheet; .* it has 'Sheet 1'"):
+        header_of(f"{tmp_path / 'a.xlsx'}::sheet 1")
+    with pytest.raises(
+        SourceError, match=r"is packed like an Excel workbook; .* as in '.*a.xlsx::Sheet1', and else unpack it"
+    ):
+        header_of(tmp_path / "a.xlsx")
+
+
+def test_an_old_workbook_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "a.xls").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 600)
+    for source in (tmp_path / "a.xls", f"{tmp_path / 'a.xls'}::Sheet1"):
+        with pytest.raises(SourceError, match=r"of an old format, or needs a password; save it as .xlsx, without one"):
+            header_of(source)
+
+
+def changed(path: Path, change: Callable[[dict[str, bytes]], Mapping[str, bytes]]) -> None:
+    """The workbook with other parts."""
+    with zipfile.ZipFile(path) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, content in change(parts).items():
+            book.writestr(name, content)
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+@pytest.mark.parametrize("part", [SHEET, "xl/styles.xml", "xl/sharedStrings.xml"])
+def test_a_part_that_grows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    source = written(tmp_path / "a.xlsx", [["a", "b"], ["x", 1]])
+    changed(tmp_path / "a.xlsx", lambda parts: {**parts, part: parts[part] + b" " * 3_000_000})
+    assert header_of(source)
+    monkeypatch.setattr(package, "_MOST_BYTES", 2_000_000)
+    with pytest.raises(SourceError, match="has more cells, or larger ones, than can be read"):
+        header_of(source)
+
+
+def test_a_cell_far_off_is_refused_before_it_takes_memory(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        page = book.add_worksheet("people")
+        page.write_row(0, 0, ["a", "b"])
+        page.write(1_048_575, 16_383, 1)
+    with pytest.raises(SourceError, match="delete what stands far from the table"):
+        header_of(f"{tmp_path / 'a.xlsx'}::people")
+
+
+@pytest.mark.parametrize("cell", [b"<c><v>1</v></c>", b"<x:c/>", b"<c\tr='ZZZ9999999'/>", b'<c s="1" r="&#65;1"/>'])
+def test_cells_without_a_place_are_refused(tmp_path: Path, cell: bytes) -> None:
+    source = written(tmp_path / "a.xlsx", [["a", "b"], ["x", 1]])
+    changed(tmp_path / "a.xlsx", lambda parts: {**parts, SHEET: parts[SHEET].replace(b"</row>", cell + b"</row>", 1)})
+    with pytest.raises(SourceError, match="do not say where they are"):
+        header_of(source)
+
+
+def test_the_places_of_cells_are_found_at_every_edge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path / "a.xlsx", [["a", "b"], *([f"text {i}", i] for i in range(300))])
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as book:
+        for size in (1_000, 1_001, 1_013):
+            monkeypatch.setattr(package, "_BLOCK", size)
+            monkeypatch.setattr(package, "_MOST_CELLS", 602)
+            package._check_area(book, SHEET, tmp_path)
+            monkeypatch.setattr(package, "_MOST_CELLS", 601)
+            with pytest.raises(package._LargeError):
+                package._check_area(book, SHEET, tmp_path)
+
+
+def test_two_parts_of_one_name_are_refused(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.xlsx", [["a", "b"], ["x", 1]])
+    changed(tmp_path / "a.xlsx", lambda parts: {**parts, SHEET.upper(): parts[SHEET]})
+    with pytest.raises(SourceError, match=r"is not a readable .xlsx workbook"):
+        header_of(source)
+
+
+def test_a_damaged_workbook_is_refused_or_ends_in_the_constant_failure(tmp_path: Path, capfd: Any) -> None:
+    source, rng = written(tmp_path / "a.xlsx", [["a", "b"], *[["secret", 1]] * 50]), random.Random(7)  # noqa: S311
+    whole, outcomes = (tmp_path / "a.xlsx").read_bytes(), set()
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    for turn in range(120):
+        if turn % 3:
+            name = rng.choice([SHEET, "xl/sharedStrings.xml", "xl/workbook.xml", "xl/styles.xml"])
+            damaged = bytearray(parts[name])
+            for _ in range(rng.choice([1, 5])):
+                damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+            (tmp_path / "a.xlsx").write_bytes(whole)
+            changed(tmp_path / "a.xlsx", lambda known: {**known, name: bytes(damaged)})  # noqa: B023
+        else:
+            (tmp_path / "a.xlsx").write_bytes(whole[: rng.randrange(len(whole))])
+        try:
+            engine: Any = open_known(source, (), NO_LIMITS).engine
+            list(engine.cells([*engine.header]))
+            outcomes.add("read")
+        except SourceError as refused:
+            outcomes.add("secret" if "secret" in str(refused) else "refused")
+    assert outcomes == {"read", "refused"}
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_workbook_that_was_written_anew_is_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = written(tmp_path / "a.xlsx", [["sex", "age"], ["F", 1]])
+    engine: Any = open_source(source, dp.Schema(sex=dp.Category(["F", "M"])))
+    written(tmp_path / "a.xlsx", [["sex", "age"], ["F", 1], ["M", 2]])
+    assert engine.count_rows() == 2
+    written(tmp_path / "a.xlsx", [["age", "sex"], [1, "F"]])
+    with pytest.raises(SourceError, match="could not be read to its end"):
+        engine.count_rows()
+    written(tmp_path / "a.xlsx", [["sex", "age"], ["F", 1]])
+    monkeypatch.setattr(package, "_MOST_CELLS", 1)
+    with pytest.raises(SourceError, match="could not be read to its end"):
+        engine.count_rows()
+
+
+def test_without_the_extra_the_message_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = written(tmp_path / "a.xlsx", [["a", "b"]])
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(SourceError, match=r"need the package 'python-calamine'; pip install 'discreet\[excel\]'"):
+        header_of(source)
+
+
+def test_a_sheet_has_columns_of_text(tmp_path: Path) -> None:
+    assert header_of(written(tmp_path / "a.xlsx", [["a", "b"], [1, True]])) == dict.fromkeys(
+        "ab", ColumnType("text", "text")
+    )
