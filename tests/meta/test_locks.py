@@ -23,6 +23,7 @@ INSTALLED = {
     "excel",
     "postgresql",
     "surveys",
+    "xlsx",
     "zstd",
     "pandas",
     "adbc",

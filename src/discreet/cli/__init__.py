@@ -15,6 +15,8 @@ what it means for the budget (`exits`).
 * `describing`: A plan in plain words, so that its author notices a wrong bound or a wrong number of rows
 * `drafting`: A plan file as text: entries with their comments, and those that the custodian still has to fill in
 * `effective`: `discreet effective`: the effective guarantee that an advertised one has alongside exact totals
+* `export_command`: `discreet export`: its options
+* `exporting`: `discreet export`: its work, and releases in the words that somebody asks for
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
 * `inspecting`: `discreet inspect`: how the rows are read, in exact numbers, for the eyes of their curator alone
 * `ledger_commands`: `discreet ledger` and its commands, each a thin function too
@@ -41,8 +43,20 @@ import typer
 from discreet._version import __version__
 from discreet.cli.derive_commands import derive_app
 from discreet.cli.exits import exits, on_terminal
+from discreet.cli.export_command import export
 from discreet.cli.ledger_commands import ledger_app
-from discreet.cli.options import AsJson, FolderArgument, Formulas, KeyOption, PlanArgument, Settings, WithoutSource, Yes
+from discreet.cli.options import (
+    AsJson,
+    FolderArgument,
+    Formulas,
+    KeyOption,
+    Labels,
+    Language,
+    PlanArgument,
+    Settings,
+    WithoutSource,
+    Yes,
+)
 from discreet.cli.output import write
 from discreet.cli.settings import settings_of
 from discreet.exact.given_paths import given_path
@@ -284,14 +298,15 @@ def approve(
 
 
 @app.command(epilog="Example: discreet report results")
-def report(folder: FolderArgument, *, as_json: AsJson = False) -> None:
+def report(folder: FolderArgument, labels: Labels = None, language: Language = None, *, as_json: AsJson = False) -> None:
     """Write report.html again, next to each release.json in DIR."""
     from discreet.pages.report.drawing import begin_drawing
 
     with exits(), begin_drawing() as artist:
+        from discreet.cli.exporting import Words
         from discreet.cli.releasing import report_folder
 
-        write(report_folder(given_path(folder, "report"), artist), as_json=as_json)
+        write(report_folder(given_path(folder, "report"), artist, Words(labels, language)), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet consistent results --statistic count")
@@ -309,6 +324,9 @@ def consistent(
 
     with exits():
         write(consistent_folder(given_path(folder, "consistent"), statistic, formulas), as_json=as_json)
+
+
+app.command(epilog="Example: discreet export results --to xlsx --out income.xlsx")(export)
 
 
 @app.command(epilog="Examples: discreet convert --rho 0.213 --delta 1e-10; discreet convert --epsilon 1 --delta 1e-9")

@@ -12,6 +12,8 @@ __all__ = [
     "FolderArgument",
     "Formulas",
     "KeyOption",
+    "Labels",
+    "Language",
     "LedgerArgument",
     "PlanArgument",
     "Settings",
@@ -24,6 +26,12 @@ LedgerArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger
 FolderArgument = Annotated[str, typer.Argument(metavar="DIR", help="A folder with results of `release`.")]
 Formulas = Annotated[
     str, typer.Option(metavar="escape|keep", help="What to do with labels in CSV files that spreadsheets read as formulas.")
+]
+Labels = Annotated[
+    str | None, typer.Option("--labels", metavar="FILE", help="Texts and labels (TOML) instead of those of the release.")
+]
+Language = Annotated[
+    str | None, typer.Option("--language", metavar="TAG", help="A language in which the release has texts, such as de.")
 ]
 KeyOption = Annotated[
     str | None, typer.Option("--key", metavar="FILE", help="Sign with this private key (Ed25519, in the format of OpenSSH).")

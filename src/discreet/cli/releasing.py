@@ -15,9 +15,11 @@ from io import BytesIO
 from pathlib import Path
 
 from discreet.cli.exits import FAILED, leave
+from discreet.cli.exporting import Words
 from discreet.cli.numbers import MOST_ROWS, number_grid
 from discreet.cli.output import Answer, Grid, Spinner, write
 from discreet.cli.planning import Standing, open_session, standing
+from discreet.domain.about import About
 from discreet.engines import Limits
 from discreet.errors import ArgumentError, DiscreetError, LedgerError, ReleaseFailed, SourceError
 from discreet.exact.files import replace_file
@@ -75,7 +77,7 @@ def release_plan(
         with open_session(plan, limits, lambda stage: spinner.tell(_STAGES[stage])) as session:
             before = standing(plan)
             with spinner:
-                answers = session.release_all(plan.orders)
+                answers = [*map(_worded, session.release_all(plan.orders), plan.orders)]
                 problems = [
                     _write_release(answer, folder, artist, formulas) for answer, folder in zip(answers, folders, strict=True)
                 ]
@@ -128,7 +130,7 @@ def _rehearse() -> None:
     frame.write_parquet(BytesIO())
 
 
-def report_folder(folder: Path, artist: Artist) -> Answer:
+def report_folder(folder: Path, artist: Artist, words: Words) -> Answer:
     """Writes report.html next to the release.json in `folder`, or next to each one in its sub-folders.
 
     Raises:
@@ -137,7 +139,7 @@ def report_folder(folder: Path, artist: Artist) -> Answer:
     from discreet.pages.report import write_report
 
     places = _release_folders(folder, "report")
-    written = [write_report(Release.load(place), place / "report.html", artist) for place in places]
+    written = [write_report(words.of(Release.load(place)), place / "report.html", artist) for place in places]
     return _written_files(written)
 
 
@@ -238,6 +240,13 @@ def _write_release(answer: Release | ReleaseFailed, folder: Path, artist: Artist
             f"run {again}, at no charge"
         )
     return ""
+
+
+def _worded(answer: Release | ReleaseFailed, order: Order) -> Release | ReleaseFailed:
+    """The release in the words of the plan, which may have been mended since a stored one was made."""
+    if isinstance(answer, ReleaseFailed) or not order.about:
+        return answer
+    return answer.labelled(order.about if isinstance(order.about, About) else order.about[0])
 
 
 def _shown(answer: Answer, *, as_json: bool) -> str:

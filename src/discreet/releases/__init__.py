@@ -7,6 +7,7 @@
 * `derived`: Derived numbers: ratios, changes and means of what releases publish, with certified intervals
 * `document`: What came out: numbers with error bars, the guarantee, and all that a third party needs to check both
 * `evaluate`: A quote carried out on its cubes: exact integers, then noisy integers
+* `exports`: A release in the formats of others: what readers, offices and portals open
 * `files`: A table that is too large for one document: Parquet files of a limited number of rows each, and their
   digests
 * `frames`: The frames that a release document holds, and what their files are called

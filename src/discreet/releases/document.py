@@ -265,6 +265,38 @@ class Release:
             raise ArgumentError(f"save('{folder}'): {wrong}; restore the release from a copy") from None
         return place
 
+    def export(
+        self,
+        to: str,
+        path: str | Path,
+        *,
+        frame: str | None = None,
+        digits: str = "noise",
+        encoding: str = "utf-8",
+        formulas: str = "escape",
+    ) -> tuple[Path, ...]:
+        """The release stands in a file of another format, with its labels, classes of quality and ends of bins.
+
+        Args:
+            to: "csv", "xlsx" (extra `xlsx`), "sdmx", "csvw" or "json-stat".
+            path: the file; a second one next to it begins with its name.
+            frame: a name of `tables`; left out: the first that has numbers. A workbook has all.
+            digits: "noise" rounds to two digits of each half-width, ends outwards; "raw" writes what the document has.
+            encoding: of a CSV file, "utf-8" or, for spreadsheets that need a mark, "utf-8-bom".
+            formulas: as for `save`.
+
+        Returns:
+            The files.
+
+        Raises:
+            ArgumentError: one of these does not exist, the release is large, or the file cannot be written.
+        """
+        from discreet.releases.exports.base import Wishes
+        from discreet.releases.exports.registry import export
+
+        wishes, place = Wishes(frame, digits, encoding, formulas), given_path(path, "export()")
+        return export(self.document, self.about, to, place, wishes)
+
     @staticmethod
     def load(folder: str | Path) -> Release:
         """The release in a folder made by `save`, or in a release.json file.

@@ -13,7 +13,7 @@ from discreet.exact.processes import check_polars
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ESCAPE", "FORMULAS", "all_frames", "check_formulas", "for_csv", "frame_of", "named_files"]
+__all__ = ["ESCAPE", "FORMULAS", "all_frames", "check_formulas", "escaped", "for_csv", "frame_of", "named_files"]
 
 ESCAPE = "escape"
 FORMULAS = (ESCAPE, "keep")
@@ -64,6 +64,11 @@ def for_csv(frame: pl.DataFrame, formulas: str) -> pl.DataFrame:
         for one in frame
     ]
     return pl.DataFrame(written)
+
+
+def escaped(text: str, formulas: str) -> str:
+    """A text as it is written to a CSV file: a single quote before a formula, unless formulas are kept."""
+    return _escape(text) if check_formulas(formulas) == ESCAPE else text
 
 
 def _escape(text: str) -> str:

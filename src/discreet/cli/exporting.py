@@ -1,0 +1,49 @@
+"""`discreet export`, and releases in the words that somebody asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from discreet.cli.output import Answer
+from discreet.errors import ArgumentError
+from discreet.exact.given_paths import given_path
+from discreet.planfile.about import about_file
+from discreet.releases.document import Release
+from discreet.releases.exports.base import Wishes
+from discreet.releases.exports.registry import export
+
+__all__ = ["Words", "exported"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words for a release: those of a file of labels, or of the release in one of its languages; else its main ones."""
+
+    file: str | None = None
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.file is not None and self.language is not None:
+            raise ArgumentError("--labels, --language: give one of them; a file of labels is in one language")
+
+    def of(self, release: Release) -> Release:
+        """The release in these words.
+
+        Raises:
+            ArgumentError: it has no texts in that language, or the file has words for something that it does not have.
+        """
+        if self.file is not None:
+            return release.labelled(about_file(given_path(self.file, "--labels")))
+        return release if self.language is None else release.labelled(self.language)
+
+
+def exported(folder: Path, to: str, path: Path, words: Words, wishes: Wishes) -> Answer:
+    """Writes the release in `folder` to a file of another format.
+
+    Raises:
+        ArgumentError: no release there, no such format, frame or language, or a file that cannot be written.
+    """
+    release = words.of(Release.load(folder))
+    files = [str(place) for place in export(release.document, release.about, to, path, wishes)]
+    return Answer(files, {"written": files, "release": release.name, "digest": release.digest})

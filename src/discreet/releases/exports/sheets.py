@@ -1,0 +1,156 @@
+"""The frames of a release in words: groups with their labels, numbers with their classes. What every format writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.domain.about import About
+from discreet.errors import ArgumentError, did_you_mean, printed
+from discreet.exact.figures import name
+from discreet.releases.exports.digits import Shown, shown
+from discreet.releases.labelled import number_title, title_of, unit_of, value_label
+from discreet.releases.quality import Numbers, Quality, numbers_of, quality_in
+
+__all__ = ["MAIN", "Groups", "Measure", "Sheet", "sheet_named", "sheets_of"]
+
+MAIN = "table"
+"""The name of the main frame."""
+
+MOST_ROWS = 250_000
+"""A release with more rows has them in Parquet files, which spreadsheets cannot hold either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """A column that says which group a row is.
+
+    Args:
+        column: its name.
+        title: its words.
+        values: the group of each row: a category, the text of a bin, or None where the column is not known.
+        known: the groups that there are, in their order, each with its label.
+        ends: the least and the greatest value of each bin, as texts; empty for categories.
+    """
+
+    column: str
+    title: str
+    values: Sequence[Any]
+    known: Mapping[Any, str]
+    ends: Mapping[Any, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A column of numbers.
+
+    Args:
+        column: its name.
+        title: its words.
+        unit: of its numbers, empty where none is given.
+        statistic: the word of what it is, such as "mean".
+        cells: what is written of each number.
+        classes: the class of each.
+    """
+
+    column: str
+    title: str
+    unit: str
+    statistic: str
+    cells: Sequence[Shown]
+    classes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A frame: its rows are those of each of its groups and measures. `name` is "table" for the main one."""
+
+    name: str
+    title: str
+    groups: Sequence[Groups]
+    measures: Sequence[Measure]
+    rows: int
+
+
+def sheets_of(document: Mapping[str, Any], about: About, digits: str) -> list[Sheet]:
+    """All frames of a release that have numbers with intervals, the main one first.
+
+    Raises:
+        ArgumentError: the release is large, or has no such frame.
+    """
+    if "table" in document:
+        raise ArgumentError(
+            f"export: the release has more than {MOST_ROWS} rows, in Parquet files; take what you need from release.scan()"
+        )
+    frames = [(MAIN, document["columns"]), *((one["name"], one["columns"]) for one in document.get("frames", ()))]
+    found = [_sheet(document, about, digits, *frame) for frame in frames]
+    return [sheet for sheet in found if sheet.measures]
+
+
+def sheet_named(document: Mapping[str, Any], about: About, digits: str, frame: str | None) -> Sheet:
+    """The frame of that name, or the first.
+
+    Raises:
+        ArgumentError: the cases of `sheets_of`, or no such frame.
+    """
+    found = {sheet.name: sheet for sheet in sheets_of(document, about, digits)}
+    if frame is None and found:
+        return next(iter(found.values()))
+    if frame not in found:
+        raise ArgumentError(f"frame={printed(frame)}: the release has no such table{did_you_mean(frame, found)}")
+    return found[frame]
+
+
+def _sheet(
+    document: Mapping[str, Any], about: About, digits: str, frame: str, columns: Sequence[Mapping[str, Any]]
+) -> Sheet:
+    numbers = list(numbers_of(document, columns, "" if frame == MAIN else frame))
+    ends = {f"{one.column}{end}" for one in numbers for end in ("", "_low", "_high", "_consistent")}
+    labels = [column for column in columns if column["name"] not in ends]
+    title = about.title if frame == MAIN else about.statistic(frame).label or name(frame)
+    return Sheet(
+        frame,
+        title or name(document["name"]),
+        [_groups(document["plan"], about, one) for one in labels],
+        [_measure(about, quality_in(document), frame, digits, one) for one in numbers],
+        len(columns[0]["values"]) if columns else 0,
+    )
+
+
+def _groups(plan: Mapping[str, Any], about: About, column: Mapping[str, Any]) -> Groups:
+    own, values = column["name"], column["values"]
+    known = {value: value_label(about, own, value) for value in dict.fromkeys(values)}
+    texts = {label for label in known if isinstance(label, str)}
+    bins = [label for group in _grouped(plan) if group["column"] == own and "edges" in group for label in group["labels"]]
+    ends = {label: _ends(label) for label in bins if label in texts}
+    return Groups(own, title_of(about, own), values, known, ends)
+
+
+def _grouped(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    own = [group for one in plan["statistics"] for table in one.get("tables", ()) for group in table]
+    return [*plan["group_by"], *plan["statistics"], *own]
+
+
+def _ends(label: str) -> tuple[str, str]:
+    """Both ends of a bin, from the text that `domain.groups` has made of them: "[16, 25)"."""
+    low, _, high = label[1:-1].partition(", ")
+    return low, high
+
+
+def _measure(about: About, rule: Quality, frame: str, digits: str, numbers: Numbers) -> Measure:
+    rows = zip(numbers.values, numbers.lows, numbers.highs, numbers.classes, strict=True)
+    cells = [_cell(shown(value, low, high, digits), rule, grade) for value, low, high, grade in rows]
+    return Measure(
+        numbers.column,
+        number_title(about, numbers.column, "" if frame == MAIN else frame),
+        unit_of(about, numbers.column, numbers.statistic),
+        str(numbers.statistic.get("statistic", "")),
+        cells,
+        numbers.classes,
+    )
+
+
+def _cell(written: Shown, rule: Quality, grade: str) -> Shown:
+    """What is written of a number: without its value where that is suppressed."""
+    return Shown(None, written.low, written.high) if rule.suppresses(grade) else written
