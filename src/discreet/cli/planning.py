@@ -14,7 +14,7 @@ from discreet.cli.output import Answer
 from discreet.domain.reading import CsvFiles
 from discreet.engines import NO_LIMITS, Limits, Progress, header_faults
 from discreet.engines.absent import AbsentSource
-from discreet.engines.sources import is_absent
+from discreet.engines.sources import is_absent, is_view
 from discreet.errors import ArgumentError, BudgetExceeded, PlanError, SourceError, without_secrets
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
@@ -44,6 +44,11 @@ __all__ = [
 ]
 
 Amounts = tuple[Fraction, ...]
+
+_VIEW = (
+    "note: the source is a view, and its rows are what is protected: one row of it must be computed from the data of one "
+    "person, and nobody may have more of them than rows_per_person"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +194,8 @@ def checked_plan(path: Path, given: Mapping[str, str] | None = None, *, without_
         if not is_absent(plan.source):
             raise _with_all_columns(wrong, plan) from None
         raise SourceError(f"{wrong}; --without-source checks everything else") from None
-    notes = [*seen.remarks, *_notes(plan, quotes, now)]
+    views = [_VIEW] if seen.source is None and is_view(plan.source) else []
+    notes = [*seen.remarks, *views, *_notes(plan, quotes, now)]
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
         f"{path.name} is in order. Nothing was spent.",

@@ -83,6 +83,10 @@ class Files:
         return name.endswith((self.ending, *(f"{self.ending}{packed}" for packed in self.packed)))
 
 
+def _has_none(path: Path, table: str) -> bool:  # noqa: ARG001
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Tables:
     """Tables of databases and workbooks that are one file, which users write as FILE::TABLE.
@@ -92,12 +96,14 @@ class Tables:
         begins: true of the first 16 bytes of such a file.
         open: the engine over the table of this name.
         advice: what a user reads who names no table, with a place for the file.
+        is_view: true of the name of a view, whose rows are computed.
     """
 
     words: str
     begins: Callable[[bytes], bool]
     open: Callable[[Path, str, Limits], Engine]
     advice: str = "is a database; name one of its tables, as in '{}::persons'"
+    is_view: Callable[[Path, str], bool] = _has_none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ from discreet.engines.urls import check_url, is_url, refused_url
 from discreet.errors import ArgumentError, SourceError, did_you_mean, printed, without_secrets
 from discreet.exact.given_paths import reason, shown_path
 
-__all__ = ["Opened", "is_absent", "open_known", "source_in", "source_text"]
+__all__ = ["Opened", "is_absent", "is_view", "open_known", "source_in", "source_text"]
 
 _USUAL = CsvFormat()
 _PATTERN = r"[*?\[]"
@@ -74,6 +74,15 @@ def is_absent(source: str) -> bool:
         return not (re.search(_PATTERN, source) and glob(source, recursive=True))  # noqa: PTH207
     except (OSError, ValueError):
         return False
+
+
+def is_view(source: str) -> bool:
+    """Whether a text names a view of a database file."""
+    file, table, name = source.rpartition(_TABLE)
+    if named_kind(source) or not table or Path(source).exists() or not Path(file).is_file():
+        return False
+    found = table_kind(_start(Path(file)))
+    return found is not None and found[1].is_view(Path(file).resolve(), name)
 
 
 def source_text(folder: Path, source: str) -> str:

@@ -198,7 +198,7 @@ def test_names_in_sqlite(tmp_path: Path) -> None:
         )
     assert cube(f"{path}::persons").sums.tolist() == [[7]]
     assert cube(Path(f"{path}::persons")).sums.tolist() == [[7]]
-    for table in ("looked", "Persons", "person", "sqlite_master", "", "main.persons"):
+    for table in ("Looked", "Persons", "person", "sqlite_master", "", "main.persons"):
         with pytest.raises(SourceError, match="there is no such table"):
             open_source(f"{path}::{table}", SCHEMA)
     with pytest.raises(SourceError, match="did you mean 'persons'"):
@@ -266,7 +266,7 @@ def test_tables_of_duckdb_files(survey: Path) -> None:
 
 
 def test_tables_that_are_refused(survey: Path) -> None:
-    for table in ("looked", "Persons", "none", "information_schema.tables", "duckdb_tables"):
+    for table in ("Looked", "Persons", "none", "information_schema.tables", "duckdb_tables"):
         with pytest.raises(SourceError, match="there is no such table"):
             open_source(f"{survey}::{table}", SCHEMA)
     with pytest.raises(SourceError, match=r"is in several schemas; write 'main[.]twice' or another"):

@@ -7,7 +7,7 @@
 * `csv_lines`: CSV as lines: a row is a line, whatever its cells contain
 * `database`: A private DuckDB database: opened when it is needed, used by several threads, left behind by forked
   children
-* `database_files`: A table of a DuckDB database file, which is opened for reading, anew for each statement and under
+* `database_files`: A table or view of a DuckDB database file, which is opened for reading, anew for each statement and under
   a separate name
 * `dialect`: The dialect of DuckDB. Integers have 128 bits, sums of codes cannot overflow, texts are joined by their
   bytes
@@ -115,6 +115,12 @@ def _open_table(path: Path, table: str, limits: Limits) -> Engine:
     return open_duckdb_table(path, table, limits)
 
 
+def _is_view(path: Path, table: str) -> bool:
+    from discreet.engines.duckdb.database_files import is_duckdb_view
+
+    return is_duckdb_view(path, table)
+
+
 def _check_schema(schema: Schema) -> None:
     """Whatever a schema declares can be read."""
 
@@ -138,5 +144,5 @@ ENGINE = EngineKind(
         Files(".parquet", _open_parquet, _open_folder),
         *(Files(ending, _open_csv, text=True, packed=_PACKED) for ending in (".csv", ".tsv", ".txt")),
     ),
-    tables=(Tables("a DuckDB database", _begins, _open_table),),
+    tables=(Tables("a DuckDB database", _begins, _open_table, is_view=_is_view),),
 )

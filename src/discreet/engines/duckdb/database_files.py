@@ -1,4 +1,4 @@
-"""A table of a DuckDB database file, which is opened for reading, anew for each statement and under a separate name.
+"""A table or view of a DuckDB database file, which is opened for reading, anew for each statement and under a separate name.
 
 Threads share the private database to which the file is attached, so that the same name in two threads would collide.
 """
@@ -7,56 +7,87 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, CountedCells, Engine, Header
+from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import cells_of, cube_of, read_header
 from discreet.engines.files import database_snapshot
-from discreet.engines.resources import Limits
+from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError, did_you_mean
 
-__all__ = ["open_duckdb_table"]
+__all__ = ["is_duckdb_view", "open_duckdb_table"]
 
 # Computed while it is read, by an expression that may fail on a value.
 _GENERATED = ColumnType("other", "a generated column")
 
 
-def open_duckdb_table(path: Path, table: str, limits: Limits) -> Engine:
-    """An engine over a table of a DuckDB file; `table` is its name, or "schema.table".
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A table or view of a file."""
 
-    Between two readings the file is closed, so that the programs that write it go on. Views are not accepted as tables: a
-    view may let one row change others.
+    schema: str
+    name: str
+    is_view: bool
+
+    def within(self, file: str) -> str:
+        """Its name in a statement, where the file is attached under this name."""
+        return f"{file}.{quote_name(self.schema)}.{quote_name(self.name)}"
+
+
+def open_duckdb_table(path: Path, table: str, limits: Limits) -> Engine:
+    """An engine over a table or view of a DuckDB file; `table` is its name, or "schema.table".
+
+    Between two readings the file is closed, so that the programs that write it go on.
 
     Raises:
-        SourceError: the file cannot be opened for reading, or has no such table, or several.
+        SourceError: the file cannot be opened for reading, or has no such table, or several, or the view cannot be computed.
     """
-    database = Database(limits)
+    database, place = Database(limits), None
     try:
         with _attach(database, path) as (cursor, file):
             place = _place(cursor, file, path, table)
-            header = _header(cursor, file, *place)
+            header = _header(cursor, file, place)
     except SourceError as error:
         database.close()
         if str(error).startswith(f"source '{path}"):
             raise
+        if place is not None and place.is_view:
+            raise SourceError(
+                f"source '{path}::{table}': the view cannot be computed; check that its tables and files are there, and "
+                "that it names tables with their schema"
+            ) from None
         raise SourceError(
             f"source '{path}': cannot be opened as a DuckDB database; close the program that has it open for writing, or "
             "bring it to a version of DuckDB that this one reads"
         ) from None
-    return _DuckdbFileEngine(database, path, place, header)
+    engine = _DuckdbFileEngine(database, path, place, header)
+    return _DuckdbViewEngine(engine, database, path, place) if place.is_view else engine
+
+
+def is_duckdb_view(path: Path, table: str) -> bool:
+    """True if it is the name of a view. A file that cannot be read has none."""
+    database = Database(NO_LIMITS)
+    try:
+        with _attach(database, path) as (cursor, file):
+            return _place(cursor, file, path, table).is_view
+    except SourceError:
+        return False
+    finally:
+        database.close()
 
 
 class _DuckdbFileEngine:
     """One table of a file; each statement has the file attached while it runs."""
 
-    def __init__(self, database: Database, path: Path, place: tuple[str, str], header: Header) -> None:
+    def __init__(self, database: Database, path: Path, place: _Place, header: Header) -> None:
         self._database, self._path, self._place, self._header = database, path, place, header
 
     @property
@@ -68,18 +99,50 @@ class _DuckdbFileEngine:
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         with _attach(self._database, self._path) as (cursor, file):
-            statement = aggregate_sql(DUCKDB, self._table(file), self._header, axes, moments)
+            statement = aggregate_sql(DUCKDB, self._place.within(file), self._header, axes, moments)
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         with _attach(self._database, self._path) as (cursor, file):
-            yield from cells_of(cursor, self._table(file), self._header, names)
-
-    def _table(self, file: str) -> str:
-        return f"{file}.{quote_name(self._place[0])}.{quote_name(self._place[1])}"
+            yield from cells_of(cursor, self._place.within(file), self._header, names)
 
     def close(self) -> None:
         self._database.close()
+
+
+class _DuckdbViewEngine:
+    """One view of a file, read once for a release: it may be computed from other files, or differ the next time."""
+
+    def __init__(self, engine: _DuckdbFileEngine, database: Database, path: Path, place: _Place) -> None:
+        self._engine, self._database, self._path, self._place = engine, database, path, place
+
+    @property
+    def header(self) -> Header:
+        return self._engine.header
+
+    def snapshot(self) -> str:
+        return ""
+
+    def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        return self._engine.aggregate(axes, moments)
+
+    def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
+        """One statement computes the columns; the database spills what is too large for memory."""
+        columns = ", ".join(map(quote_name, columns_of(scans))) or "1"
+        with _attach(self._database, self._path) as (cursor, file):
+            kept = f"{file}_rows"
+            cursor.execute(f"CREATE TEMP TABLE {kept} AS SELECT {columns} FROM {self._place.within(file)}")
+            statements = (aggregate_sql(DUCKDB, kept, self.header, *scan) for scan in scans)
+            answers = (cursor.execute(statement).fetchnumpy() for statement in statements)
+            cubes = [cube_of(answer, *scan) for answer, scan in zip(answers, scans, strict=True)]
+            cursor.execute(f"DROP TABLE {kept}")
+        yield from cubes
+
+    def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
+        return self._engine.cells(names)
+
+    def close(self) -> None:
+        self._engine.close()
 
 
 @contextmanager
@@ -96,27 +159,29 @@ def _attach(database: Database, path: Path) -> Iterator[tuple[Any, str]]:
         cursor.execute(f"DETACH {file}")
 
 
-def _place(cursor: Any, file: str, path: Path, table: str) -> tuple[str, str]:
-    """The schema and name of the table."""
+def _place(cursor: Any, file: str, path: Path, table: str) -> _Place:
     where = f"database_name = '{file}' AND NOT internal"
-    query = f"SELECT schema_name, table_name FROM duckdb_tables() WHERE {where} ORDER BY ALL"
-    places: list[tuple[str, str]] = cursor.execute(query).fetchall()
-    found = [(schema, name) for schema, name in places if table in {name, f"{schema}.{name}"}]
+    tables = f"SELECT schema_name, table_name, false FROM duckdb_tables() WHERE {where}"
+    views = f"SELECT schema_name, view_name, true FROM duckdb_views() WHERE {where}"
+    places = [_Place(*row) for row in cursor.execute(f"{tables} UNION ALL {views} ORDER BY ALL").fetchall()]
+    found = [place for place in places if table in {place.name, f"{place.schema}.{place.name}"}]
     if len(found) == 1:
         return found[0]
-    known = [f"{schema}.{name}" for schema, name in places]
     if found:
-        raise SourceError(f"source '{path}::{table}': is in several schemas; write '{'.'.join(found[0])}' or another")
+        shown = f"{found[0].schema}.{found[0].name}"
+        raise SourceError(f"source '{path}::{table}': is in several schemas; write '{shown}' or another")
     raise SourceError(
-        f"source '{path}::{table}': there is no such table; names are compared exactly, and a view is not a table"
-        f"{did_you_mean(table, known)}"
+        f"source '{path}::{table}': there is no such table or view; names are compared exactly"
+        f"{did_you_mean(table, [f'{place.schema}.{place.name}' for place in places])}"
     )
 
 
-def _header(cursor: Any, file: str, schema: str, table: str) -> Header:
+def _header(cursor: Any, file: str, place: _Place) -> Header:
+    if place.is_view:  # the file knows the types that its columns had when it was made
+        return read_header(cursor.execute(f"DESCRIBE SELECT * FROM {place.within(file)}").fetchall())
     columns = cursor.execute(
         "SELECT column_name, data_type, is_generated FROM duckdb_columns() "
         f"WHERE database_name = '{file}' AND schema_name = $1 AND table_name = $2 ORDER BY column_index",
-        [schema, table],
+        [place.schema, place.name],
     ).fetchall()
     return {**read_header(columns), **{name: _GENERATED for name, _, generated in columns if generated}}

@@ -35,6 +35,7 @@ __all__ = [
     "cells_of",
     "cells_of_frames",
     "count_frames",
+    "count_scans",
     "cube_of",
     "file_literal",
     "open_frame",
@@ -62,14 +63,21 @@ def count_frames(
     database: Database, statement: str, frames: Iterable[Any], axes: Sequence[KeyAxis], moments: Sequence[Moment]
 ) -> Cube:
     """The cube of all rows of the frames, each of which the statement finds as the table `STAGED`."""
-    total = empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments])
+    return count_scans(database, [statement], frames, [(axes, moments)])[0]
+
+
+def count_scans(
+    database: Database, statements: Sequence[str], frames: Iterable[Any], scans: Sequence[CubeRequest]
+) -> list[Cube]:
+    """As `count_frames`, a cube for each statement; the frames are read once."""
+    cubes = [empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments]) for axes, moments in scans]
     with database.cursor() as cursor:
         for frame in frames:
             cursor.register(STAGED, ArrowOnly(frame))
-            answer = cursor.execute(statement).fetchnumpy()
+            for place, (statement, scan) in enumerate(zip(statements, scans, strict=True)):
+                cubes[place] = join([cubes[place], cube_of(cursor.execute(statement).fetchnumpy(), *scan)])
             cursor.unregister(STAGED)
-            total = join([total, cube_of(answer, axes, moments)])
-    return total
+    return cubes
 
 
 _FETCHED = 50_000

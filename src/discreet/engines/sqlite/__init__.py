@@ -1,6 +1,6 @@
 """The engine of tables of SQLite database files.
 
-* `driver`: A table of an SQLite database file, read through a cursor
+* `driver`: A table or view of an SQLite database file, read through a cursor
 """
 
 from __future__ import annotations
@@ -25,8 +25,16 @@ def _open_table(path: Path, table: str, limits: Limits) -> Engine:
     return open_sqlite_table(path, table, limits)
 
 
+def _is_view(path: Path, table: str) -> bool:
+    from discreet.engines.sqlite.driver import is_sqlite_view
+
+    return is_sqlite_view(path, table)
+
+
 def _check_schema(schema: Schema) -> None:
     """Whatever a schema declares can be read."""
 
 
-ENGINE = EngineKind(name="sqlite", check_schema=_check_schema, tables=(Tables("an SQLite database", _begins, _open_table),))
+ENGINE = EngineKind(
+    name="sqlite", check_schema=_check_schema, tables=(Tables("an SQLite database", _begins, _open_table, is_view=_is_view),)
+)

@@ -1,4 +1,4 @@
-"""A table of an SQLite database file, read through a cursor. The only engine that imports `sqlite3`.
+"""A table or view of an SQLite database file, read through a cursor. The only engine that imports `sqlite3`.
 
 The type of an SQLite column binds none of its cells: each is an integer, a double, a text, bytes or null by itself. So
 a cell means what its own value means to the reference, and bytes are null. Each column is staged as up to three, integers,
@@ -19,17 +19,17 @@ from urllib.parse import quote
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, CountedCells, Engine, Header, unreadable
+from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
-from discreet.engines.duckdb.driver import STAGED, count_frames
+from discreet.engines.duckdb.driver import STAGED, count_scans
 from discreet.engines.files import database_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.sql import aggregate_sql, part_name, parts_of
 from discreet.errors import SourceError, did_you_mean
 from discreet.exact.processes import check_polars
 
-__all__ = ["open_sqlite_table"]
+__all__ = ["is_sqlite_view", "open_sqlite_table"]
 
 _ROWS = 50_000
 _BESIDE = ("-wal", "-journal")
@@ -41,10 +41,9 @@ _TEXT_NAMES = re.compile("CHAR|CLOB|TEXT", re.IGNORECASE)  # the names of types 
 
 
 def open_sqlite_table(path: Path, table: str, limits: Limits) -> Engine:
-    """An engine over a table of an SQLite file. Nothing is written, neither into the file nor next to it.
+    """An engine over a table or view of an SQLite file. Nothing is written, neither into the file nor next to it.
 
-    Views and virtual tables are not accepted as tables: a view may let one row change others, and a module of a virtual
-    table is code.
+    Virtual tables are not accepted as tables: a module of a virtual table is code.
 
     Raises:
         SourceError: the file cannot be opened for reading, or has no such table, or columns that differ only in case.
@@ -77,15 +76,21 @@ class _SqliteEngine:
         check_polars()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        return next(self.aggregate_all([(axes, moments)]))
+
+    def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
+        """The rows are read once: a view may give others the next time."""
         wanted: dict[str, dict[str, None]] = {}
-        for path in [axis.path for axis in axes] + [moment.path for moment in moments]:
-            wanted.setdefault(path.name, {}).update(dict.fromkeys(parts_of(path)))
-        statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
+        for axes, moments in scans:
+            for path in [axis.path for axis in axes] + [moment.path for moment in moments]:
+                wanted.setdefault(path.name, {}).update(dict.fromkeys(parts_of(path)))
+        statements = [aggregate_sql(DUCKDB, STAGED, self._header, *scan) for scan in scans]
         try:
             with _open(self._path) as connection:
-                return count_frames(self._database, statement, self._frames(connection, wanted), axes, moments)
+                cubes = count_scans(self._database, statements, self._frames(connection, wanted), scans)
         except sqlite3.Error:
             raise unreadable() from None
+        yield from cubes
 
     def count_rows(self) -> int:
         try:
@@ -156,15 +161,37 @@ def _uri(path: Path) -> str:
     return f"file:{quote(str(path.absolute()))}?{'immutable=1' if still else 'mode=ro'}"
 
 
+def is_sqlite_view(path: Path, table: str) -> bool:
+    """True if it is the name of a view. A file that cannot be read has none."""
+    try:
+        with _open(path) as connection:
+            return table in _names(connection, "view")
+    except (sqlite3.Error, OSError):
+        return False
+
+
+def _names(connection: sqlite3.Connection, kind: str) -> list[str]:
+    listed = connection.execute("SELECT name, sql FROM main.sqlite_master WHERE type = ?", (kind,)).fetchall()
+    begins = f"CREATE {kind.upper()}"
+    return [name for name, sql in listed if sql and sql.startswith(begins) and not name.startswith("sqlite_")]
+
+
 def _header(connection: sqlite3.Connection, path: Path, table: str) -> Header:
-    listed = connection.execute("SELECT name, sql FROM main.sqlite_master WHERE type = 'table'").fetchall()
-    tables = [name for name, sql in listed if sql and sql.startswith("CREATE TABLE") and not name.startswith("sqlite_")]
-    if table not in tables:
+    tables, views = _names(connection, "table"), _names(connection, "view")
+    if table not in [*tables, *views]:
         raise SourceError(
-            f"source '{path}::{table}': there is no such table; names are compared exactly, and neither "
-            f"views nor virtual tables are tables{did_you_mean(table, tables)}"
+            f"source '{path}::{table}': there is no such table or view; names are compared exactly, and virtual tables are "
+            f"not tables{did_you_mean(table, [*tables, *views])}"
         )
-    found = connection.execute("SELECT name, type, hidden FROM pragma_table_xinfo(?)", (table,)).fetchall()
+    try:
+        found = connection.execute("SELECT name, type, hidden FROM pragma_table_xinfo(?)", (table,)).fetchall()
+    except sqlite3.Error:
+        if table in tables:
+            raise
+        raise SourceError(
+            f"source '{path}::{table}': the view cannot be computed; check that its tables are there, and that it "
+            "uses nothing that SQLite itself does not have"
+        ) from None
     header = {name: _column_type(type_, hidden) for name, type_, hidden in found}
     if len({name.casefold() for name in header}) < len(found):
         raise SourceError(f"source '{path}::{table}': has two columns whose names differ only in case; rename one of them")
