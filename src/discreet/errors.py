@@ -64,8 +64,15 @@ def without_secrets(text: str) -> str:
 class DiscreetError(Exception):
     """The root of all errors that discreet raises on purpose. However it is shown, no password shows, whatever it quotes."""
 
-    def __init__(self, *args: object) -> None:
-        super().__init__(*(without_secrets(one) if isinstance(one, str) else one for one in args))
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments of the error without passwords: loggers and pickles show them."""
+        kept: tuple[Any, ...] = BaseException.args.__get__(self)  # type: ignore[attr-defined]
+        return tuple(without_secrets(one) if isinstance(one, str) else one for one in kept)
+
+    @args.setter
+    def args(self, given: tuple[Any, ...]) -> None:
+        BaseException.args.__set__(self, given)  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
         return without_secrets(super().__str__())
