@@ -169,9 +169,10 @@ def no_pictures() -> Iterator[None]:
 
 
 def page_digest(release: dp.Release) -> str:
-    """Of the report without pictures, versions and digests."""
+    """Of the report without pictures, its date, versions and digests."""
     with no_pictures():
         plain = report.render(release).replace(dp.__version__, "VERSION")
+    plain = re.sub(r"<dt>Made \(UTC\)</dt><dd>[^<]*</dd>\n", "", plain)
     plain = re.sub(r"[0-9a-f]{64}|[0-9a-f]{12}(?=[^0-9a-f])", "DIGEST", plain)
     return hashlib.sha256(plain.encode()).hexdigest()
 

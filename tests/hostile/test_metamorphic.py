@@ -22,8 +22,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.survey_files import write_survey
 
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import Cube
@@ -183,6 +185,21 @@ def parts(table: pa.Table, folder: Path) -> str:
     return str(place / "*.parquet")
 
 
+def survey(table: pa.Table, path: Path) -> str:
+    kinds = {pa.string(): TEXT, pa.float64(): ColumnType("float", "DOUBLE"), pa.date32(): ColumnType("date", "DATE")}
+    header = {name: kinds[table.schema.field(name).type] for name in table.column_names}
+    return write_survey(path, header, [tuple(row.values()) for row in table.to_pylist()])
+
+
+def sheet(table: pa.Table, path: Path) -> str:
+    with xlsxwriter.Workbook(path, {"default_date_format": "dd.mm.yyyy", "strings_to_formulas": False}) as book:
+        page = book.add_worksheet("rows")
+        page.write_row(0, 0, table.column_names)
+        for place, row in enumerate(table.to_pylist(), 1):
+            page.write_row(place, 0, row.values())
+    return f"{path}::rows"
+
+
 FORMATS: dict[str, Callable[[pa.Table, Path], Any]] = {
     **{
         f"Parquet, {codec}": lambda table, folder, codec=codec: parquet(table, folder, compression=codec)
@@ -203,6 +220,8 @@ FORMATS: dict[str, Callable[[pa.Table, Path], Any]] = {
     "pandas with an index": lambda table, _: table.to_pandas().sort_values("sex", kind="stable"),
     "pandas of Arrow": lambda table, _: table.to_pandas(types_mapper=pd.ArrowDtype),
     "a relation": lambda table, _: driver.connect().from_arrow(table),
+    "Stata": lambda table, folder: survey(table, folder / f"{next(_NUMBER)}.dta"),
+    "Excel": lambda table, folder: sheet(table, folder / f"{next(_NUMBER)}.xlsx"),
 }  # fmt: skip
 
 
@@ -233,6 +252,14 @@ def test_numbers_and_dates_of_any_type_have_the_cube_of_their_texts(tmp_path: Pa
     assert first_difference(reference(texts), whole) is None
     for source in (table, pl.DataFrame(table), parquet(table, tmp_path, compression="zstd")):
         assert first_difference(whole, counted(source)) is None
+
+
+@pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta", ".xpt", ".xlsx"])
+def test_numbers_and_dates_of_office_files_have_the_cube_of_their_texts(tmp_path: Path, ending: str) -> None:
+    texts = [tuple("" if cell is None else str(cell) for cell in row) for row in TYPED]
+    table = arrow(TYPED, (pa.float64(), pa.string(), pa.date32()))
+    source = (sheet if ending == ".xlsx" else survey)(table, tmp_path / f"a{ending}")
+    assert first_difference(reference(texts), counted(source)) is None
 
 
 @given(rows=ROWS, order=st.permutations([*NAMES, "other"]), seed=st.integers(0, 99))

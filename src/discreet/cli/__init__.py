@@ -112,7 +112,11 @@ def _options(
 @app.command(epilog="Example: discreet init persons.parquet --out plan.toml")
 def init(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file, a glob, a folder, FILE::TABLE, or example:NAME.")
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A file of Parquet, CSV, SPSS, Stata or SAS, a glob, a folder, FILE::TABLE, or example:NAME.",
+        ),
     ],
     out: Annotated[str, typer.Option("--out", metavar="PLAN", help="The plan file to write.")],
     *,

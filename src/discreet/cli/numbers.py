@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli.output import Grid
 from discreet.exact.figures import decimals_for, interval, name, number, plural
+from discreet.releases.worded import QUALITY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,18 +17,23 @@ __all__ = ["MOST_ROWS", "number_grid"]
 
 MOST_ROWS = 12
 
+NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
-def number_grid(table: pl.DataFrame, *, height: int | None = None) -> list[str | Grid]:
+
+def number_grid(table: pl.DataFrame, *, height: int | None = None, words: Mapping[str, str] = NO_WORDS) -> list[str | Grid]:
     """The first rows of the table of a release, rounded as in the report; below them how many more there are.
 
-    `height` is the number of all rows, where the table is only the beginning of a longer one.
+    `height` is the number of all rows, where the table is only the beginning of a longer one; `words` has the titles of
+    columns that are not called by their names.
     """
     shown = table.head(MOST_ROWS)
     numbers = [title for title in table.columns if f"{title}_low" in table.columns and f"{title}_high" in table.columns]
     ends = {f"{title}{end}" for title in numbers for end in ("_low", "_high")}
     titles = [title for title in table.columns if title not in ends]
     cells = [_numbers(shown, title) if title in numbers else [name(one) for one in shown[title]] for title in titles]
-    grid = Grid([name(title) for title in titles], list(zip(*cells, strict=True)), frozenset(map(name, numbers)))
+    heads = [words.get(title) or name(title) for title in titles]
+    right = frozenset(words.get(title) or name(title) for title in numbers)
+    grid = Grid(heads, list(zip(*cells, strict=True)), right)
     more = (table.height if height is None else height) - shown.height
     return [grid, f"  … and {number(more)} more {plural('row', more)}"] if more else [grid]
 
@@ -35,6 +42,14 @@ def _numbers(table: pl.DataFrame, title: str) -> list[str]:
     """Each value with its interval, which is rounded outwards."""
     columns: list[Sequence[Any]] = [table[f"{title}{end}"].to_list() for end in ("", "_low", "_high")]
     rows = list(zip(*columns, strict=True))
-    whole = all(isinstance(value, int) for row in rows for value in row)
+    whole = all(value is None or isinstance(value, int) for row in rows for value in row)
     decimals = 0 if whole else decimals_for([(high - low) / 2 for _, low, high in rows])
-    return [f"{number(value, decimals)} ({interval(low, high, decimals)})" for value, low, high in rows]
+    judged = f"{title}{QUALITY}" in table.columns
+    return [_number(value, (low, high), decimals, judged=judged) for value, low, high in rows]
+
+
+def _number(value: float | None, ends: tuple[float, float], decimals: int, *, judged: bool) -> str:
+    """The value with its interval; neither where the value is left out because of its class."""
+    return (
+        number(value, decimals) if value is None and judged else f"{number(value, decimals)} ({interval(*ends, decimals)})"
+    )

@@ -31,9 +31,10 @@ from discreet.planfile.read import PlanFile, load_plan
 from discreet.privacy import Budget, to_json
 from discreet.privacy.amounts import amount_text
 from discreet.releases.document import Release
-from discreet.releases.frames import check_formulas, for_csv
+from discreet.releases.frames import check_formulas, for_csv, frame_of
 from discreet.releases.guarantee import guarantee_json
 from discreet.releases.views import consistent
+from discreet.releases.worded import QUALITY
 from discreet.session.folders import document_in
 from discreet.session.orders import Order, check_name
 
@@ -314,10 +315,18 @@ def _quote_names(names: Sequence[str]) -> str:
 def _further_tables(release: Release) -> list[str | Grid]:
     """The first rows of each further histogram and table, below the name of its files."""
     lines: list[str | Grid] = []
-    for title, frame in release.tables.items() if not release.parts else ():
-        if title != "table" and "count_low" in frame.columns:
-            lines += [f"  {title}.csv:", *number_grid(frame)]
+    for one in release.shown(0).get("frames", ()) if not release.parts else ():
+        frame = frame_of(one["columns"])
+        if "count_low" in frame.columns:
+            lines += [f"  {one['name']}.csv:", *number_grid(frame, words=_titles(release, frame.columns))]
     return lines
+
+
+def _titles(release: Release, columns: Sequence[str]) -> dict[str, str]:
+    """The words for columns, where the release has any; classes of quality have a short one."""
+    about = release.about
+    words = {column: about.column(column).label or about.statistic(column).label for column in columns}
+    return {column: "quality" if column.endswith(QUALITY) else words[column] for column in columns}
 
 
 def _paid(release: Release, before: Standing) -> str:
@@ -340,8 +349,9 @@ def _told(done: Sequence[tuple[Release, Path]], before: Standing, remaining: Bud
         fresh = charge["sequence"] > before.head
         files = _LARGE_FILES if parts else _FILES
         lines += [f"{release.name}: {_paid(release, before)}", f"  {guarantee}", f"  in {folder}: {files}"]
-        table = release.scan().head(MOST_ROWS).collect() if parts else release.table
-        lines += number_grid(table, height=sum(part.rows for part in parts) or None) if table.width else []
+        table = frame_of(release.shown(MOST_ROWS)["columns"])
+        every = sum(part.rows for part in parts) or None
+        lines += number_grid(table, height=every, words=_titles(release, table.columns)) if table.width else []
         lines += _further_tables(release)
         facts.append(
             {

@@ -14,6 +14,7 @@
 * `missing`: Missing codes: values of the source that stand for "not known", such as -8 and 999, and that are read as null
 * `neighbours`: The two neighbouring relations that a custodian can declare, with all their facts
 * `reading`: How the text of CSV files is to be read: a public declaration, and part of what a column is
+* `rowwise`: A row-wise SELECT: a closed language of total functions, whose results depend on the cells of one row alone
 * `schema`: Columns and their public domains
 * `steps`: The steps that prepare the table: clamp, impute, where, resize
 * `words`: Plans, quotes and releases in a few words, for a terminal and for a notebook

@@ -72,10 +72,11 @@ def _resize_words(step: Mapping[str, Any]) -> str:
 
 def column_words(column: Mapping[str, Any]) -> str:
     """The declaration of a column, as `Column.to_json` writes it: "numbers from 0 to 1,500 in steps of 1"."""
+    computed = f"; computed as {name(column['query'])}" if "query" in column else ""
     if "missing" not in column:
-        return _domain_words(column)
+        return f"{_domain_words(column)}{computed}"
     codes = [_shown(code) if column["type"] == "number" else f"“{name(code)}”" for code in column["missing"]]
-    return f"{_domain_words(column)}; {list_names(codes)} {'means' if len(codes) == 1 else 'mean'} not known"
+    return f"{_domain_words(column)}; {list_names(codes)} {'means' if len(codes) == 1 else 'mean'} not known{computed}"
 
 
 def _domain_words(column: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from discreet.domain.categories import Value, check_text, checked_categories, missing_category, read_categories
 from discreet.domain.missing import missing_codes
 from discreet.domain.reading import CsvFormat
+from discreet.domain.rowwise.tree import Select
 from discreet.errors import SchemaError, did_you_mean, printed, unreachable
 from discreet.exact.numbers import Amount, exact, text
 
@@ -26,8 +27,7 @@ __all__ = ["Category", "Column", "Date", "Number", "Schema", "Value", "is_numeri
 
 # Codes must be exact as doubles, because a floating column is put on the grid in IEEE arithmetic.
 _MAX_CODES = 2**52
-# The largest numerator and denominator of bounds and step: every sum of the column, with its noise, is a finite double.
-_MAX_SIZE = 10**60
+_MAX_SIZE = 10**60  # of numerators and denominators: every sum of the column, with its noise, is a finite double
 _MAX_CODE = 10**400  # some programs take the largest double for null
 _EPOCH = dt.date(1970, 1, 1)
 
@@ -280,6 +280,7 @@ class Schema:
 
     columns: Mapping[str, Column]
     reading: CsvFormat | None
+    query: Select | None
 
     def __init__(self, columns: Mapping[str, Column] | None = None, /, **named: Column) -> None:
         if columns is not None and not isinstance(columns, Mapping):
@@ -292,12 +293,31 @@ class Schema:
         _check_columns(joined)
         object.__setattr__(self, "columns", MappingProxyType(joined))
         object.__setattr__(self, "reading", None)
+        object.__setattr__(self, "query", None)
 
     def read_as(self, reading: CsvFormat | None) -> Schema:
         """The same columns, read from CSV files of this format: it decides what their cells mean, and so is part of them."""
-        found = Schema(dict(self.columns))
-        object.__setattr__(found, "reading", reading if reading is not None and reading.to_json() else None)
-        return found
+        return _read_again(dict(self.columns), reading if reading is not None and reading.to_json() else None, self.query)
+
+    def select(self, query: str | Select | None) -> Schema:
+        """The same columns, computed from those of the source by a row-wise query, whose expressions are part of them.
+
+        Raises:
+            PlanError: the query is not row-wise, or has no column of a name that the schema declares.
+        """
+        if query is None:
+            return self
+        from discreet.domain.rowwise.parsing import parsed
+
+        found = query if isinstance(query, Select) else parsed(query)
+        for name in self.columns:
+            found.require(name)
+        return _read_again(dict(self.columns), self.reading, found)
+
+    def derived(self) -> Mapping[str, str]:
+        """The canonical text of each column that a query computes, or takes from a column of another name."""
+        texts = ((name, None if self.query is None else self.query.derived(name)) for name in self.columns)
+        return {name: text for name, text in texts if text is not None}
 
     def __getitem__(self, name: str) -> Column:
         """The column with this name.
@@ -313,22 +333,29 @@ class Schema:
         """True if the columns are the same and in the same order: the order is part of a schema."""
         if not isinstance(other, Schema):
             return NotImplemented
-        return (tuple(self.columns.items()), self.reading) == (tuple(other.columns.items()), other.reading)
+        mine, others = ((tuple(one.columns.items()), one.reading, one.derived()) for one in (self, other))
+        return mine == others
 
     def __hash__(self) -> int:
         return hash(tuple(self.columns.items()))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (Schema, (dict(self.columns),)) if self.reading is None else (_read_again, (dict(self.columns), self.reading))
+        said = [self.reading, self.query][: 2 if self.query is not None else 1 if self.reading is not None else 0]
+        return (_read_again if said else Schema, (dict(self.columns), *said))
 
     def to_json(self) -> list[dict[str, object]]:
         """The schema as canonical JSON values: a list, because the order of columns is part of it."""
         how: dict[str, object] = {} if self.reading is None else {"csv": self.reading.to_json()}
-        return [{"name": name, **column.to_json(), **how} for name, column in self.columns.items()]
+        derived = {name: {"query": text} for name, text in self.derived().items()}
+        return [{"name": name, **column.to_json(), **how, **derived.get(name, {})} for name, column in self.columns.items()]
 
 
-def _read_again(columns: Mapping[str, Column], reading: CsvFormat) -> Schema:
-    return Schema(columns).read_as(reading)
+def _read_again(columns: Mapping[str, Column], reading: CsvFormat | None, query: Select | None = None) -> Schema:
+    """A schema with what is said of all its columns."""
+    found = Schema(columns)
+    object.__setattr__(found, "reading", reading)
+    object.__setattr__(found, "query", query)
+    return found
 
 
 def _schema_number(value: Amount, name: str) -> Fraction:

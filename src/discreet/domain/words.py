@@ -72,7 +72,7 @@ def declared_facts(schema: Schema, neighbours: Neighbours, steps: Sequence[Step]
 
 def column_facts(schema: Schema) -> Facts:
     """Each column with its declared domain."""
-    return [(column, column_words(kind.to_json())) for column, kind in schema.columns.items()]
+    return [(str(column["name"]), column_words(column)) for column in schema.to_json()]
 
 
 def step_facts(schema: Schema, steps: Sequence[Step]) -> Facts:
@@ -104,7 +104,7 @@ def number_rows(columns: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 def _with_interval(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> list[str]:
-    whole = all(isinstance(value, int) for ends in (values, lows, highs) for value in ends)
+    whole = all(value is None or isinstance(value, int) for ends in (values, lows, highs) for value in ends)
     decimals = 0 if whole else decimals_for([(high - low) / 2 for low, high in zip(lows, highs, strict=True)])
     ends = zip(values, lows, highs, strict=True)
     return [f"{number(value, decimals)} ({interval(low, high, decimals)})" for value, low, high in ends]

@@ -24,6 +24,7 @@ folder, and is loaded when a source needs it.
   the time they take
 * `registry`: All engines, in one tuple, and which of them reads a source
 * `resources`: The resources that the driver may use: memory, threads, and a folder for spilled data
+* `rowwise`: The columns that a row-wise query gives: their types over a source, and their meaning for one row
 * `sources`: A source, whatever it is: what a text in a plan file or a program means, and the engine that the registry has
   for it
 * `spark`: The engine of Spark DataFrames, tables and paths
@@ -38,15 +39,17 @@ folder, and is loaded when a source needs it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.domain.schema import Schema
+from discreet.engines.absent import AbsentSource
 from discreet.engines.base import CodeList, Engine, Header, Labelled, check_header
 from discreet.engines.progress import Progress, Telling
 from discreet.engines.resources import NO_LIMITS, Limits
+from discreet.engines.rowwise import Selecting, columns_read, rowwise
 from discreet.engines.sources import Opened, open_known, source_in, source_text
 from discreet.errors import ArgumentError, SourceError, printed
 
@@ -97,13 +100,40 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
         raise ArgumentError(f"limits={printed(limits)}: must be Limits(…)")
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress={printed(progress)}: must be a function of the name of a stage")
-    found = open_known(source, tuple(schema.columns), limits)
+    found = open_known(source, columns_read(schema), limits)
     try:
+        _select(found, schema, [*schema.columns])
         _check(found, schema)
     except SourceError:
         found.engine.close()
         raise
     return found.engine if progress is None else Telling(found.engine, progress)
+
+
+def _select(found: Opened, schema: Schema, names: Sequence[str]) -> None:
+    """The engine has these columns of the query of a schema, if the schema has one."""
+    if schema.query is None or isinstance(found.engine, AbsentSource):
+        return
+    if not isinstance(found.engine, Selecting):
+        raise SourceError(f"query: {found.shown} is not read by an engine that computes queries; copy it to Parquet or CSV")
+    if not columns_read(schema):
+        raise SourceError("query: takes no column of the source; every table has at least one that does")
+    found.engine.select(rowwise(schema.query, names, found.engine.header, found.shown))
+
+
+def _sound(found: Opened, schema: Schema) -> tuple[list[str], list[str]]:
+    """The columns that a query gives from this source, and what is wrong with the others, each thing once."""
+    if schema.query is None:
+        return [*schema.columns], []
+    sound: list[str] = []
+    faults: dict[str, None] = {}
+    for name in schema.columns:
+        try:
+            rowwise(schema.query, [name], found.engine.header, found.shown)
+            sound.append(name)
+        except SourceError as fault:
+            faults[str(fault)] = None
+    return sound, [*faults]
 
 
 def _check(found: Opened, schema: Schema) -> None:
@@ -122,12 +152,13 @@ def header_faults(source: Any, schema: Schema) -> list[str]:
     Raises:
         SourceError: the source cannot be opened.
     """
-    found = open_known(source, tuple(schema.columns), NO_LIMITS)
-    faults = []
+    found = open_known(source, columns_read(schema), NO_LIMITS)
     try:
-        for name, column in schema.columns.items():
+        names, faults = _sound(found, schema)
+        _select(found, schema, names)
+        for name in names:
             try:
-                _check(found, Schema({name: column}))
+                _check(found, Schema({name: schema[name]}))
             except SourceError as fault:
                 faults.append(str(fault))
     finally:

@@ -12,6 +12,7 @@ from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Header
+from discreet.engines.rowwise import Rowwise
 from discreet.errors import SourceError
 
 __all__ = ["AbsentSource"]
@@ -35,6 +36,9 @@ class AbsentSource:
     def header(self) -> Header:
         """The columns of the schema."""
         return self._header
+
+    def select(self, chosen: Rowwise) -> None:
+        """Its header fits the schema already."""
 
     def snapshot(self) -> str:
         """Refused.

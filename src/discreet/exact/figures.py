@@ -10,7 +10,21 @@ from math import floor, isfinite, log10
 
 from discreet.exact.numbers import decimal_up, text
 
-__all__ = ["amount", "decimals_for", "enumerate_texts", "interval", "name", "number", "outwards", "percent_up", "plural"]
+__all__ = [
+    "NO_NUMBER",
+    "amount",
+    "decimals_for",
+    "enumerate_texts",
+    "interval",
+    "name",
+    "number",
+    "outwards",
+    "percent_up",
+    "plural",
+]
+
+NO_NUMBER = "–"
+"""What stands in the place of a number that says nothing."""
 
 _MOST_DECIMALS = 6
 _LONG = 10**15
@@ -60,9 +74,9 @@ def decimals_for(halves: Sequence[float]) -> int:
     return min(max(0, 1 - floor(log10(min(known)))), _MOST_DECIMALS) if known else 0
 
 
-def number(value: float, decimals: int = 0) -> str:
-    """`value` to the nearest with `decimals` decimals and thousands separated: 1,414,593."""
-    return _write(value, decimals, ROUND_HALF_EVEN)
+def number(value: float | None, decimals: int = 0) -> str:
+    """`value` to the nearest with `decimals` decimals and thousands separated: 1,414,593; "–" for none."""
+    return NO_NUMBER if value is None else _write(value, decimals, ROUND_HALF_EVEN)
 
 
 def interval(low: float, high: float, decimals: int = 0) -> str:

@@ -113,7 +113,11 @@ def _explain_tables(told: _Told) -> Iterator[str]:
 
 def _explain_steps(told: _Told) -> Iterator[str]:
     steps = told.document["plan"]["steps"]
-    if not steps:
+    computed = [column for column in told.document["plan"]["schema"] if "query" in column]
+    for column in computed:
+        yield f"{column['name']} is computed from the cells of each row: {column['query']}"
+        yield f"  {_ROW_WISE['query']}"
+    if not steps and not computed:
         yield "None: the statistics describe the table as it is."
     for step in steps:
         yield step_words(step)
@@ -123,6 +127,7 @@ def _explain_steps(told: _Told) -> Iterator[str]:
 
 
 _ROW_WISE = {
+    "query": "Row-wise: every row of the source gives one row, so n stays what it is, and as many rows differ as before.",
     "clamp": "Row-wise: a row's result depends on that row alone, so as many rows differ as before (1-stable).",
     "impute": "Row-wise: draws depend neither on the data nor on each other, so as many rows differ as before (1-stable).",
     "where": "Row-wise: no row is dropped, n stays what it is, and as many rows differ as before (1-stable).",

@@ -98,12 +98,15 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
     root, place = given.root, given.root.file
     parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants", "about", "quality"))
     known: Mapping[str, Keys] = {
-        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect", "csv"))
+        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect", "csv", "query"))
         for kind in relations()
     }
     relation, data = parts["data"].choice("neighbours", known)
     form = _csv(data["csv"]) if "csv" in data else None
     schema = schema_of(parts["columns"], place.parent).read_as(form)
+    if "query" in data:
+        with data["query"].locate_errors():
+            schema = schema.select(data["query"].string())
     with parts["data"].locate_errors():
         counts = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
         neighbours = relation_named(relation)(**counts)

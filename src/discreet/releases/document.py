@@ -27,6 +27,7 @@ from discreet.releases.frames import all_frames, check_formulas, for_csv, frame_
 from discreet.releases.guarantee import Guarantee, guarantee_of_json
 from discreet.releases.labelled import abouts_in, known_in, labelled, texts_of
 from discreet.releases.quality import quality_frame
+from discreet.releases.worded import in_words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -98,7 +99,7 @@ class Release:
 
         if self.parts:
             raise ArgumentError("plot(): the release has too many groups for bars; filter release.scan() and plot that")
-        return bars_of(self.document, statistic)
+        return bars_of(self.shown(0), statistic, self.about)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -205,7 +206,8 @@ class Release:
             with _refuse_made_up("columns"):
                 columns = [(one, [] if head is None else head[one["name"]].to_list()) for one in document["columns"]]
                 document["columns"] = [{**one, "values": values} for one, values in columns]
-        return document
+        with _refuse_made_up("numbers"):
+            return in_words(document, document, self.about)
 
     def _place(self) -> Path:
         if self.folder is None:

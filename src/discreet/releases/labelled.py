@@ -12,7 +12,7 @@ from discreet.domain.about import About, about_in, check_about, key_of, language
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import name
 
-__all__ = ["abouts_in", "known_in", "labelled", "number_title", "texts_of", "title_of", "unit_of", "value_label"]
+__all__ = ["abouts_in", "known_in", "labelled", "number_title", "texts_of", "title_of", "unit_of", "value_label", "worded"]
 
 _OF_THE_COLUMN = frozenset({"mean", "median", "quantiles", "std", "sum"})
 """The statistics that have the unit of their column."""
@@ -102,6 +102,13 @@ def value_label(about: About, column: str, value: object) -> str:
 def number_title(about: About, column: str, frame: str = "") -> str:
     """The words for a column of numbers; in a frame whose name has words, these where the column has none."""
     return about.statistic(column).label or (about.statistic(frame).label if frame else "") or name(column)
+
+
+def worded(statistic: Mapping[str, Any], about: About) -> Mapping[str, Any]:
+    """A statistic of a document with the words for its column in the place of its name, for titles."""
+    words = {key: title_of(about, str(statistic[key])) for key in ("column",) if statistic.get(key)}
+    pair = {"columns": [title_of(about, one) for one in statistic["columns"]]} if "columns" in statistic else {}
+    return {**statistic, **words, **pair}
 
 
 def unit_of(about: About, column: str, statistic: Mapping[str, Any]) -> str:

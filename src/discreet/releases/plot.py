@@ -9,25 +9,31 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from discreet.domain.about import About
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import name, number
+from discreet.releases.labelled import number_title, title_of
+from discreet.releases.worded import QUALITY
 
 if TYPE_CHECKING:
     import altair as alt
 
 __all__ = ["MOST_BARS", "bars_of"]
 
+NOTHING = About()
+
 MOST_BARS = 1_000
 """With more groups than this, a bar chart is not readable."""
 
 
-def bars_of(document: Mapping[str, Any], statistic: object) -> alt.LayerChart:
+def bars_of(document: Mapping[str, Any], statistic: object, about: About = NOTHING) -> alt.LayerChart:
     """A bar for each group and a line from one end of its interval to the other, in the order of the release.
 
     Args:
         document: of a release.
         statistic: the name of a column that has an interval, such as "mean_wage", or of a further frame, such as the one of
             a histogram; None is the first there is.
+        about: the words for its columns.
 
     Raises:
         ArgumentError: Altair is not installed, the release has no such number, or there are too many groups.
@@ -40,7 +46,7 @@ def bars_of(document: Mapping[str, Any], statistic: object) -> alt.LayerChart:
             f"plot({title!r}): {number(len(values[chosen]))} groups are more than {number(MOST_BARS)} bars; filter "
             "release.table and plot that with a library of your choice"
         )
-    ends = {f"{other}{end}" for other in _numbers(columns) for end in ("", "_low", "_high", "_consistent")}
+    ends = {f"{other}{end}" for other in _numbers(columns) for end in ("", "_low", "_high", "_consistent", QUALITY)}
     labels = [column for column in values if column not in ends]
     keys = ["group", "value", "low", "high"]
     rows = zip(
@@ -51,13 +57,21 @@ def bars_of(document: Mapping[str, Any], statistic: object) -> alt.LayerChart:
         strict=True,
     )
     data = charts.Data(values=[dict(zip(keys, row, strict=True)) for row in rows])
-    groups = charts.Y("group:N", sort=None, title=", ".join(map(name, labels)) or None)
+    groups = charts.Y("group:N", sort=None, title=", ".join(title_of(about, label) for label in labels) or None)
     tips = [charts.Tooltip("group:N"), *(charts.Tooltip(f"{key}:Q") for key in keys[1:])]
-    base = charts.Chart(data, title=name(document["name"]))
-    bars = base.mark_bar(opacity=0.6).encode(x=charts.X("value:Q", title=name(title)), y=groups, tooltip=tips)
+    base = charts.Chart(data, title=about.title or name(document["name"]))
+    bars = base.mark_bar(opacity=0.6).encode(
+        x=charts.X("value:Q", title=_with_unit(about, chosen, title)), y=groups, tooltip=tips
+    )
     lines = base.mark_rule(strokeWidth=2).encode(x=charts.X("low:Q"), x2=charts.X2("high"), y=groups, tooltip=tips)
     drawn: alt.LayerChart = bars + lines
     return drawn
+
+
+def _with_unit(about: About, column: str, title: str) -> str:
+    """The words for the numbers; their unit, where they have one of their own."""
+    unit = about.statistic(column).unit
+    return f"{number_title(about, column, title)} ({unit})" if unit else number_title(about, title, column)
 
 
 def _altair() -> ModuleType:

@@ -63,31 +63,30 @@ __all__ = ["Order", "Session"]
 class Session:
     """A data set, its schema, its budget and its ledger.
 
-    Opening reads the header of the source, its names and types, which are public. Before a release is reserved no row is
-    read, except that under ReplaceOne the number of rows and published totals are compared. Threads may share a session; a
-    forked child that cannot read the source is refused before anything is charged.
+    Opening reads the header of the source, which is public. Before a release is reserved no row is read, except that under
+    ReplaceOne the number of rows and published totals are compared. Threads may share a session; a forked child that
+    cannot read the source is refused before anything is charged.
 
     Args:
-        source: files (`CsvFiles` for CSV of another format), folders, tables of databases, frames, relations, streams or
-            Spark, as docs/data-formats.md lists.
+        source: files, folders, tables of databases, frames, relations, streams or Spark (docs/data-formats.md lists them).
         schema: the public columns.
         dataset: the declared name of the data set in the ledger. Next month's data are another data set.
         ledger: the path of the ledger file, or ":memory:", which must be written out.
         budget: all that may ever be spent on this data set: PureDP, ApproxDP, ZCDP or GDP.
         neighbours: AddRemove() or ReplaceOne(rows=…).
-        invariants: the numbers that are published exactly, such as Totals("state"); fixed for the life of the data set. They
-            need ReplaceOne with one row per person.
+        invariants: published exactly, such as Totals("state"); fixed for good; needs ReplaceOne with one row per person.
         report_delta: the δ at which ε is reported under ZCDP and GDP.
-        limits: the resources of the machine that the driver may use. Not for a relation, which follows its own connection.
+        limits: the resources that the driver may use. Not for a relation, which follows its own connection.
         progress: called with "snapshot", "count" or "draw" as each begins; never with anything about rows.
         demand: the signatures that releases of the data set need from the first reservation on, for good.
         approvals: what has been signed, or the folder that has it.
+        query: a row-wise "SELECT … FROM source" that computes columns of the schema from those of the source.
 
     Raises:
         SourceError: the source does not fit the schema.
         LedgerError: the ledger cannot be used, or knows the data set with another declaration.
         ArgumentError: a budget of 0, or arguments of the wrong type.
-        PlanError: invariants that do not fit the schema or the neighbours, or leave nothing to protect.
+        PlanError: invariants that do not fit or leave nothing to protect; a query that is not row-wise or does not fit.
     """
 
     def __init__(
@@ -105,13 +104,14 @@ class Session:
         progress: Progress | None = None,
         demand: Demand | None = None,
         approvals: Approvals = (),
+        query: str | None = None,
     ) -> None:
         load_rooms()
         if not isinstance(schema, Schema):
             raise ArgumentError(f"schema={type(schema).__name__}: must be a Schema")
         if not is_relation(neighbours):
             raise ArgumentError(f"neighbours={printed(neighbours)}: must be AddRemove() or ReplaceOne(rows=…)")
-        schema = schema.read_as(source.format if isinstance(source, CsvFiles | AbsentSource) else None)
+        schema = schema.read_as(source.format if isinstance(source, CsvFiles | AbsentSource) else None).select(query)
         self._schema, self._neighbours, self._budget = schema, neighbours, checked_budget(budget)
         self._invariants = check_invariants(invariants, schema, neighbours)
         self._report_delta = report_delta_of(report_delta)

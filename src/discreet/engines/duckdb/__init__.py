@@ -21,6 +21,8 @@
 * `partitions`: The values that folders give to rows, added to a cube that was counted file by file
 * `relations`: A DuckDB relation as a source, on the connection that it belongs to, which stays open and keeps its
   settings
+* `rowwise`: The columns of a row-wise query in the SQL of DuckDB, written from typed expressions and never from a user's
+  text
 * `streams`: Rows that arrive as Arrow streams: the table of a database, through ADBC, or any stream that a function
   opens anew
 """

@@ -16,8 +16,10 @@ from discreet.engines.duckdb.csv_lines import count_rows, csv_header, format_of,
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, count_frames
+from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
+from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import InternalError, SourceError
 from discreet.exact.processes import check_polars
@@ -39,6 +41,7 @@ class _CsvEngine:
 
     def __init__(self, paths: Sequence[Path], listing: Listing, limits: Limits, form: CsvFormat) -> None:
         self._paths, self._listing, self._database = paths, listing, Database(limits)
+        self._chosen: Rowwise | None = None
         self._formats = [format_of(path, form) for path in paths]
         self._names = [csv_header(path, form) for path, form in zip(paths, self._formats, strict=True)]
         for path, names in zip(paths, self._names, strict=True):
@@ -51,7 +54,10 @@ class _CsvEngine:
 
     @property
     def header(self) -> Header:
-        return dict.fromkeys(self._names[0], TEXT)
+        return dict.fromkeys(self._names[0], TEXT) if self._chosen is None else self._chosen.header
+
+    def select(self, chosen: Rowwise) -> None:
+        self._chosen = chosen
 
     def snapshot(self) -> str:
         return listed_snapshot(self._paths, self._listing)
@@ -61,12 +67,15 @@ class _CsvEngine:
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
-        table = _with_points([axis.path for axis in axes] + [moment.path for moment in moments], self._formats[0].decimal)
+        paths = [*(axis.path for axis in axes), *(moment.path for moment in moments)]
+        given = table_of(self._chosen, wanted, STAGED)
+        table = _with_points(given, paths, self.header, self._formats[0].decimal)
         statement = aggregate_sql(DUCKDB, table, self.header, axes, moments)
-        return count_frames(self._database, statement, self._frames(wanted), axes, moments)
+        return count_frames(self._database, statement, self._frames(read_by(self._chosen, wanted)), axes, moments)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
-        return cells_of_frames(self._database, self.header, self._frames(names), names)
+        frames, table = self._frames(read_by(self._chosen, names)), table_of(self._chosen, names, STAGED)
+        return cells_of_frames(self._database, table, self.header, frames, names)
 
     def _frames(self, wanted: Sequence[str]) -> Iterator[Any]:
         for path, names, form in zip(self._paths, self._names, self._formats, strict=True):
@@ -80,17 +89,17 @@ class _CsvEngine:
         self._database.close()
 
 
-def _with_points(paths: Sequence[ValuePath], decimal: str) -> str:
-    """The staged table with a point as the decimal mark: in the columns of numbers a cell with a point is not a number."""
+def _with_points(table: str, paths: Sequence[ValuePath], header: Header, decimal: str) -> str:
+    """The table with a point as the decimal mark: in the texts of columns of numbers a cell with a point is not a number."""
     if decimal == ".":
-        return STAGED
-    numeric = {path.name for path in paths if is_numeric(path.column)}
+        return table
+    numeric = {path.name for path in paths if is_numeric(path.column) and header[path.name].kind == "text"}
     cells = {path.name: quote_name(path.name) for path in paths}
     cells |= {
         name: f"CASE WHEN NOT contains({cells[name]}, '.') THEN replace({cells[name]}, ',', '.') END" for name in numeric
     }
     columns = ", ".join(f"{cell} AS {quote_name(name)}" for name, cell in cells.items())
-    return f"(SELECT {columns or '1'} FROM {STAGED})"
+    return f"(SELECT {columns or '1'} FROM {table})"
 
 
 def _frames(path: Path, names: Sequence[str], wanted: Sequence[str], form: CsvFormat) -> Iterator[Any]:

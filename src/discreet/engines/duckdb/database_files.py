@@ -18,8 +18,10 @@ from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine,
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import cells_of, cube_of, read_header
+from discreet.engines.duckdb.rowwise import table_of
 from discreet.engines.files import database_snapshot
 from discreet.engines.resources import NO_LIMITS, Limits
+from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError, did_you_mean
 
@@ -69,7 +71,7 @@ def open_duckdb_table(path: Path, table: str, limits: Limits) -> Engine:
             "bring it to a version of DuckDB that this one reads"
         ) from None
     engine = _DuckdbFileEngine(database, path, place, header)
-    return _DuckdbViewEngine(engine, database, path, place) if place.is_view else engine
+    return _DuckdbViewEngine(engine, database, path) if place.is_view else engine
 
 
 def is_duckdb_view(path: Path, table: str) -> bool:
@@ -89,22 +91,31 @@ class _DuckdbFileEngine:
 
     def __init__(self, database: Database, path: Path, place: _Place, header: Header) -> None:
         self._database, self._path, self._place, self._header = database, path, place, header
+        self._chosen: Rowwise | None = None
 
     @property
     def header(self) -> Header:
-        return self._header
+        return self._header if self._chosen is None else self._chosen.header
+
+    def select(self, chosen: Rowwise) -> None:
+        self._chosen = chosen
 
     def snapshot(self) -> str:
         return database_snapshot(self._path, (".wal",))
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         with _attach(self._database, self._path) as (cursor, file):
-            statement = aggregate_sql(DUCKDB, self._place.within(file), self._header, axes, moments)
+            table = self.table(file, columns_of([(axes, moments)]))
+            statement = aggregate_sql(DUCKDB, table, self.header, axes, moments)
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         with _attach(self._database, self._path) as (cursor, file):
-            yield from cells_of(cursor, self._place.within(file), self._header, names)
+            yield from cells_of(cursor, self.table(file, names), self.header, names)
+
+    def table(self, file: str, names: Sequence[str]) -> str:
+        """These columns, where the file is attached under this name."""
+        return table_of(self._chosen, names, self._place.within(file))
 
     def close(self) -> None:
         self._database.close()
@@ -113,12 +124,15 @@ class _DuckdbFileEngine:
 class _DuckdbViewEngine:
     """One view of a file, read once for a release: it may be computed from other files, or differ the next time."""
 
-    def __init__(self, engine: _DuckdbFileEngine, database: Database, path: Path, place: _Place) -> None:
-        self._engine, self._database, self._path, self._place = engine, database, path, place
+    def __init__(self, engine: _DuckdbFileEngine, database: Database, path: Path) -> None:
+        self._engine, self._database, self._path = engine, database, path
 
     @property
     def header(self) -> Header:
         return self._engine.header
+
+    def select(self, chosen: Rowwise) -> None:
+        self._engine.select(chosen)
 
     def snapshot(self) -> str:
         return ""
@@ -128,10 +142,11 @@ class _DuckdbViewEngine:
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """One statement computes the columns; the database spills what is too large for memory."""
-        columns = ", ".join(map(quote_name, columns_of(scans))) or "1"
+        names = columns_of(scans)
+        columns = ", ".join(map(quote_name, names)) or "1"
         with _attach(self._database, self._path) as (cursor, file):
             kept = f"{file}_rows"
-            cursor.execute(f"CREATE TEMP TABLE {kept} AS SELECT {columns} FROM {self._place.within(file)}")
+            cursor.execute(f"CREATE TEMP TABLE {kept} AS SELECT {columns} FROM {self._engine.table(file, names)}")
             statements = (aggregate_sql(DUCKDB, kept, self.header, *scan) for scan in scans)
             answers = (cursor.execute(statement).fetchnumpy() for statement in statements)
             cubes = [cube_of(answer, *scan) for answer, scan in zip(answers, scans, strict=True)]

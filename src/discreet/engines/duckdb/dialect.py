@@ -14,7 +14,7 @@ from discreet.engines.dialect import Dialect
 from discreet.engines.spellings import spelled_targets
 from discreet.errors import InternalError
 
-__all__ = ["DUCKDB", "LIMB", "PARQUET", "quote_name"]
+__all__ = ["DUCKDB", "LIMB", "PARQUET", "quote_name", "write_decimal"]
 
 LIMB = 2**32
 """Sums beyond 64 bits leave the engine as two limbs, sum = high·2**32 + low: drivers turn 128-bit integers into doubles."""
@@ -52,12 +52,12 @@ def _unscale(name: str, kind: ColumnType) -> str:
     Casting a value beyond the digits of its type could raise, so it is moved before. A CASE would not do: the driver casts
     all words of a dictionary, whichever rows are requested.
     """
-    least, most = (_write_decimal(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
+    least, most = (write_decimal(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))
     value = f"least(greatest({quote_name(name)}, {least}), {most})"
     return f"CAST(replace(CAST({value} AS VARCHAR), '.', '') AS HUGEINT)"
 
 
-def _write_decimal(unscaled: int, kind: ColumnType) -> str:
+def write_decimal(unscaled: int, kind: ColumnType) -> str:
     """The decimal of this type that is `unscaled` without its point, as a literal."""
     digits = f"{abs(unscaled):0{kind.scale + 1}d}"
     point = len(digits) - kind.scale
@@ -66,7 +66,7 @@ def _write_decimal(unscaled: int, kind: ColumnType) -> str:
 
 
 def _whole(name: str, kind: ColumnType) -> str:
-    first, last = _write_decimal(1 - 10**kind.width, kind), _write_decimal(10**kind.width - 1, kind)
+    first, last = write_decimal(1 - 10**kind.width, kind), write_decimal(10**kind.width - 1, kind)
     value = f"(CASE WHEN {quote_name(name)} BETWEEN {first} AND {last} THEN {quote_name(name)} END)"
     return f"CASE WHEN {value} = trunc({value}) THEN TRY_CAST({value} AS BIGINT) END"
 
@@ -238,7 +238,7 @@ DUCKDB = Dialect(
     divided="//",
     searched=_search,
     wide=lambda integer: f"CAST({integer} AS HUGEINT)",
-    decimal=_write_decimal,
+    decimal=write_decimal,
     unscaled=_unscale,
     whole=_whole,
     text=_text,

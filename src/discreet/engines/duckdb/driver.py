@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube, compact, empty_cube, join, order_of, row_count, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, unreadable
+from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, LIMB, quote_name
 from discreet.engines.duckdb.frames import ArrowOnly, is_lazy, keep_declared, lazy
+from discreet.engines.duckdb.rowwise import table_of
 from discreet.engines.keys import unpack, words_of
 from discreet.engines.resources import Limits
+from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
@@ -95,13 +97,13 @@ def cells_of(cursor: Any, table: str, header: Header, names: Iterable[str]) -> I
 
 
 def cells_of_frames(
-    database: Database, header: Header, frames: Iterable[Any], names: Sequence[str]
+    database: Database, table: str, header: Header, frames: Iterable[Any], names: Sequence[str]
 ) -> Iterator[CountedCells]:
-    """`cells_of` one frame after the other."""
+    """`cells_of` a table expression over `STAGED`, one frame after the other."""
     with database.cursor() as cursor:
         for frame in frames:
             cursor.register(STAGED, ArrowOnly(frame))
-            yield from cells_of(cursor, STAGED, header, names)
+            yield from cells_of(cursor, table, header, names)
             cursor.unregister(STAGED)
 
 
@@ -120,6 +122,7 @@ class _FrameEngine:
             self._frame, others = keep_declared(frame, columns)
             described_by = self._frame
         self._rows = len(frame) if self._is_kept else None
+        self._chosen: Rowwise | None = None
         self._database = Database(limits)
         try:
             with self._database.cursor() as cursor:
@@ -131,7 +134,10 @@ class _FrameEngine:
 
     @property
     def header(self) -> Header:
-        return self._header
+        return self._header if self._chosen is None else self._chosen.header
+
+    def select(self, chosen: Rowwise) -> None:
+        self._chosen = chosen
 
     def snapshot(self) -> str:
         # Rows that nobody alters are the same whenever they are read.
@@ -152,10 +158,12 @@ class _FrameEngine:
         yield from (self._count(rows, axes, moments) for axes, moments in scans)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
-        return cells_of_frames(self._database, self._header, [self._frame], names)
+        table = table_of(self._chosen, names, STAGED)
+        return cells_of_frames(self._database, table, self.header, [self._frame], names)
 
     def _count(self, rows: ArrowOnly, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        statement = aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
+        table = table_of(self._chosen, columns_of([(axes, moments)]), STAGED)
+        statement = aggregate_sql(DUCKDB, table, self.header, axes, moments)
         with _hiding_errors(), self._database.cursor() as cursor:
             cursor.register(STAGED, rows)
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)

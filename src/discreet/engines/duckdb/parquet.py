@@ -19,8 +19,10 @@ from discreet.engines.duckdb.driver import TEXT, cells_of, cube_of, file_literal
 from discreet.engines.duckdb.folders import Partitions, parquet_files, partitions_of
 from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
 from discreet.engines.duckdb.partitions import file_axis, with_partitions
+from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.files import Listing, file_snapshot, listed_snapshot
 from discreet.engines.resources import Limits
+from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
@@ -65,6 +67,7 @@ class _ParquetEngine:
     def __init__(self, paths: Sequence[Path], listing: Listing, partitions: Partitions, limits: Limits) -> None:
         self._paths, self._listing, self._partitions = paths, listing, partitions
         self._database = Database(limits)
+        self._chosen: Rowwise | None = None
         header = _parquet_header(self._database, paths[0])
         for path in _other_schemas(self._database, paths):
             check_same(path, _parquet_header(self._database, path), paths[0], header)
@@ -73,7 +76,16 @@ class _ParquetEngine:
 
     @property
     def header(self) -> Header:
-        return self._header
+        return self._header if self._chosen is None else self._chosen.header
+
+    def select(self, chosen: Rowwise) -> None:
+        for name in chosen.reads([*chosen.header]):
+            if name in self._partitions.names:
+                raise SourceError(
+                    f"query: column '{name}' comes from the names of folders, and not from the rows that a query sees; "
+                    "leave the query out, or write the column into the files"
+                )
+        self._chosen = chosen
 
     def snapshot(self) -> str:
         return listed_snapshot(self._paths, self._listing)
@@ -84,7 +96,8 @@ class _ParquetEngine:
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         names = self._partitions.names
-        if ({axis.name for axis in axes} | {moment.name for moment in moments}).isdisjoint(names):
+        asked = {axis.name for axis in axes} | {moment.name for moment in moments}
+        if self._chosen is not None or asked.isdisjoint(names):
             return self._count(axes, moments)
         own_axes = [axis for axis in axes if axis.name not in names]
         own_moments = [moment for moment in moments if moment.name not in names]
@@ -93,23 +106,27 @@ class _ParquetEngine:
 
     def _count(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         wanted = list(dict.fromkeys([axis.name for axis in axes] + [moment.name for moment in moments]))
-        apart = [name for name in wanted if self._header.get(name) is _MILLISECONDS]
-        header = {_FILE: _PLACE, **self._header}
-        statement = aggregate_sql(PARQUET, self._table(wanted, apart), header, axes, moments)
+        read = read_by(self._chosen, wanted)
+        apart = [name for name in read if self._header.get(name) is _MILLISECONDS]
+        header = {_FILE: _PLACE, **self.header}
+        table = table_of(self._chosen, wanted, self._table(read, apart))
+        statement = aggregate_sql(PARQUET, table, header, axes, moments)
         with self._database.cursor() as cursor:
             if apart:
                 cursor.register(_DAYS, days_of(self._paths, apart))
             return cube_of(cursor.execute(statement).fetchnumpy(), axes, moments)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
-        header, folders = {_FILE: _PLACE, **self._header}, self._partitions
+        header, folders = {_FILE: _PLACE, **self.header}, self._partitions
         for name in names:
-            apart = [name] if self._header[name] is _MILLISECONDS else []
-            asked = _FILE if name in folders.names else name
+            read = read_by(self._chosen, [name])
+            apart = [one for one in read if self._header.get(one) is _MILLISECONDS]
+            asked = _FILE if self._chosen is None and name in folders.names else name
             with self._database.cursor() as cursor:
                 if apart:
                     cursor.register(_DAYS, days_of(self._paths, apart))
-                for _, some in cells_of(cursor, self._table([asked], apart), header, [asked]):
+                table = table_of(self._chosen, [asked], self._table(read, apart))
+                for _, some in cells_of(cursor, table, header, [asked]):
                     yield name, some if asked == name else folders.cells(name, some)
 
     def _table(self, wanted: Sequence[str], apart: Sequence[str]) -> str:

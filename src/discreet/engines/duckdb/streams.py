@@ -20,7 +20,9 @@ from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, UNREAD, cells_of, cube_of, read_header
 from discreet.engines.duckdb.frames import ArrowOnly, keep_declared
+from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.resources import Limits
+from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.engines.urls import fill_in
 from discreet.errors import ArgumentError, SourceError, printed, without_secrets
@@ -103,6 +105,7 @@ class _StreamEngine:
         self, opening: Opening, schema: Any, columns: Sequence[str], limits: Limits, count: Callable[[], int] | None
     ) -> None:
         self._count = count
+        self._chosen: Rowwise | None = None
         frame, others = keep_declared(schema.empty_table(), columns)
         self._columns = [name for name in columns if name in schema.names]
         self._opening, self._fields = opening, {name: schema.field(name).type for name in self._columns}
@@ -117,7 +120,10 @@ class _StreamEngine:
 
     @property
     def header(self) -> Header:
-        return self._header
+        return self._header if self._chosen is None else self._chosen.header
+
+    def select(self, chosen: Rowwise) -> None:
+        self._chosen = chosen
 
     def snapshot(self) -> str:
         return ""
@@ -154,19 +160,20 @@ class _StreamEngine:
         with self._read(names) as (cursor, rows):
             for table in rows.tables():
                 cursor.register(STAGED, table)
-                yield from cells_of(cursor, STAGED, self._header, names)
+                yield from cells_of(cursor, table_of(self._chosen, names, STAGED), self.header, names)
                 cursor.unregister(STAGED)
 
     def close(self) -> None:
         self._database.close()
 
     def _statement(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
-        return aggregate_sql(DUCKDB, STAGED, self._header, axes, moments)
+        table = table_of(self._chosen, columns_of([(axes, moments)]), STAGED)
+        return aggregate_sql(DUCKDB, table, self.header, axes, moments)
 
     @contextmanager
     def _read(self, columns: Sequence[str]) -> Iterator[tuple[Any, _Once]]:
-        """A cursor, and these columns, or any one, in a stream that was opened for them."""
-        names = [*columns] or self._columns[:1]
+        """A cursor, and what these columns need, or any one, in a stream that was opened for them."""
+        names = read_by(self._chosen, columns) or self._columns[:1]
         try:
             with self._opening(names) as reader, self._database.cursor() as cursor:
                 yield cursor, _Once(reader, {name: self._fields[name] for name in names})

@@ -18,9 +18,11 @@ from discreet.engines.base import CountedCells, Engine, Header, columns_of, unre
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, count_frames
+from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.excel.package import check_package, not_readable
 from discreet.engines.files import file_snapshot
 from discreet.engines.resources import Limits
+from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
@@ -46,6 +48,7 @@ class _SheetEngine:
 
     def __init__(self, path: Path, sheet: str, limits: Limits) -> None:
         self._path, self._sheet, self._database = path, sheet, Database(limits)
+        self._chosen: Rowwise | None = None
         self._checked = self.snapshot()
         check_package(path, sheet)
         try:
@@ -58,7 +61,10 @@ class _SheetEngine:
 
     @property
     def header(self) -> Header:
-        return dict.fromkeys(self._places, TEXT)
+        return dict.fromkeys(self._places, TEXT) if self._chosen is None else self._chosen.header
+
+    def select(self, chosen: Rowwise) -> None:
+        self._chosen = chosen
 
     def snapshot(self) -> str:
         return file_snapshot([self._path])
@@ -67,14 +73,16 @@ class _SheetEngine:
         check_polars()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        statement = aggregate_sql(DUCKDB, STAGED, self.header, axes, moments)
-        return count_frames(self._database, statement, self._frames(columns_of([(axes, moments)])), axes, moments)
+        names = columns_of([(axes, moments)])
+        statement = aggregate_sql(DUCKDB, table_of(self._chosen, names, STAGED), self.header, axes, moments)
+        return count_frames(self._database, statement, self._frames(read_by(self._chosen, names)), axes, moments)
 
     def count_rows(self) -> int:
         return sum(frame.height for frame in self._frames(()))
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
-        return cells_of_frames(self._database, self.header, self._frames(names), names)
+        frames, table = self._frames(read_by(self._chosen, names)), table_of(self._chosen, names, STAGED)
+        return cells_of_frames(self._database, table, self.header, frames, names)
 
     def _frames(self, wanted: Sequence[str]) -> Iterator[Any]:
         try:

@@ -15,8 +15,10 @@ from discreet.engines.base import CodeList, CountedCells, Engine, Header, check_
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.driver import STAGED, cells_of_frames, count_frames
+from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
+from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.engines.surveys.formats import Days
 from discreet.engines.surveys.outline import StoredColumn, SurveyFile, read_rows, survey_file
@@ -43,13 +45,17 @@ class _SurveyEngine:
 
     def __init__(self, paths: Sequence[Path], listing: Listing, limits: Limits) -> None:
         self._paths, self._listing, self._database = paths, listing, Database(limits)
+        self._chosen: Rowwise | None = None
         self._files = [survey_file(path) for path in paths]
         for file in self._files[1:]:
             check_same(file.path, file.header, paths[0], self.header)
 
     @property
     def header(self) -> Header:
-        return self._files[0].header
+        return self._files[0].header if self._chosen is None else self._chosen.header
+
+    def select(self, chosen: Rowwise) -> None:
+        self._chosen = chosen
 
     @property
     def code_lists(self) -> Mapping[str, CodeList]:
@@ -63,18 +69,20 @@ class _SurveyEngine:
         check_polars()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        statement = aggregate_sql(DUCKDB, STAGED, self.header, axes, moments)
-        return count_frames(self._database, statement, self._frames(columns_of([(axes, moments)])), axes, moments)
+        names = columns_of([(axes, moments)])
+        statement = aggregate_sql(DUCKDB, table_of(self._chosen, names, STAGED), self.header, axes, moments)
+        return count_frames(self._database, statement, self._frames(read_by(self._chosen, names)), axes, moments)
 
     def count_rows(self) -> int:
         return sum(frame.height for frame in self._frames(()))
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
-        return cells_of_frames(self._database, self.header, self._frames(names), names)
+        frames, table = self._frames(read_by(self._chosen, names)), table_of(self._chosen, names, STAGED)
+        return cells_of_frames(self._database, table, self.header, frames, names)
 
     def _frames(self, wanted: Sequence[str]) -> Iterator[Any]:
         """These columns of all rows, or any one where rows alone count."""
-        names = [*wanted] or [*self.header][:1]
+        names = [*wanted] or [*self._files[0].header][:1]
         for file in self._files:
             yield from _frames(file, names)
 

@@ -191,6 +191,7 @@ def record_of(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[tuple[
         *totals,
         *(("Approved by", name(str(key))) for key in signers_of(document)),
         ("Digest of the release (SHA-256)", name(document["digest"])),
+        *([("Made (UTC)", name(document["time"]))] if "time" in document else []),
         ("Made with", name(document["library"])),
         ("Format of the release file", name(document["format"])),
     )

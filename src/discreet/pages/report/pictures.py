@@ -26,6 +26,7 @@ from discreet.pages.report.drawing import (
 from discreet.pages.report.words import title_words
 from discreet.privacy.coordinates import Budget
 from discreet.releases.guarantee import Guarantee
+from discreet.releases.worded import QUALITY
 
 __all__ = ["Picture", "Sketch", "illustrations", "pictures_of", "profile_of"]
 
@@ -141,7 +142,10 @@ def _quantiles(statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]
         {"group": group, "share": float(order), **_ends(columns, f"{statistic['name']}_p{order}", row)}
         for row, group in enumerate(groups)
         for order in sorted(orders, key=float)
+        if columns[f"{statistic['name']}_p{order}"][row] is not None
     ]
+    if not points:
+        return None
     title = title_words(statistic)
     return _sketch(title, points, quantile_chart(points, title=name(statistic["column"])))
 
@@ -149,7 +153,7 @@ def _quantiles(statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]
 def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]]) -> Sketch | None:
     columns = {column["name"]: column["values"] for column in frame}
     counts = next(column for column in columns if f"{column}_low" in columns)
-    labels = [column for column in columns if column not in {counts, f"{counts}_low", f"{counts}_high"}]
+    labels = [column for column in columns if column not in {f"{counts}{end}" for end in ("", "_low", "_high", QUALITY)}]
     groups = _groups(columns, labels[:-1], len(columns[counts]))
     bins = [name(value) for value in columns[labels[-1]]]
     if (
@@ -161,7 +165,10 @@ def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]])
     points = [
         {"group": group, "bin": label, **_ends(columns, counts, row)}
         for row, (group, label) in enumerate(zip(groups, bins, strict=True))
+        if columns[counts][row] is not None
     ]
+    if not points:
+        return None
     title = title_words(statistic)
     return _sketch(title, points, histogram_chart(points, title=name(statistic["column"])))
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import islice, repeat
 from typing import Any
 
+from discreet.domain.about import About
 from discreet.exact.figures import decimals_for, interval, name, number, outwards
 from discreet.exact.numbers import exact, text
 from discreet.pages.report.words import kept_words, title_words
+from discreet.releases.labelled import title_of, unit_of, worded
+from discreet.releases.worded import QUALITY
 from discreet.statistics.registry import by_word
 
 __all__ = ["MOST_BARS", "MOST_ROWS", "Bar", "NumberTable", "Row", "tables_of"]
@@ -33,12 +36,13 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One group: its labels, the value, the interval and perhaps a bar."""
+    """One group: its labels, the value, the interval, perhaps a bar, and perhaps the class of its quality."""
 
     labels: tuple[str, ...]
     value: str
     interval: str
     bar: Bar | None
+    flag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class NumberTable:
         omitted: the number of groups that are not shown, if any.
         scale: the ends of the bars, if there are any.
         kept: whether counts add up to the exact totals, if there are any.
+        flagged: whether the rows have classes of quality.
     """
 
     title: str
@@ -66,9 +71,10 @@ class NumberTable:
     omitted: str
     scale: tuple[str, str] | None
     kept: str
+    flagged: bool = False
 
 
-def tables_of(document: Mapping[str, Any]) -> Iterator[NumberTable]:
+def tables_of(document: Mapping[str, Any], about: About) -> Iterator[NumberTable]:
     """The tables of the statistics in their order, then the tables of the frames.
 
     Raises:
@@ -79,10 +85,11 @@ def tables_of(document: Mapping[str, Any]) -> Iterator[NumberTable]:
     frames = document.get("frames", ())
     for statistic in document["statistics"]:
         for column, part in _parts_of(statistic, columns, {frame["name"] for frame in frames}).items():
-            table = _table(title_words(statistic, part), column, columns, labels, statistic)
+            own = about.statistic(column).label or title_words(worded(statistic, about), part)
+            table = _table(own, column, columns, labels, (statistic, about))
             yield table if "table" not in document else _beginning(table, document["table"]["rows"], len(columns[column]))
     for frame in frames:
-        yield from _frame_tables(frame, document["statistics"])
+        yield from _frame_tables(frame, document["statistics"], about)
 
 
 def _beginning(table: NumberTable, every: int, shown: int) -> NumberTable:
@@ -102,35 +109,42 @@ def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: 
     return {column: "" for column in columns if column.startswith(f"{own}_") and f"{column}_low" in columns}
 
 
-def _frame_tables(frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]]) -> Iterator[NumberTable]:
+def _frame_tables(frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]], about: About) -> Iterator[NumberTable]:
     """A table for each number of a frame. Numbers are the columns with intervals, or the last one; the others are labels."""
     columns = {column["name"]: column["values"] for column in frame["columns"]}
     numbers = [column for column in columns if f"{column}_low" in columns and f"{column}_high" in columns]
     numbers = numbers or list(columns)[-1:]
-    ends = {f"{column}{end}" for column in numbers for end in ("", "_low", "_high")}
+    ends = {f"{column}{end}" for column in numbers for end in ("", "_low", "_high", QUALITY)}
     labels = [column for column in columns if column not in ends]
     asked = next((statistic for statistic in statistics if statistic["name"] == frame["name"]), None)
-    title = name(frame["name"]) if asked is None else title_words(asked)
+    title = name(frame["name"]) if asked is None else title_words(worded(asked, about))
+    title = about.statistic(frame["name"]).label or title
     for column in numbers:
-        yield _table(title, column, columns, labels, asked or {})
+        yield _table(title, column, columns, labels, (asked or {}, about))
 
 
 def _table(
-    title: str, column: str, columns: Mapping[str, Any], labels: Sequence[str], statistic: Mapping[str, Any]
+    title: str,
+    column: str,
+    columns: Mapping[str, Any],
+    labels: Sequence[str],
+    told: tuple[Mapping[str, Any], About],
 ) -> NumberTable:
-    values = columns[column]
+    statistic, about = told
+    values, flags = columns[column], columns.get(f"{column}{QUALITY}")
     ends = values, columns.get(f"{column}_low", ()), columns.get(f"{column}_high", ())
     size, known = len(values), _is_known(*ends)
     scale = _scale(ends[1], ends[2]) if known and size <= MOST_BARS else None
     decimals = _decimals(*ends) if known else 0
     groups = zip(*(columns[label] for label in labels), strict=True) if labels else repeat(("all rows",), size)
     return NumberTable(
-        title=title,
+        title=f"{title} ({unit})" if (unit := unit_of(about, column, statistic)) else title,
         column=name(column),
         view=name(statistic.get("view", "")),
         kept=kept_words(statistic),
-        groups=tuple(name(label) for label in labels) or ("group",),
-        rows=_rows(groups, ends, decimals, scale) if known else _plain_rows(groups, values),
+        groups=tuple(title_of(about, label) for label in labels) or ("group",),
+        rows=_rows(groups, ends, (decimals, scale), flags) if known else _plain_rows(groups, values),
+        flagged=flags is not None,
         size=number(size),
         omitted=number(size - MOST_ROWS) if size > MOST_ROWS else "",
         scale=None if scale is None else outwards(*scale, decimals),
@@ -138,14 +152,15 @@ def _table(
 
 
 def _is_known(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> bool:
-    """True if these are numbers with their intervals; a statistic that is not known here may have other columns."""
-    numeric = all(type(value) in {int, float} for column in (values, lows, highs) for value in column)
+    """True if these are numbers, or none, with intervals; a statistic that is not known here may have other columns."""
+    numeric = all(value is None or type(value) in {int, float} for value in values)
+    numeric = numeric and all(type(value) in {int, float} for column in (lows, highs) for value in column)
     return numeric and len(values) == len(lows) == len(highs)
 
 
-def _decimals(values: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> int:
+def _decimals(values: Sequence[float | None], lows: Sequence[float], highs: Sequence[float]) -> int:
     """No decimals for whole numbers, else as many as the intervals justify."""
-    if all(isinstance(value, int) for column in (values, lows, highs) for value in column):
+    if all(value is None or isinstance(value, int) for column in (values, lows, highs) for value in column):
         return 0
     return decimals_for([(high - low) / 2 for low, high in zip(lows, highs, strict=True)])
 
@@ -158,13 +173,26 @@ def _scale(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]
 
 def _rows(
     groups: Iterator[tuple[Any, ...]],
-    ends: tuple[Sequence[float], Sequence[float], Sequence[float]],
-    decimals: int,
-    scale: tuple[float, float] | None,
+    ends: tuple[Sequence[float | None], Sequence[float], Sequence[float]],
+    form: tuple[int, tuple[float, float] | None],
+    flags: Sequence[str] | None,
 ) -> Iterator[Row]:
-    for own, value, low, high in islice(zip(groups, *ends, strict=True), MOST_ROWS):
-        bar = None if scale is None else _bar(value, low, high, scale)
-        yield Row(tuple(name(label) for label in own), number(value, decimals), interval(low, high, decimals), bar)
+    decimals, scale = form
+    numbers = zip(groups, *ends, repeat("") if flags is None else flags, strict=False)
+    for own, value, low, high, flag in islice(numbers, MOST_ROWS):
+        bar = None if scale is None or value is None else _bar(value, low, high, scale)
+        yield Row(
+            tuple(name(label) for label in own),
+            number(value, decimals),
+            _ends(value, (low, high), decimals, flag),
+            bar,
+            flag,
+        )
+
+
+def _ends(value: float | None, ends: tuple[float, float], decimals: int, flag: str) -> str:
+    """The interval, which is left out where a value is left out because of its class: its middle would be the value."""
+    return "–" if value is None and flag else interval(*ends, decimals)
 
 
 def _plain_rows(groups: Iterator[tuple[Any, ...]], values: Sequence[Any]) -> Iterator[Row]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from discreet.domain.declared_words import column_words, step_words
 from discreet.exact.figures import name
 from discreet.pages.report import appendix, promise, words
+from discreet.pages.report.about import about_facts, quality_words
 from discreet.pages.report.appendix import Noise, OrdinaryNoise
 from discreet.pages.report.budget import BudgetUse, budget_of
 from discreet.pages.report.drawing import Artist
@@ -26,6 +27,11 @@ class Page:
     """All that the template needs; every field is text for people, not yet escaped. `exact` is None without totals."""
 
     title: str
+    language: str
+    lead: str
+    facts: tuple[tuple[str, str], ...]
+    notes: Sequence[str]
+    quality: str
     dataset: str
     what: str
     people: str
@@ -59,13 +65,18 @@ def page_of(release: Release, artist: Artist | None = None) -> Page:
         KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError: the document lacks a part, holds
             another type there, or parts that contradict each other.
     """
-    document, guarantee = release.shown(MOST_ROWS), release.guarantee
+    document, guarantee, about = release.shown(MOST_ROWS), release.guarantee, release.about
     plan = document["plan"]
     profile, pictures = illustrations(guarantee, document, artist)
     return Page(
-        title=name(document["name"]),
+        title=about.title or name(document["name"]),
+        language=about.language,
+        lead=about.description,
+        facts=about_facts(about),
+        notes=about.notes,
+        quality=quality_words(document),
         dataset=name(document["dataset"]),
-        what=words.what_words(document),
+        what=words.what_words(document, about),
         people=words.people_words(document),
         unprotected=unprotected_words(document),
         comparison=promise.comparison_words(guarantee),
@@ -78,7 +89,7 @@ def page_of(release: Release, artist: Artist | None = None) -> Page:
         exact=exact_of(document, guarantee),
         covered=words.covered_words(document["interval"]),
         pictures=pictures,
-        tables=tuple(tables_of(document)),
+        tables=tuple(tables_of(document, about)),
         steps=tuple(step_words(step) for step in plan["steps"]),
         columns=_columns(plan),
         start=appendix.start_words(document, guarantee),

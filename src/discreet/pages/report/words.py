@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from discreet.domain.about import About
 from discreet.domain.declared_words import list_names
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import exact, text
+from discreet.releases.labelled import title_of, worded
 from discreet.statistics.common import title
 from discreet.statistics.registry import by_word
 
@@ -43,32 +45,32 @@ def title_words(statistic: Mapping[str, Any], part: str = "") -> str:
     return title(part or capital(name(word)), statistic) if kind is None else kind.title(statistic, part)
 
 
-def what_words(document: Mapping[str, Any]) -> str:
+def what_words(document: Mapping[str, Any], about: About) -> str:
     """The published statistics, groups and further tables."""
-    titles = [title_words(statistic) for statistic in document["statistics"]]
+    titles = [title_words(worded(statistic, about)) for statistic in document["statistics"]]
     shown = list_names([f"the {title[0].lower()}{title[1:]}" for title in titles])
     asked = {statistic["name"] for statistic in document["statistics"]}
     further = [name(frame["name"]) for frame in document.get("frames", ()) if frame["name"] not in asked]
     besides = f" Further tables: {list_names(further)}." if further else ""
-    return f"{capital(shown)}{_groups_words(document)}.{besides}{_hidden_words(document['plan'])}"
+    return f"{capital(shown)}{_groups_words(document, about)}.{besides}{_hidden_words(document['plan'], about)}"
 
 
-def _hidden_words(plan: Mapping[str, Any]) -> str:
+def _hidden_words(plan: Mapping[str, Any], about: About) -> str:
     """Which groups are not printed."""
     required = [column["name"] for column in plan["schema"] if column.get("required")]
-    dropped = [name(column) for column in dict.fromkeys([*plan.get("nulls_dropped", ()), *required])]
+    dropped = [title_of(about, column) for column in dict.fromkeys([*plan.get("nulls_dropped", ()), *required])]
     if not dropped:
         return ""
     return f" Groups in which {list_names(dropped)} is not known are not printed; exact totals and shares count their rows."
 
 
-def _groups_words(document: Mapping[str, Any]) -> str:
+def _groups_words(document: Mapping[str, Any], about: About) -> str:
     """For how many groups of what."""
     groups = document["plan"]["group_by"]
     if not groups:
         return ", of the whole table"
     cells = document["table"]["rows"] if "table" in document else len(document["columns"][0]["values"])
-    ways = " × ".join(name(group["column"]) for group in groups)
+    ways = " × ".join(title_of(about, group["column"]) for group in groups)
     return f", in each of {number(cells)} groups ({ways})"
 
 

@@ -234,7 +234,7 @@ def test_a_plan_file_says_it(tmp_path: Path) -> None:
 
 
 def test_a_decimal_mark_that_is_not_read_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_files, "_with_points", lambda _paths, _decimal: csv_files.STAGED)
+    monkeypatch.setattr(csv_files, "_with_points", lambda table, *_: table)
     with pytest.raises(AssertionError):
         test_every_encoding_and_separator_gives_the_same_cells(tmp_path, "utf-8", ";")
 

@@ -1,0 +1,39 @@
+"""What a release says about itself, and what the classes of its numbers mean: words for the head of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.domain.about import About
+from discreet.exact.numbers import text
+from discreet.releases.quality import CLASSES, quality_in
+
+__all__ = ["about_facts", "quality_words"]
+
+_FACTS = {
+    "universe": "Universe",
+    "period": "Reference period",
+    "publisher": "Publisher",
+    "contact": "Contact",
+    "licence": "Licence",
+}
+
+
+def about_facts(about: About) -> tuple[tuple[str, str], ...]:
+    """The facts that the texts have, each with its word."""
+    return tuple((word, getattr(about, key)) for key, word in _FACTS.items() if getattr(about, key))
+
+
+def quality_words(document: Mapping[str, Any]) -> str:
+    """What the flags of the tables mean; empty where the release has no rule of quality."""
+    if "quality" not in document:
+        return ""
+    rule = quality_in(document)
+    good, caution = (f"{text(100 * end)}\u00a0%" for end in (rule.good, rule.caution))
+    words = [*CLASSES.items()]
+    ends = (f"up to {good}", f"up to {caution}", "beyond")
+    said = ", ".join(f"{letter} {word} ({end})" for (letter, word), end in zip(words, ends, strict=True))
+    left_out = " Values of class c are left out (–)." if rule.suppress else ""
+    measure = "the larger of its coefficient of variation and the width of its interval over all that is possible"
+    return f"Each number has a class by {measure}: {said}.{left_out}"
