@@ -32,6 +32,7 @@ from discreet.planfile.tree import printable
 from discreet.privacy import coordinates
 from discreet.privacy.amounts import amount_text, budget_down
 from discreet.privacy.coordinates import Budget
+from discreet.quotes.groups import check_expect
 from discreet.quotes.quote import Quote
 from discreet.session.orders import Order, amount_of
 
@@ -158,8 +159,14 @@ def _spend(ledger: Ledger, plan: PlanFile, order: Order, *, here: bool) -> Budge
     if order.error is not None:
         from discreet.quotes import spend_for_errors
 
+<<<<<<< HEAD
         declared = declared_of(plan)
         return spend_for_errors.quote_for(order.request, order.error, plan.budget, declared.before_totals()).spend
+=======
+        declared = _declared(plan)
+        sizes = check_expect(order.expect)
+        return spend_for_errors.quote_for(order.request, order.error, plan.budget, declared.before_totals(), sizes).spend
+>>>>>>> main
     if order.spend is None and not here:
         raise ArgumentError(
             f"release '{order.name}': takes all that remains, which only the ledger knows; write the spend into the plan"
