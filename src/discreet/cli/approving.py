@@ -159,14 +159,9 @@ def _spend(ledger: Ledger, plan: PlanFile, order: Order, *, here: bool) -> Budge
     if order.error is not None:
         from discreet.quotes import spend_for_errors
 
-<<<<<<< HEAD
         declared = declared_of(plan)
-        return spend_for_errors.quote_for(order.request, order.error, plan.budget, declared.before_totals()).spend
-=======
-        declared = _declared(plan)
         sizes = check_expect(order.expect)
         return spend_for_errors.quote_for(order.request, order.error, plan.budget, declared.before_totals(), sizes).spend
->>>>>>> main
     if order.spend is None and not here:
         raise ArgumentError(
             f"release '{order.name}': takes all that remains, which only the ledger knows; write the spend into the plan"
