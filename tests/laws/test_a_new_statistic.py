@@ -38,6 +38,7 @@ from discreet.statistics.common import (
     title,
 )
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.possible import any_value
 from discreet.statistics.recipe import add_errors, noise_statements
 
 from . import every_query
@@ -100,6 +101,7 @@ class Tripled:
     noun: ClassVar = "Triple"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
     view: ClassVar = UNBIASED
+    possible = staticmethod(any_value)
     counts: ClassVar = False
     reads: ClassVar = NumberColumn("codes")
     shape: ClassVar = OneNumber()
@@ -130,6 +132,9 @@ class TripledRecipe:
 
     def error(self, noises, _rows):
         return add_errors(noises, ((self.query,), Fraction(1)))
+
+    def widest(self, noises, size):
+        return self.error(noises, size.rows)
 
     def unit(self, _rows):
         return ""

@@ -31,6 +31,7 @@ from discreet.planfile.tree import printable
 from discreet.privacy import coordinates
 from discreet.privacy.amounts import amount_text, budget_down
 from discreet.privacy.coordinates import Budget
+from discreet.quotes.groups import check_expect
 from discreet.quotes.quote import Quote
 from discreet.session.approving import Declared, reading_text
 from discreet.session.orders import Order, amount_of
@@ -163,7 +164,8 @@ def _spend(ledger: Ledger, plan: PlanFile, order: Order, *, here: bool) -> Budge
         from discreet.quotes import spend_for_errors
 
         declared = _declared(plan)
-        return spend_for_errors.quote_for(order.request, order.error, plan.budget, declared.before_totals()).spend
+        sizes = check_expect(order.expect)
+        return spend_for_errors.quote_for(order.request, order.error, plan.budget, declared.before_totals(), sizes).spend
     if order.spend is None and not here:
         raise ArgumentError(
             f"release '{order.name}': takes all that remains, which only the ledger knows; write the spend into the plan"

@@ -23,8 +23,11 @@ from discreet.plan.sizes import is_large
 from discreet.planfile.read import PlanFile
 from discreet.privacy import kind_name, to_json
 from discreet.privacy.amounts import amount_text, number_text
+from discreet.quotes.groups import middle, size_words
 from discreet.quotes.quote import Quote
-from discreet.statistics.base import groupings_of
+from discreet.releases.possible import possible_of
+from discreet.statistics.base import groupings_of, statistic_json
+from discreet.statistics.recipe import RANKS
 from discreet.totals.statements import statement_json
 
 __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
@@ -147,6 +150,26 @@ def _weak(plan: PlanFile) -> Iterator[str]:
         yield f"note: report_delta = {number_text(delta)} is more than 1/rows = {share}, which is too weak for most uses"
 
 
+def _rough(quote: Quote) -> Iterator[str]:
+    """The statistics that say little in a typical group, where its size is known: 1/3 is the limit that offices use."""
+    if quote.plan.facts.rows is None and not quote.expect:
+        return
+    size = middle(quote.sizes)
+    where, errors, plan = size_words([size]), quote.errors(size), plan_json(quote.plan)
+    for line in quote.lines:
+        name, error = line.statistic.name, errors[line.statistic.name]
+        least, greatest = possible_of(statistic_json(line.statistic), plan)
+        if line.recipe.unit(1) == RANKS:
+            if 3 * error > size.rows:
+                yield f"{where} the rank of '{name}' is uncertain by ±{error:.4g} rows, more than a third of them"
+        elif least == 0 and greatest is None:
+            if 3 * error > size.rows:
+                yield f"{where} '{name}' is uncertain by ±{error:.4g}, more than a third of these rows"
+        elif least is not None and greatest is not None and 3 * error > greatest - least:
+            part = decimal_up(min(Fraction(1), Fraction(2 * error) / (greatest - least)) * 100, 2)
+            yield f"{where} the interval of '{name}' can be {part} % of all that is possible"
+
+
 def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     """A note for everything that is allowed but seldom intended."""
     notes = []
@@ -160,6 +183,13 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
             notes.append(
                 f"note: '{name}' has {quote.plan.layout.cells} rows, which are written to files in the folder given by "
                 "--out; the ledger keeps their digests, not the numbers"
+            )
+        notes += [f"note: '{name}': {words}" for words in _rough(quote)]
+    for order in plan.orders:
+        if order.error is not None and order.expect is None:
+            notes.append(
+                f"note: '{order.name}': its errors are those of a group of about 1,000 rows; expect = 150, for example, "
+                "makes them hold in groups of 150 rows, whatever these rows are"
             )
     notes += _weak(plan)
     rows = plan.neighbours.rows

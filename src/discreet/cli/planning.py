@@ -307,7 +307,7 @@ def _quotes(plan: PlanFile, session: Session) -> tuple[dict[str, Quote], Standin
         if spend is None and order.error is None and order.name in now.paid:
             # It was charged everything that remained then, and is returned or finished for that charge.
             spend = budget_down(plan.budget, now.reserved[order.name].charge)
-        quotes[order.name] = session.quote(order.request, spend=spend, error=order.error)
+        quotes[order.name] = session.quote(order.request, spend=spend, error=order.error, expect=order.expect)
     return quotes, now
 
 

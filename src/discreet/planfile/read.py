@@ -39,6 +39,7 @@ from discreet.planfile.write import toml_key
 from discreet.privacy import Budget, coordinates
 from discreet.privacy.amounts import Spend, checked_budget, report_delta_of, spend_of
 from discreet.privacy.measures import budgets, find_budget
+from discreet.quotes.groups import Expect, check_expect
 from discreet.quotes.spend_for_errors import check_errors
 from discreet.session.orders import Order, check_name
 
@@ -51,7 +52,7 @@ _LAWS: Mapping[str, Keys] = {
 }
 _INSPECT = ("terminal", "never")
 """Whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
-_OPTIONAL = ("group_by", "nulls", "spend", "error", "intervals", "where", "resize", "clamp", "impute")
+_OPTIONAL = ("group_by", "nulls", "spend", "error", "expect", "intervals", "where", "resize", "clamp", "impute")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +236,8 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     if "spend" in parts and "error" in parts:
         raise parts["error"].wrong("give either a spend or the errors to meet")
     spend = _spend(parts["spend"], budget) if "spend" in parts else None
-    return Order(request, spend, name, _errors(parts["error"], request) if "error" in parts else None)
+    error = _errors(parts["error"], request) if "error" in parts else None
+    return Order(request, spend, name, error, expect=_expect(parts["expect"]) if "expect" in parts else None)
 
 
 def _check_condition(node: Node, table: Table) -> None:
@@ -308,6 +310,12 @@ def _errors(node: Node, request: Plan) -> Mapping[str, Amount]:
         with part.locate_errors():
             found |= check_errors(request, {name: part.number()})
     return found
+
+
+def _expect(node: Node) -> Expect:
+    """The expected sizes of groups: a number, or a list of numbers."""
+    with node.locate_errors():
+        return check_expect(node.value)
 
 
 def _intervals(node: Node) -> str:

@@ -4,6 +4,8 @@
   one gets
 * `certainty`: The certainty of each noisy part with which an interval, or all intervals of a release, hold with probability
   `LEVEL`
+* `groups`: The sizes of groups that errors are stated for: those of the plan where they are public, else a few round
+  ones
 * `lattice`: From a request and the totals to the structure of its row counts; see `structure`
 * `primitives`: From statistics to the primitive integer queries behind them: the facts that recipes use, and the weights
 * `public_sums`: The public facts about the counts of a request: sums of cells that are known exactly, and upper bounds

@@ -53,13 +53,14 @@ if TYPE_CHECKING:
 __all__ = ["changes_of", "check_large", "quote", "resampling_of", "row_quote", "row_targets"]
 
 
-def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None) -> Quote:
+def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *, expect: tuple[int, ...] = ()) -> Quote:
     """The quote of a plan: its queries, the division of the spend in proportion to the weights, and the noise of each.
 
     Args:
         plan: the request.
         spend: for one person of the original data; with exact totals the effective amount (soundness 14).
         exact_totals: the exact totals of the data set, if there are any.
+        expect: the sizes of groups that its errors are stated for.
 
     Raises:
         PlanError: the request asks only for what is public already, or the spend is too little for any noise.
@@ -74,7 +75,7 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None) ->
     measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
     advertised = spend if exact_totals is None else _advertise(plan, spend, measured, joint)
     lines = _lines(asked, recipes, measured)
-    return Quote(plan, spend, _moved_rows(plan, exact_totals), measured, lines, exact_totals, advertised, joint)
+    return Quote(plan, spend, _moved_rows(plan, exact_totals), measured, lines, exact_totals, advertised, joint, expect)
 
 
 def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = None) -> Quote:

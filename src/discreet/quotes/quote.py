@@ -14,8 +14,9 @@ from discreet.plan.plan import Plan, resize_of
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget
 from discreet.privacy.measures import Target
+from discreet.quotes.groups import middle, size_words, sizes_of
 from discreet.statistics.base import Statistic
-from discreet.statistics.recipe import LEVEL, Noises, Recipe
+from discreet.statistics.recipe import LEVEL, GroupSize, Noises, Recipe
 from discreet.totals.exact_totals import ExactTotals
 from discreet.totals.words import comparison_words
 
@@ -100,6 +101,7 @@ class Quote:
         beside: the exact totals, if there are any.
         advertised: the amount that describes the same noise without counting the totals; the spend if there are none.
         joint: the joint cost of all queries, relative to their sum one by one: the noise is smaller by this factor.
+        expect: the numbers of rows that groups are expected to have, ascending, if they were given.
     """
 
     plan: Plan
@@ -110,19 +112,33 @@ class Quote:
     beside: ExactTotals | None
     advertised: Budget
     joint: Fraction = Fraction(1)
+    expect: tuple[int, ...] = ()
 
     @property
     def expected(self) -> tuple[tuple[str, float], ...]:
         """For each statistic its name and the half-width of its interval, in a group of 1,000 rows where that matters."""
         return tuple((line.statistic.name, expected_error(self, line, rows=1000)) for line in self.lines)
 
+    @property
+    def sizes(self) -> tuple[GroupSize, ...]:
+        """The sizes of groups that its errors are stated for."""
+        return sizes_of(self.plan, self.expect)
+
+    def errors(self, size: GroupSize) -> dict[str, float]:
+        """For each statistic a bound of the half-width of its intervals in a group of this size, whatever its rows are.
+
+        It holds where the noise is within what the intervals allow for. For quantiles it is about the error of the rank.
+        """
+        return {line.statistic.name: line.recipe.widest(self.noises(line), size) for line in self.lines}
+
     def noises(self, line: Line) -> Noises:
         """The noise behind a line, at its level of certainty."""
         return noises_behind(self.plan, self.measured, line.level)
 
     def __repr__(self) -> str:
-        errors = ", ".join(f"{name} ±{error:.4g}" for name, error in self.expected)
-        return one_line("Quote:", f"{amount_text(self.spend)};", f"expected error {errors}")
+        size = middle(self.sizes)
+        errors = ", ".join(f"{name} ±{error:.4g}" for name, error in self.errors(size).items())
+        return one_line("Quote:", f"{amount_text(self.spend)};", f"expected error {size_words([size])} {errors}")
 
     def _repr_html_(self) -> str:
         asked = request_text(self.plan.group_by, [statistic.name for statistic in self.plan.statistics])
@@ -157,11 +173,15 @@ class Quote:
 
 
 def accuracy_text(quote: Quote) -> list[str]:
-    """The expected error of each statistic, below a line that explains these numbers."""
-    what = f"half of the 95 % interval; means, variances and shares in a group of 1,000 rows{joint_text(quote)}"
-    lines = [f"expected error ({what}):"]
-    for line, (name, error) in zip(quote.lines, quote.expected, strict=True):
-        lines.append(f"  {name}: ±{error:.6g}{line.recipe.accuracy(quote.noises(line))}")
+    """The expected error of each statistic, below a line that explains these numbers; where it matters for several sizes."""
+    lines = [f"expected error (at most, as half of the 95 % interval{joint_text(quote)}):"]
+    sizes = quote.sizes
+    by_size = [quote.errors(size) for size in sizes]
+    for line in quote.lines:
+        shown = [f"±{found[line.statistic.name]:.6g}" for found in by_size]
+        depends = bool(line.recipe.unit(1)) and line.recipe.unit(1) != line.recipe.unit(2)
+        error = f"{' / '.join(shown)} {size_words(sizes)}" if depends else shown[0]
+        lines.append(f"  {line.statistic.name}: {error}{line.recipe.accuracy(quote.noises(line))}")
     return lines
 
 

@@ -15,6 +15,8 @@
 * `labelled`: A release in words: its texts in one language, and the labels of its columns, categories and numbers
 * `labels`: The label columns of a table over all combinations of groups: any rows of them, and never all
 * `plot`: The numbers of a release as bars with their intervals
+* `possible`: Numbers as views show them: intervals within what is possible, and no number where everything is
+  possible
 * `publish`: A quote carried out on its cubes and written down as a release: the last step before the ledger commits
   it
 * `quality`: How far a number can be relied on: a class for every number of a release, from its interval and what is

@@ -7,12 +7,11 @@ and the files are views of that document. The table of a *large* release is in s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from discreet._version import __version__
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-__all__ = ["FORMAT", "Release", "RowEstimate", "column_json", "make_release"]
+__all__ = ["FORMAT", "Release", "RowEstimate", "make_release"]
 
 FORMAT = 2
 """The newest version of the release file: 1 holds its table, 2 describes the files that do. Readers refuse what is newer."""
@@ -199,7 +198,12 @@ class Release:
         return self.table.lazy()
 
     def shown(self, rows: int) -> dict[str, Any]:
-        """The document with the values of its table; of a large release, at most the values of the first `rows` rows."""
+        """The document with the numbers that views show; of a large release, at most those of the first `rows` rows.
+
+        Intervals are cut to what is possible, and a value whose interval is everything that is possible is None.
+        """
+        from discreet.releases.possible import as_shown
+
         document = self.document
         if _parts(document):
             head = None if self.folder is None else collect_rows(self.scan().head(rows))
@@ -207,7 +211,7 @@ class Release:
                 columns = [(one, [] if head is None else head[one["name"]].to_list()) for one in document["columns"]]
                 document["columns"] = [{**one, "values": values} for one, values in columns]
         with _refuse_made_up("numbers"):
-            return in_words(document, document, self.about)
+            return in_words(as_shown(document), document, self.about)
 
     def _place(self) -> Path:
         if self.folder is None:
@@ -243,6 +247,8 @@ class Release:
 
     def save(self, folder: str | Path, *, formulas: str = "escape") -> Path:
         """`folder` has release.json, and a CSV and a Parquet file of each frame of `tables`, each complete or not at all.
+
+        All files have the numbers of the document as they are.
 
         A large release has its Parquet files instead of the two files of its table. In CSV files only, labels that
         spreadsheets take for formulas get a single quote in front, unless `formulas` is "keep".
@@ -338,25 +344,6 @@ def make_release(content: Mapping[str, Any]) -> Release:
     """The release of a complete public document without format, version and digest, which are added."""
     body = {"format": 2 if "table" in content else 1, "library": f"discreet {__version__}", **content}
     return Release(_write(seal, body).encode("ascii"))
-
-
-def column_json(name: str, values: Sequence[Any]) -> dict[str, Any]:
-    """A column as the document holds it; its kind follows from the values, null for None.
-
-    Raises:
-        ArgumentError: values of several kinds.
-    """
-    kinds = {_kind(found) for found in set(map(type, values)) if found is not NoneType}
-    if len(kinds) > 1:
-        raise ArgumentError(f"column '{name}': has values of several kinds: {', '.join(sorted(kinds))}")
-    return {"name": name, "kind": min(kinds, default="text"), "values": list(values)}
-
-
-def _kind(found: type) -> str:
-    for kind, types in (("boolean", bool), ("integer", int), ("real", float), ("text", str)):
-        if issubclass(found, types):
-            return kind
-    raise ArgumentError(f"a {found.__name__} cannot be published")
 
 
 @contextmanager

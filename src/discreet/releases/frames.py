@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ArgumentError, printed
@@ -13,7 +14,17 @@ from discreet.exact.processes import check_polars
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ESCAPE", "FORMULAS", "all_frames", "check_formulas", "escaped", "for_csv", "frame_of", "named_files"]
+__all__ = [
+    "ESCAPE",
+    "FORMULAS",
+    "all_frames",
+    "check_formulas",
+    "column_json",
+    "escaped",
+    "for_csv",
+    "frame_of",
+    "named_files",
+]
 
 ESCAPE = "escape"
 FORMULAS = (ESCAPE, "keep")
@@ -85,6 +96,25 @@ def frame_of(columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
     types = {"text": pl.String, "integer": pl.Int64, "boolean": pl.Boolean, "real": pl.Float64}
     return pl.DataFrame([pl.Series(one["name"], one["values"], dtype=types[one["kind"]]) for one in columns])
+
+
+def column_json(name: str, values: Sequence[Any]) -> dict[str, Any]:
+    """A column as the document holds it; its kind follows from the values, null for None.
+
+    Raises:
+        ArgumentError: values of several kinds.
+    """
+    kinds = {_kind(found) for found in set(map(type, values)) if found is not NoneType}
+    if len(kinds) > 1:
+        raise ArgumentError(f"column '{name}': has values of several kinds: {', '.join(sorted(kinds))}")
+    return {"name": name, "kind": min(kinds, default="text"), "values": list(values)}
+
+
+def _kind(found: type) -> str:
+    for kind, types in (("boolean", bool), ("integer", int), ("real", float), ("text", str)):
+        if issubclass(found, types):
+            return kind
+    raise ArgumentError(f"a {found.__name__} cannot be published")
 
 
 def _totals_frame(part: Mapping[str, Any], schema: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

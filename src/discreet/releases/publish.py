@@ -32,10 +32,10 @@ from discreet.privacy.coordinates import to_json
 from discreet.quotes.public_sums import PublicSums, sums_of_counts, sums_of_frame, sums_shown
 from discreet.quotes.quote import LEVEL, Line, Quote
 from discreet.releases.assemble import Frame, estimate_statistics, frames, group_columns
-from discreet.releases.document import Release, column_json, make_release
+from discreet.releases.document import Release, make_release
 from discreet.releases.evaluate import check_rows, exact_answers, noisy_answers
 from discreet.releases.files import TableFile, complete_draft, table_json, write_part
-from discreet.releases.frames import frame_of
+from discreet.releases.frames import column_json, frame_of
 from discreet.releases.guarantee import Guarantee, guarantee_json
 from discreet.releases.labels import LabelColumn, all_rows, printed_rows
 from discreet.statistics.base import groupings_of, statistic_json

@@ -18,6 +18,7 @@ from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan
 from discreet.privacy.amounts import Spend, budget_down, spend_of
 from discreet.privacy.coordinates import Budget, coordinates, to_json
+from discreet.quotes.groups import Expect
 from discreet.releases.document import Release
 from discreet.releases.quality import Quality
 from discreet.session.loading import load_rooms
@@ -52,7 +53,8 @@ class Order:
     With `error`, the largest errors of some statistics by name, the spend is the smallest one that meets these errors. A
     large release is written to the folder `to`. With `again`, a release whose charge was lost is charged anew, under the
     same name. The texts of `about`, the first in the main language, and the rule of `quality` are in the document and change
-    nothing else: a stored release keeps those that it was made with.
+    nothing else: a stored release keeps those that it was made with. `expect` has the public sizes of groups that errors are
+    stated for, and that `error` holds for.
     """
 
     request: Plan
@@ -63,6 +65,7 @@ class Order:
     again: bool = False
     about: About | Sequence[About] = ()
     quality: Quality | None = None
+    expect: Expect = None
 
 
 def declaration_json(schema: Schema, neighbours: Neighbours, invariants: Description | None, budget: Budget) -> str:

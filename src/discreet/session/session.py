@@ -29,6 +29,7 @@ from discreet.plan.plan import Plan
 from discreet.plan.table import Table
 from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, in_words, report_delta_of
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
+from discreet.quotes.groups import Expect
 from discreet.releases.document import Release, RowEstimate
 from discreet.releases.quality import Quality
 from discreet.session.approving import Approvals, Approving, declare
@@ -196,7 +197,7 @@ class Session:
             raise PlanError("publish_totals(): the session declares no invariants; give them when it is opened")
         return self._public.publish(self._engine, self._approving.exact_request(self._ledger, self._public.exactly))
 
-    def quote(self, request: Plan, *, spend: Spend = None, error: Errors = None) -> Quote:
+    def quote(self, request: Plan, *, spend: Spend = None, error: Errors = None, expect: Expect = None) -> Quote:
         """The cost of the request and the expected errors of its statistics. Spends nothing and sees no rows.
 
         If invariants are declared but not yet published, everything that depends on them is bounded over all totals.
@@ -204,22 +205,19 @@ class Session:
         Args:
             request: made from `session.table` with `agg`.
             spend: as for `release`.
-            error: instead of a spend, the largest error of some statistics by name, as `Quote.expected` states it. The
-                quote is for the smallest spend of three digits that meets all of them, whatever remains of the budget.
+            error: instead of a spend, the largest error of some statistics by name. The quote is for the smallest spend of
+                three digits that meets all of them: in groups of `expect` rows, whatever these are; else as `expected`.
+            expect: the rows that a group is expected to have, or a list with those of several, from public knowledge.
 
         Raises:
-            PlanError: the request was not made from this session's table, all its numbers are public, it has no statistic
-                of that name, or no spend meets the errors.
+            PlanError: not a request of this session's table, or all its numbers are public, or no spend meets the errors.
             ArgumentError: the spend is not a positive amount of the session's measure, or both are given.
         """
         check_request(request, self._schema, self._neighbours)
-        from discreet.quotes import allocate, spend_for_errors
+        from discreet.quotes.spend_for_errors import quote_asked
 
-        if error is None:
-            return allocate.check_large(allocate.quote(request, self._spend(spend), self._public.exact_totals()))
-        if spend is not None:
-            raise ArgumentError("quote(): give either a spend or the errors to meet")
-        return allocate.check_large(spend_for_errors.quote_for(request, error, self._budget, self._public.exact_totals()))
+        given = (None if spend is None and error is not None else self._spend(spend)), error
+        return quote_asked(request, given, self._budget, self._public.exact_totals(), expect)
 
     def statement(self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str) -> ReleaseStatement:
         """The statement that `discreet.approve` signs for a release, where that is demanded; the ledger gets its file."""
@@ -237,6 +235,7 @@ class Session:
         again: bool = False,
         about: About | Sequence[About] = (),
         quality: Quality | None = None,
+        expect: Expect = None,
     ) -> Release:
         """The request is answered with noise and charged to the ledger.
 
@@ -247,6 +246,7 @@ class Session:
             request: made from `session.table` with `agg`.
             spend: an amount of the session's measure for the original data; None means all that remains.
             error: instead of a spend, the largest errors as for `quote`: the smallest spend that meets them is charged.
+            expect: as for `quote`.
             name: unique in the data set.
             to: the folder of a large release, one with more than `plan.sizes.MOST_WHOLE_CELLS` rows; otherwise None.
             again: charge anew for a name whose charge was lost; no effect on what can be returned or finished.
@@ -261,7 +261,7 @@ class Session:
             LedgerError: the name is taken or in work, its charge or its files are lost, or the ledger cannot be written.
             ReleaseFailed: the release failed after the reservation; the charge stands, and the text says if it is lost.
         """
-        answer = self.release_all([Order(request, spend, name, error, to, again, about, quality)])[0]
+        answer = self.release_all([Order(request, spend, name, error, to, again, about, quality, expect)])[0]
         if isinstance(answer, ReleaseFailed):
             raise answer
         return answer
@@ -356,7 +356,7 @@ class Session:
         return give_back(release, order)
 
     def _quote_order(self, order: Order) -> Quote:
-        return self.quote(order.request, spend=order.spend, error=order.error)
+        return self.quote(order.request, spend=order.spend, error=order.error, expect=order.expect)
 
     def _reserve(
         self,

@@ -16,6 +16,8 @@
 * `margins`: Noisy margins of one table made to agree: the generalised least-squares estimate, in closed form
 * `means`: The mean of a column within its bounds: origin + unit · total / count
 * `other_words`: The words that other programs have for a statistic, each with the nearest way to say it here
+* `possible`: The values that are possible for a statistic, whatever the rows are: from a release document, so that anyone
+  can tell
 * `quantile`: Quantiles of a column, and the median: values chosen by their rank, intervals from the noisy counts of a
   tree
 * `ranks`: Quantiles of every group from the noisy counts of a tree, with intervals that invert noisy cumulative counts
@@ -27,6 +29,7 @@
 * `totals`: The integer query behind a sum: where its values are taken from, and what a step of it is worth
 * `variances`: The variance of a column, and its root, the standard deviation: never NaN and always within what is
   possible
+* `widest`: Bounds of the half-width of an interval in a group of so many rows, whatever these rows are
 """
 
 from __future__ import annotations

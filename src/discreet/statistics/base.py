@@ -18,6 +18,7 @@ from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, printed
 from discreet.exact.numbers import Amount, text
 from discreet.mechanisms import Sensitivity
+from discreet.statistics.possible import Possible
 from discreet.statistics.recipe import Counted, Recipe
 
 __all__ = [
@@ -167,6 +168,8 @@ class Kind(Protocol):
     keys: ClassVar[Keys]
     view: ClassVar[str]
     """The kind of its numbers: unbiased or clipped."""
+    possible: ClassVar[Possible]
+    """The values that are possible, from a document."""
     counts: ClassVar[bool]
     """True if it rests on the number of rows (of those not null in its column), so that others have it at no cost."""
     reads: ClassVar[Reads]

@@ -31,9 +31,11 @@ from discreet.statistics.covariance import (
     two_columns,
 )
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.possible import Possible, fixed
 from discreet.statistics.recipe import (
     Answers,
     CountTable,
+    GroupSize,
     Noises,
     Statements,
     add_errors,
@@ -74,6 +76,7 @@ class Correlation:
     noun: ClassVar = "Correlation"
     keys: ClassVar = pair_keys("correlation")
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(fixed(-1, 1))
     counts: ClassVar = False
     reads: ClassVar[Reads] = TwoColumns()
     shape: ClassVar[Shape] = OneNumber()
@@ -129,6 +132,9 @@ class CorrelationRecipe:
             half = Fraction(6, rows * width**2)
             factors[query], factors[square] = other * each + 2 * own * half, half
         return add_errors(noises, *(((query,), factor) for query, factor in factors.items()))
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return 1.0  # whatever the rows are: where one of the columns hardly varies, nothing is known of the correlation
 
     def unit(self, rows: int) -> str:
         return f"{in_a_group(rows)} spread evenly over the bounds"

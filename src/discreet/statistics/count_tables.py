@@ -21,7 +21,8 @@ from discreet.statistics.common import NoColumn, checked_weight, title
 from discreet.statistics.counts import count_estimate
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.margins import Margin, reconcile
-from discreet.statistics.recipe import Answers, CountTable, Noises, Statements, noise_statements
+from discreet.statistics.possible import Possible, count_value
+from discreet.statistics.recipe import Answers, CountTable, GroupSize, Noises, Statements, noise_statements
 
 __all__ = ["Tables", "TablesRecipe", "group_facts", "tables", "tables_apart", "tables_recipe"]
 
@@ -112,6 +113,7 @@ class Tables:
     noun: ClassVar = "Tables"
     keys: ClassVar = Keys(_groupings, {}, {}, lacks='needs lists of columns: write { tables = [["a", "b"], ["a", "c"]] }')
     view: ClassVar = UNBIASED
+    possible: ClassVar[Possible] = staticmethod(count_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = NoColumn()
     shape: ClassVar[Shape] = OwnTables()
@@ -166,6 +168,9 @@ class TablesRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         return float(max(noises.largest(query) for query in self.asked))
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return self.error(noises, size.rows)
 
     def unit(self, rows: int) -> str:
         return ""

@@ -19,7 +19,17 @@ from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, S
 from discreet.statistics.common import OneNumber, check_column_name, checked_weight
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, outward
-from discreet.statistics.recipe import Answers, Counted, CountTable, Noises, Statements, add_errors, noise_statements
+from discreet.statistics.possible import Possible, count_value
+from discreet.statistics.recipe import (
+    Answers,
+    Counted,
+    CountTable,
+    GroupSize,
+    Noises,
+    Statements,
+    add_errors,
+    noise_statements,
+)
 
 __all__ = ["Count", "CountRecipe", "count", "count_estimate"]
 
@@ -66,6 +76,7 @@ class Count:
     noun: ClassVar = "Number"
     keys: ClassVar = Keys(_column_or_all, {}, {}, alone=True, interview=True)
     view: ClassVar = UNBIASED
+    possible: ClassVar[Possible] = staticmethod(count_value)
     counts: ClassVar = True
     reads: ClassVar[Reads] = AnyColumn()
     shape: ClassVar[Shape] = OneNumber()
@@ -104,6 +115,9 @@ class CountRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         return add_errors(noises, (self.count.queries, Fraction(1)))
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return self.error(noises, size.rows)
 
     def unit(self, rows: int) -> str:
         return ""

@@ -21,7 +21,7 @@ from discreet.cube.queries import Factor, PairSum, Query
 from discreet.domain.steps import TableFacts
 from discreet.errors import PlanError
 from discreet.exact.figures import name as shown_name
-from discreet.exact.numbers import Amount
+from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Need, Reads, Shape, Statistic, Written
 from discreet.statistics.common import (
@@ -36,10 +36,12 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.counted import NoisyCount, find_count
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.possible import Possible, pair_spread
 from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
+    GroupSize,
     Noises,
     Noisy,
     Statements,
@@ -48,6 +50,7 @@ from discreet.statistics.recipe import (
     noise_statements,
 )
 from discreet.statistics.totals import Total, sums_apart, total_of, values_apart
+from discreet.statistics.widest import product_width, quotient_width
 
 __all__ = [
     "Covariance",
@@ -171,6 +174,7 @@ class Covariance:
     noun: ClassVar = "Covariance"
     keys: ClassVar = pair_keys("covariance")
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(pair_spread)
     counts: ClassVar = False
     reads: ClassVar[Reads] = TwoColumns()
     shape: ClassVar[Shape] = OneNumber()
@@ -240,6 +244,15 @@ class CovarianceRecipe:
         each = self.unit_of_products / rows
         x, y = (max(map(abs, reach)) for reach in self.reaches)
         return add_errors(noises, ((self.products,), each), (self.sums[:1], y * each), (self.sums[1:], x * each))
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        most = Fraction((self.reaches[0][1] - self.reaches[0][0]) * (self.reaches[1][1] - self.reaches[1][0]), 4)
+        first, second = (max(map(abs, reach)) for reach in self.reaches)
+        asked = (*zip(self.sums, (first, second), strict=True), (self.products, first * second))
+        x, y, product = (quotient_width(noises, one, self.count, size.rows) for one in asked)
+        if x is not None and y is not None and product is not None:
+            most = min(most, product + product_width((x, first), (y, second)))
+        return float_up(most * abs(self.unit_of_products))
 
     def unit(self, rows: int) -> str:
         return in_a_group(rows)

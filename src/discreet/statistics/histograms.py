@@ -15,6 +15,7 @@ from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, Room, Shape, Statistic, Written, groupings_of
 from discreet.statistics.common import check_column_name, checked_weight, one_column, title
 from discreet.statistics.count_tables import TablesRecipe, group_facts, tables_apart, tables_recipe
+from discreet.statistics.possible import Possible, count_value
 
 __all__ = ["Histogram", "histogram"]
 
@@ -103,6 +104,7 @@ class Histogram:
     noun: ClassVar = "Histogram"
     keys: ClassVar = Keys(one_column, {"edges": _edges}, {})
     view: ClassVar = UNBIASED
+    possible: ClassVar[Possible] = staticmethod(count_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = BinnedColumn()
     shape: ClassVar[Shape] = OwnBins()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
-from discreet.exact.numbers import Amount
+from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import (
@@ -27,10 +27,12 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate, quotient_range
+from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
+    GroupSize,
     Noises,
     Statements,
     add_errors,
@@ -38,6 +40,7 @@ from discreet.statistics.recipe import (
     noise_statements,
 )
 from discreet.statistics.totals import Total, sums_apart, total_of
+from discreet.statistics.widest import quotient_width
 
 __all__ = ["Mean", "MeanRecipe", "mean", "mean_estimate"]
 
@@ -55,6 +58,7 @@ class Mean:
     noun: ClassVar = "Mean"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(column_value)
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("sums")
     shape: ClassVar[Shape] = OneNumber()
@@ -88,6 +92,14 @@ class MeanRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         return add_errors(noises, (self.total.queries, self.total.unit / rows))
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        low, high = self.total.reach
+        most = Fraction(high - low, 2)
+        asked = ((query, max(abs(low), abs(high))) for query in self.total.queries)
+        widths = [quotient_width(noises, one, self.count, size.rows) for one in asked]
+        found = max((most if width is None else min(width, most) for width in widths), default=Fraction(0))
+        return float_up(found * abs(self.total.unit))
 
     def unit(self, rows: int) -> str:
         return in_a_group(rows)

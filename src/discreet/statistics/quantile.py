@@ -34,8 +34,9 @@ from discreet.statistics.common import (
     title,
 )
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.possible import Possible, column_value
 from discreet.statistics.ranks import quantile_estimates, rank_half_width
-from discreet.statistics.recipe import LEVEL, Answers, Counted, CountTable, Noises, Statements
+from discreet.statistics.recipe import LEVEL, RANKS, Answers, Counted, CountTable, GroupSize, Noises, Statements
 
 __all__ = ["Median", "QuantileRecipe", "Quantiles", "median", "quantiles"]
 
@@ -166,6 +167,7 @@ class Quantiles:
     noun: ClassVar = "Quantiles"
     keys: ClassVar = Keys(one_column, {"at": _list}, {"nulls": option_string, "interval": _number})
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(column_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = Ranks()
@@ -195,6 +197,7 @@ class Median:
     noun: ClassVar = "Median"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string, "interval": _number}, interview=True)
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(column_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = Ranks()
@@ -321,15 +324,18 @@ class QuantileRecipe:
             raise InternalError("quantiles need a tree")
         return shaped.tree
 
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return self.error(noises, size.rows)
+
     def unit(self, rows: int) -> str:
-        return "rows in rank"
+        return RANKS
 
     def accuracy(self, noises: Noises) -> str:
         if not self.choices:
-            return " rows in rank"
+            return f" {RANKS}"
         ranks = self.interval_ranks(noises)
         certain = f"its interval reaches ±{ranks:.6g} rows" if ranks < float("inf") else "its interval is the whole range"
-        return f" rows in rank; {certain}"
+        return f" {RANKS}; {certain}"
 
     def statements(self, noises: Noises) -> Statements:
         # The two tests of an interval fail with half of the probability each; without a tree it is the whole range.

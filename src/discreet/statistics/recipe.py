@@ -20,9 +20,11 @@ from discreet.statistics.estimate import Estimate
 
 __all__ = [
     "LEVEL",
+    "RANKS",
     "Answers",
     "CountTable",
     "Counted",
+    "GroupSize",
     "Noises",
     "Noisy",
     "Recipe",
@@ -31,6 +33,9 @@ __all__ = [
     "in_a_group",
     "noise_statements",
 ]
+
+RANKS = "rows in rank"
+"""The unit of the error of quantiles."""
 
 LEVEL = Fraction(95, 100)
 """The level of every interval."""
@@ -169,6 +174,14 @@ class CountTable:
     consistent: Any | None
 
 
+@dataclass(frozen=True, slots=True)
+class GroupSize:
+    """The public size of a group that errors are stated for: its own rows, and the rows of all groups."""
+
+    rows: int
+    every: int
+
+
 class Recipe(Protocol):
     """The computation of one statistic of a request: one frozen class for each kind, with no optional field."""
 
@@ -181,6 +194,9 @@ class Recipe(Protocol):
 
     def error(self, noises: Noises, rows: int) -> float:
         """The largest half-width of its intervals in any cell; where that depends on a count, in a group of `rows` rows."""
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        """A bound of the half-width of its intervals in a group of this size, whatever the rows are: see `widest`."""
 
     def unit(self, rows: int) -> str:
         """The unit of the error, if it is not values of the statistic in any group."""

@@ -12,22 +12,25 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
-from discreet.exact.numbers import Amount
+from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic
 from discreet.statistics.common import NoColumn, OneNumber, checked_weight, title
 from discreet.statistics.counted import PublicCount, find_count
 from discreet.statistics.estimate import Estimate, quotient_range
+from discreet.statistics.possible import Possible, fixed
 from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
+    GroupSize,
     Noises,
     Statements,
     add_errors,
     in_a_group,
     noise_statements,
 )
+from discreet.statistics.widest import sum_width
 
 __all__ = ["Share", "ShareRecipe", "share", "share_estimate"]
 
@@ -47,6 +50,7 @@ class Share:
     noun: ClassVar = "Share"
     keys: ClassVar = Keys(None, {}, {}, alone=True)
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(fixed(0, 1))
     counts: ClassVar = True
     reads: ClassVar[Reads] = NoColumn()
     shape: ClassVar[Shape] = OneNumber()
@@ -83,6 +87,20 @@ class ShareRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         return add_errors(noises, (self.count.queries, Fraction(1, rows)))
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        rows, every = size.rows, size.every
+        ds, dn = sum_width(self.count.queries, noises), self._width_of_all(noises)
+        fewest = every - 2 * dn
+        if fewest < 1:
+            return 0.5
+        parts = Fraction((rows + ds) * dn, fewest * every), Fraction(ds, 2) * (Fraction(1, fewest) + Fraction(1, every))
+        return min(0.5, float_up(sum(parts, Fraction(0))))
+
+    def _width_of_all(self, noises: Noises) -> int:
+        """The half-width of the noise in the number of all rows."""
+        nothing = {query: np.zeros(noises.cells, dtype=np.int64) for query in self.every.queries}
+        return int(self.every.total(Answers(noises, nothing, slice(0, 1)))[1])
 
     def unit(self, rows: int) -> str:
         return in_a_group(rows)

@@ -29,7 +29,8 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.counted import PublicCount, find_count
 from discreet.statistics.estimate import Estimate, outward
-from discreet.statistics.recipe import Answers, Counted, CountTable, Noises, Statements, noise_statements
+from discreet.statistics.possible import Possible, any_value
+from discreet.statistics.recipe import Answers, Counted, CountTable, GroupSize, Noises, Statements, noise_statements
 from discreet.statistics.totals import Total, sums_apart, total_of
 
 __all__ = ["Sum", "SumRecipe", "noises_add_up", "sum_estimate", "sum_of"]
@@ -48,6 +49,7 @@ class Sum:
     noun: ClassVar = "Sum"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
     view: ClassVar = UNBIASED
+    possible: ClassVar[Possible] = staticmethod(any_value)
     counts: ClassVar = False
     reads: ClassVar[Reads] = NumberColumn("sums")
     shape: ClassVar[Shape] = OneNumber()
@@ -107,6 +109,9 @@ class SumRecipe:
     def error(self, noises: Noises, rows: int) -> float:
         widest = int(np.max(self.half_widths(noises), initial=0))
         return float(Fraction(widest, self._scale))
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return self.error(noises, size.rows)
 
     def unit(self, rows: int) -> str:
         return ""

@@ -35,10 +35,12 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.counted import find_count
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.possible import Possible, root, spread
 from discreet.statistics.recipe import (
     Answers,
     Counted,
     CountTable,
+    GroupSize,
     Noises,
     Recipe,
     Statements,
@@ -47,6 +49,7 @@ from discreet.statistics.recipe import (
     noise_statements,
 )
 from discreet.statistics.totals import Total, sums_apart, total_of, values_apart
+from discreet.statistics.widest import product_width, quotient_width, root_width
 
 __all__ = [
     "DispersionRecipe",
@@ -84,6 +87,7 @@ class Variance:
     noun: ClassVar = "Variance"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(spread)
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = OneNumber()
@@ -116,6 +120,7 @@ class Std:
     noun: ClassVar = "Standard deviation"
     keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
     view: ClassVar = CLIPPED
+    possible: ClassVar[Possible] = staticmethod(root)
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("codes")
     shape: ClassVar[Shape] = OneNumber()
@@ -166,6 +171,24 @@ class VarianceRecipe:
         mean = 2 * abs(unit) * max(map(abs, self.total.reach)) * unit / rows
         return add_errors(noises, (self.total.squares, unit**2 / rows), (self.total.queries, mean))
 
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return float_up(self.widest_exactly(noises, size) * self.total.unit**2)
+
+    def widest_exactly(self, noises: Noises, size: GroupSize) -> Fraction:
+        """The bound in squared steps, of the mean square and of the squared mean; at most half of what is possible."""
+        low, high = self.total.reach
+        most, reach = Fraction((high - low) ** 2, 8), max(abs(low), abs(high))
+        if not self.total.queries:
+            return Fraction(0)
+        (sums,), (squares,) = self.total.queries, self.total.squares
+        mean = quotient_width(noises, (sums, reach), self.count, size.rows)
+        # A square, less the middle of their range, is at most half of the greatest one or that middle away from 0.
+        square = quotient_width(noises, (squares, max(reach**2 - self.total.shift, self.total.shift)), self.count, size.rows)
+        if mean is None or square is None:
+            return most
+        one = (mean, reach)
+        return min(most, square + product_width(one, one))
+
     def unit(self, rows: int) -> str:
         return in_a_group(rows)
 
@@ -207,6 +230,11 @@ class DispersionRecipe:
         factor = self.step**2 * Fraction(self.query.coarse, self.query.rows**2)
         return add_errors(noises, ((self.query,), factor))
 
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        # The interval allows for the rounding down of the answer, which is less than a step.
+        factor = self.step**2 * Fraction(self.query.coarse, self.query.rows**2)
+        return float_up(factor * (noises.largest(self.query) + Fraction(1, 2)))
+
     def unit(self, rows: int) -> str:
         return ""
 
@@ -241,6 +269,9 @@ class RootRecipe:
 
     def error(self, noises: Noises, rows: int) -> float:
         return float(self.variance.error(noises, rows) ** 0.5)
+
+    def widest(self, noises: Noises, size: GroupSize) -> float:
+        return float_up(root_width(Fraction(self.variance.widest(noises, size))))
 
     def unit(self, rows: int) -> str:
         return self.variance.unit(rows)

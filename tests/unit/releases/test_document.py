@@ -15,7 +15,8 @@ from discreet._version import __version__
 from discreet.errors import ArgumentError
 from discreet.exact.canonical import canonical, digest, seal
 from discreet.plan.plan import table_facts
-from discreet.releases.document import Release, column_json, make_release
+from discreet.releases.document import Release, make_release
+from discreet.releases.frames import column_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

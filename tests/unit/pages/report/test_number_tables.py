@@ -4,7 +4,7 @@ import pytest
 
 from discreet.errors import ArgumentError
 from discreet.pages.report import render
-from discreet.releases.document import column_json
+from discreet.releases.frames import column_json
 
 pytestmark = pytest.mark.usefixtures("one_artist")
 
@@ -94,7 +94,7 @@ def test_further_frames_are_tables_of_their_own(asked, read):
     html = asked(frames=[{"name": "histogram_age", "columns": [BINS, *COUNTS]}])
     table = read(html).table("histogram_age")
     assert table.headings[:3] == ("age", "value", "interval")
-    assert table.cells(3) == [("[0, 18)", "5", "2 – 8"), ("[18, 65)", "−1", "−4 – 2"), ("not known", "2", "−1 – 5")]
+    assert table.cells(3) == [("[0, 18)", "5", "2 – 8"), ("[18, 65)", "−1", "0 – 2"), ("not known", "2", "0 – 5")]
     assert "Further tables: histogram_age." in html
 
 

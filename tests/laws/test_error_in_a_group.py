@@ -1,0 +1,96 @@
+"""No interval of a group of so many rows is wider than its bound, for extreme rows and noise at its half-width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.quotes.allocate import quote
+from discreet.releases.evaluate import exact_answers
+from discreet.statistics import means, widest
+from discreet.statistics.recipe import Answers, GroupSize
+
+from .replay import cubes_of
+
+SCHEMA = dp.Schema(x=dp.Number(-3, 9), y=dp.Number(0, 4, "0.5"), s=dp.Category(["a", "b"]))
+ASKED = {
+    "count": dp.count(),
+    "sum": dp.sum("x", nulls="skip"),
+    "share": dp.share(),
+    "mean": dp.mean("x", nulls="skip"),
+    "variance": dp.variance("x", nulls="skip"),
+    "std": dp.std("y", nulls="skip"),
+    "covariance": dp.covariance("x", "y", nulls="skip"),
+}
+SIZES = (3, 40, 200)
+EXTREMES = ((0, 0), (12, 8), (12, 0))
+"""Codes of x and y: at both ends of their bounds."""
+
+
+def groups(rows: int) -> Iterator[list[dict[str, Any]]]:
+    """Groups of equal rows, of two kinds of rows in several shares, and of one row unlike the others."""
+    for one, other in product(EXTREMES, repeat=2):
+        for many in sorted({0, 1, rows // 2}):
+            drawn = [one] * (rows - many) + [other] * many
+            yield [{"x": x, "y": y, "s": 0} for x, y in drawn]
+
+
+def half_widths(quoted: Any, rows: list[dict[str, Any]]) -> Iterator[float]:
+    """Half of the interval of the group "a", with its noise of every query at either half-width."""
+    (line,) = quoted.lines
+    noises = quoted.noises(line)
+    exact = exact_answers(quoted, cubes_of(quoted.plan, rows), None)  # type: ignore[arg-type]
+    for signs in product((-1, 1), repeat=len(exact)):
+        values = {
+            one.asked: answer + sign * noises.largest(one.asked) * (np.arange(len(answer)) == 0)
+            for one, answer, sign in zip(quoted.measured, exact, signs, strict=True)
+        }
+        (found,) = line.recipe.estimates(Answers(noises, values, slice(0, 1)))
+        yield float(found.high[0] - found.low[0]) / 2
+
+
+def worst(name: str, relation: Any, rows: int, spend: Any) -> tuple[float, float]:
+    """The widest half-width of a group with this number of rows, and its bound; the other group has as many rows."""
+    quoted = quote(dp.Table(SCHEMA, relation).group_by("s").agg(ASKED[name]), spend)
+    others = [{"x": 4, "y": 2, "s": 1}] * rows
+    found = max(width for own in groups(rows) for width in half_widths(quoted, [*own, *others]))
+    (line,) = quoted.lines
+    return found, line.recipe.widest(quoted.noises(line), GroupSize(rows, 2 * rows))
+
+
+@pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP(2)], ids=str)
+@pytest.mark.parametrize("name", ASKED)
+def test_no_interval_is_wider_than_its_bound(name: str, spend: Any) -> None:
+    for rows in SIZES:
+        found, bound = worst(name, dp.AddRemove(), rows, spend)
+        assert found <= bound * (1 + 1e-9) + 1e-9, rows
+        if rows == SIZES[-1] and name != "std":
+            assert bound <= 3 * found, "a bound that says nothing"
+
+
+def test_a_bound_that_leaves_the_noise_of_the_count_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(noises: Any, sums: Any, _count: Any, rows: int) -> Any:
+        return widest.Fraction(noises.largest(sums[0]), rows)
+
+    monkeypatch.setattr(means, "quotient_width", without)
+    found, bound = worst("mean", dp.AddRemove(), 40, dp.PureDP(1))
+    assert found > bound * (1 + 1e-9)
+
+
+def test_a_public_number_of_rows_makes_the_variance_of_all_rows_a_single_query() -> None:
+    rows = [{"x": 0}] * 36 + [{"x": 12}] * 4
+    plan = dp.Table(SCHEMA, dp.ReplaceOne(rows=40)).impute({"x": dp.Uniform()}).agg(dp.variance("x"))
+    quoted = quote(plan, dp.PureDP(1))
+    (line,) = quoted.lines
+    noises = quoted.noises(line)
+    exact = exact_answers(quoted, cubes_of(plan, rows), None)  # type: ignore[arg-type]
+    values = {one.asked: answer for one, answer in zip(quoted.measured, exact, strict=True)}
+    (found,) = line.recipe.estimates(Answers(noises, values, slice(0, 1)))
+    bound = line.recipe.widest(noises, GroupSize(40, 40))
+    assert np.all((found.high - found.low) / 2 <= bound * (1 + 1e-9))
+    assert bound <= 1.5 * float((found.high - found.low).max() / 2) + 1
