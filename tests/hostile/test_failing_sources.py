@@ -134,7 +134,7 @@ def test_a_damaged_page_is_the_constant_failure(tmp_path: Path, capfd: pytest.Ca
 def test_a_damaged_database_is_refused_or_the_constant_failure(tmp_path: Path, kind: str) -> None:
     source, ledger = sources(tmp_path)[kind], tmp_path / "ledger.db"
     whole = file_of(source).read_bytes()
-    for first, message in ((0, "neither a DuckDB nor"), (18, r"cannot be (read|opened) as")):
+    for first, message in ((0, "neither a DuckDB database nor"), (18, r"cannot be (read|opened) as")):
         file_of(source).write_bytes(damaged(whole, first, first + 70))
         with pytest.raises(dp.SourceError, match=message):
             opened(source, ledger)
