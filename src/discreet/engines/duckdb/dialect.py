@@ -196,6 +196,16 @@ def _is_day(name: str, kind: ColumnType, day: dt.date) -> str:
     return f"({column} >= CAST({shown} AS {kind.shown}) AND {column} < CAST('{after}' AS {kind.shown}))"
 
 
+def _date_code_of_files(path: NumberPath, kind: ColumnType) -> str:
+    """The same of a column of files, whose days come in dictionaries: there one test and two functions are fastest."""
+    column = path.column
+    if kind.shown != "DATE" or not isinstance(column, Date):
+        return _date_code(path, kind)
+    low, high = (f"DATE '{column.value(code).isoformat()}'" for code in (path.low, path.high))
+    day = f"least(greatest({quote_name(path.name)}, {low}), {high})"
+    return f"(CASE WHEN isfinite({quote_name(path.name)}) THEN {day} - DATE '{column.first.isoformat()}' END)"
+
+
 def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
     """Days by flooring integers: casts from nanoseconds round, and bounds may be beyond the range of nanoseconds."""
     count = f"epoch_ns({name})"  # null for the infinities
@@ -205,8 +215,8 @@ def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
     if low < 0:  # the driver rounds towards zero
         day += f" - CASE WHEN {count} % {_DAY} < 0 THEN 1 ELSE 0 END"
     return (
-        f"(CASE WHEN {count} BETWEEN {first} AND {last} THEN {day} - {column.first_day} "
-        f"WHEN {count} < {first} THEN {path.low} WHEN {count} > {last} THEN {path.high} END)"
+        f"(CASE WHEN {count} < {first} THEN {path.low} WHEN {count} > {last} THEN {path.high} "
+        f"ELSE {day} - {column.first_day} END)"
     )
 
 
@@ -251,5 +261,5 @@ DUCKDB = Dialect(
     grouped=_group_by,
 )
 
-PARQUET = replace(DUCKDB, listed=_enumerate_words)
+PARQUET = replace(DUCKDB, listed=_enumerate_words, date_code=_date_code_of_files)
 """Over Parquet files, whose texts come in dictionaries. Texts that come one by one are found faster by a join."""

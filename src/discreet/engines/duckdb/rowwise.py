@@ -196,8 +196,10 @@ def _case(given: Sequence[str]) -> str:
     return f"CASE {' '.join(f'WHEN {when} THEN {then}' for when, then in pairs)} ELSE {given[-1]} END"
 
 
-def _translated(letters: Mapping[str, str]) -> Written:
-    return lambda given: f"translate({given[0]}, '{''.join(letters)}', '{''.join(letters.values())}')"
+def _translated(name: str, letters: Mapping[str, str]) -> Written:
+    """By the driver's own function where all characters have one byte; the other one takes long for each text."""
+    listed = f"'{''.join(letters)}', '{''.join(letters.values())}'"
+    return _once(lambda a: f"CASE WHEN strlen({a}) = length({a}) THEN {name}({a}) ELSE translate({a}, {listed}) END")
 
 
 def _later(sign: str) -> Written:
@@ -247,8 +249,8 @@ _BY_NAME: Mapping[str, Written] = {
     "case": _case,
     "nullif": _once(lambda a, b: f"CASE WHEN {a} = {b} THEN NULL ELSE {a} END"),
     "||": _once(_joined),
-    "lower": _translated(LOWER),
-    "upper": _translated(UPPER),
+    "lower": _translated("lower", LOWER),
+    "upper": _translated("upper", UPPER),
     "date_trunc": lambda given: f"CAST(date_trunc({given[0]}, {given[1]}) AS DATE)",
     "//": _parted("//"),
     "%": _parted("%"),

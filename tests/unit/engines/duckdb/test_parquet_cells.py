@@ -178,6 +178,38 @@ def test_milliseconds_that_are_gone_say_nothing_of_the_data(tmp_path: Path) -> N
         days_of([tmp_path / "a.parquet"], ["x"])
 
 
+@pytest.mark.parametrize("kept", [slice(None), slice(4, None), slice(5, None)])
+def test_infinite_days_are_null_and_far_ones_are_at_the_bounds(tmp_path: Path, kept: slice) -> None:
+    """With infinite days and nulls in the file, and without one or both, of which its statistics tell the driver."""
+    texts = [
+        None,
+        "infinity",
+        "-infinity",
+        "infinity",
+        "287000-01-01",
+        "0044-03-15 (BC)",
+        "1899-12-31",
+        "1900-01-01",
+        "2000-02-29",
+    ]
+    same = [
+        None,
+        None,
+        None,
+        None,
+        dt.date.max,
+        dt.date.min,
+        dt.date(1899, 12, 31),
+        dt.date(1900, 1, 1),
+        dt.date(2000, 2, 29),
+    ]
+    rows = ", ".join("(NULL)" if text is None else f"(DATE '{text}')" for text in [*texts, *texts][kept])
+    duckdb.sql(f"SELECT * FROM (VALUES {rows}) t(x)").write_parquet(str(tmp_path / "a.parquet"))
+    for column in (Date("1900-01-01", "2100-12-31"), Date("9999-12-01", "9999-12-31"), Date("2000-02-28", "2000-03-01")):
+        whole = expected([*same, *same][kept], column, "date")
+        assert first_difference(whole, cube(tmp_path / "a.parquet", column)) is None
+
+
 @pytest.mark.parametrize(("width", "scale"), [(4, 1), (9, 9), (18, 18), (18, 3), (19, 0), (30, 8), (38, 0), (38, 2)])
 @pytest.mark.parametrize("frame", [True, False])
 def test_decimals_beyond_the_digits_of_their_type_are_null(tmp_path: Path, width: int, scale: int, frame: bool) -> None:
