@@ -64,6 +64,16 @@ def without_secrets(text: str) -> str:
 class DiscreetError(Exception):
     """The root of all errors that discreet raises on purpose. However it is shown, no password shows, whatever it quotes."""
 
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments of the error without passwords: loggers and pickles show them."""
+        kept: tuple[Any, ...] = BaseException.args.__get__(self)  # type: ignore[attr-defined]
+        return tuple(without_secrets(one) if isinstance(one, str) else one for one in kept)
+
+    @args.setter
+    def args(self, given: tuple[Any, ...]) -> None:
+        BaseException.args.__set__(self, given)  # type: ignore[attr-defined]
+
     def __str__(self) -> str:
         return without_secrets(super().__str__())
 
@@ -71,8 +81,7 @@ class DiscreetError(Exception):
         return without_secrets(super().__repr__())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        shown = tuple(without_secrets(one) if isinstance(one, str) else one for one in self.args)
-        return type(self), shown, self.__dict__
+        return type(self), self.args, self.__dict__
 
 
 class ArgumentError(DiscreetError, ValueError):
@@ -100,7 +109,7 @@ class SourceError(ArgumentError):
 
 
 class RowsDiffer(SourceError):
-    """The source has another number of rows than `ReplaceOne` declares. Nothing was spent, and nothing is fixed.
+    """The source has another number of rows than `ReplaceOne` declares. This command spent nothing and fixed nothing.
 
     The message does not have the number that was found: `declared` and `found` are for the terminal of whoever has the
     source, not for logs.
@@ -152,7 +161,8 @@ class ReleaseFailed(DiscreetError):
     """A release failed after its spend was reserved, and the charge stands; or exact totals could not be published.
 
     Each case has one text, the same for every cause: `TEXT` where the charge is lost, `UNFINISHED` where the same command
-    can still finish the release, `UNPLACED` for a large release that is finished and can be given back.
+    can still finish the release, `ELSEWHERE` where another process makes it, `UNPLACED` for a large release that is finished
+    and can be given back.
     """
 
     TEXT = (
@@ -166,6 +176,11 @@ class ReleaseFailed(DiscreetError):
         "same command finishes it at no further charge, in at most 8 attempts, which the ledger counts. The cause is not "
         "shown, because it may depend on the data. Check that the source is the declared one (rows, format, unchanged while "
         "it was read) and that memory and disk suffice, then run the same command again."
+    )
+    ELSEWHERE = (
+        "the release is charged, and another process is at work on it or has just made it; this command made nothing. "
+        "Nothing is lost: wait until the other process has ended, then run the same command again, which gives the release "
+        "back or finishes it, at no further charge."
     )
     TOTALS = (
         "publishing the exact totals failed; nothing was charged, and the ledger records the attempt. The cause is not "

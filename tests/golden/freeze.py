@@ -244,7 +244,7 @@ def _call(value: Any) -> list[str]:
     return [what, *(f"{one.kind.name.lower()} {one.name}{'' if one.default is one.empty else ' ='}" for one in parameters)]
 
 
-OPTIONAL = {"discreet.bins": "positional_or_keyword edges"}
+OPTIONAL = {f"discreet.{name}": "positional_or_keyword edges" for name in ("bins", "histogram")}
 """A parameter that 0.1.0 asked for and that may be left out today, on purpose."""
 
 

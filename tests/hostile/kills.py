@@ -1,4 +1,7 @@
-"""A command with five releases, killed at one system call after the other; a program of its own, which has no threads."""
+"""A command with five releases, killed at one system call after the other; a program of its own, which has no threads.
+
+With a sixth argument the releases need two signatures, which they have, and the demand comes with the first reservation.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,9 @@ from pathlib import Path
 
 import polars as pl
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.signers import board, signed
+
 import discreet as dp
 import discreet.quotes.allocate  # with the next, loaded before children are forked
 import discreet.releases.publish
@@ -24,6 +30,8 @@ NAMES = ("a", "b", "c", "d", "e")
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]), v=dp.Number(0, 100))
 FRAME = pl.DataFrame({"g": ["x", "y", None, "z"] * 5, "v": [*range(19), None]})
 TRACEME, NEXT_CALL = 0, 24
+SIGNED = len(sys.argv) > 5
+GRANTED: list[dp.Approval] = []
 _PTRACE = ctypes.CDLL(None, use_errno=True).ptrace
 _PTRACE.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -46,6 +54,8 @@ def opened(folder: Path) -> dp.Session:
         ledger=folder / "budget.db",
         budget=dp.PureDP(1),
         neighbours=dp.AddRemove(),
+        demand=board() if SIGNED else None,
+        approvals=GRANTED,
     )
 
 
@@ -54,6 +64,9 @@ def command(session: dp.Session, folder: Path, *, again: bool = False) -> dict[s
     plain = session.table.group_by("g").agg(dp.count())
     imputed = session.table.impute({"v": dp.Uniform()}).group_by("g").agg(dp.count(), dp.mean("v"))
     orders = [Order(plain if place % 2 else imputed, "0.1", name, again=again) for place, name in enumerate(NAMES)]
+    if SIGNED:
+        said = [session.statement(one.request, spend=one.spend, name=one.name) for one in orders]
+        GRANTED[:] = [approval for statement in said for approval in signed(statement, "anna", "ben")]
     told = {}
     for name, answer in zip(NAMES, session.release_all(orders), strict=True):
         if isinstance(answer, dp.Release):
@@ -123,14 +136,30 @@ def entries_of(folder: Path) -> list[tuple[str, str, int]]:
         return [(entry.kind, entry.name, entry.reservation) for entry in entries]
 
 
+def state_of(entries: list[tuple[str, str, int]]) -> str:
+    """How far the command had come: the state of the release that it was at."""
+    last = {
+        entry[2] or place: entry[0] for place, entry in enumerate(entries, start=1) if entry[0] not in {"dataset", "demand"}
+    }
+    states = {*last.values()}
+    if not states:
+        return "nothing was reserved"
+    at_work = states & {"reading", "drawing"}
+    assert len(at_work) <= 1, "a command is at two releases at once"
+    return at_work.pop() if at_work else "all were committed" if states == {"commit"} else "reserved"
+
+
 def check_after(folder: Path) -> Counter[str]:
     """The law: all reserved or none; what was not drawing is finished for nothing, what was needs --again; one draw each."""
     counts: Counter[str] = Counter(kills=1)
     before = entries_of(folder)
     reserved = [place for place, (kind, *_) in enumerate(before, start=1) if kind == "reserve"]
     assert len(reserved) in {0, 5}, "some of the charges of a command were reserved"
+    demands = sum(kind == "demand" for kind, *_ in before)
+    assert demands == (SIGNED and bool(reserved)), "a demand stands without the reservation that it came with, or twice"
     committed = {number for kind, _, number in before if kind == "commit"}
     lost = {name for kind, name, number in before if kind == "drawing" and number not in committed}
+    counts[f"killed when {state_of(before)}"] += 1
     told = run_again(folder)
     after = entries_of(folder)
     for number in reserved:
@@ -175,4 +204,4 @@ def killed_at(folder: Path, first: int, stride: int, most: int) -> Counter[str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(killed_at(Path(sys.argv[1]), *map(int, sys.argv[2:]))))
+    print(json.dumps(killed_at(Path(sys.argv[1]), *map(int, sys.argv[2:5]))))

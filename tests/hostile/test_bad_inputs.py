@@ -55,7 +55,7 @@ def released(source, **more):
         ("case.csv", b"G,v\n", "did you mean 'G'"),  # 6
         ("short.csv", b"g\nx\n", "'v'"),  # 6
         ("empty.csv", b"", "header"),  # 7
-        ("table.xlsx", b"PK\x03\x04", ".parquet"),  # 10
+        ("table.xlsx", b"PK\x03\x04", "is packed like an Excel workbook"),  # 10
         ("bad.parquet", b"PAR1 no", "not a readable Parquet"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import pickle
 import subprocess
@@ -172,6 +173,20 @@ def test_a_message_that_shows_what_it_is_given_is_noticed(monkeypatch: pytest.Mo
     assert SECRET not in str(errors.SourceError(message))
     monkeypatch.setattr(errors, "without_secrets", lambda text: text)
     assert SECRET in str(errors.SourceError(message))
+
+
+def every_error(one: type[errors.DiscreetError] = errors.DiscreetError) -> list[type[errors.DiscreetError]]:
+    return [one, *(each for child in one.__subclasses__() for each in every_error(child))]
+
+
+@pytest.mark.parametrize("kind", every_error(), ids=lambda kind: kind.__name__)
+def test_what_an_error_was_made_of_is_not_kept(kind: type[errors.DiscreetError]) -> None:
+    """Loggers and pickles show `args`."""
+    error = kind(f"source '{URLS[0]}': cannot be opened")
+    for one in (error, pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert SECRET not in repr([one.args, vars(one), str(one), repr(one), *map(repr, one.args)])
+        assert type(one) is kind
+        assert str(one) == str(error)
 
 
 def test_other_texts_with_a_colon_are_the_names_that_they_were(folder: Path) -> None:

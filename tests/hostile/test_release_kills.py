@@ -17,9 +17,10 @@ AFTER_THE_OPENING = 600
 """Before this stop a command has reserved nothing, whatever the machine."""
 
 
-def killed_at(folder: Path, first: int, stride: int, most: int) -> Counter[str]:
+def killed_at(folder: Path, first: int, stride: int, most: int, *further: str) -> Counter[str]:
     """The counts of so many kills, in a process of its own: it has no threads, so its children may be forked."""
-    command = [sys.executable, str(Path(__file__).with_name("kills.py")), str(folder), str(first), str(stride), str(most)]
+    program, numbers = str(Path(__file__).with_name("kills.py")), [str(first), str(stride), str(most)]
+    command = [sys.executable, program, str(folder), *numbers, *further]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return Counter(json.loads(done.stdout))
@@ -29,6 +30,15 @@ def test_a_command_that_is_killed_at_some_system_calls_is_finished_by_the_same_c
     folder: Path, tally: Counter[str]
 ) -> None:
     counts = killed_at(folder, AFTER_THE_OPENING, 1009, 20)
+    assert counts["kills"] >= 5
+    assert counts["finished at no further charge"] > counts["lost in drawing"]
+    tally.update({name: counts[name] for name in ("kills", "finished at no further charge", "lost in drawing")})
+
+
+def test_a_command_that_brings_a_demand_and_is_killed_is_finished_with_its_signatures(
+    folder: Path, tally: Counter[str]
+) -> None:
+    counts = killed_at(folder, AFTER_THE_OPENING, 1511, 20, "signed")
     assert counts["kills"] >= 5
     assert counts["finished at no further charge"] > counts["lost in drawing"]
     tally.update({name: counts[name] for name in ("kills", "finished at no further charge", "lost in drawing")})

@@ -15,11 +15,15 @@ from .tracing import is_open_to_faults
 def locks(lock: threading.RLock) -> None:  # type: ignore[valid-type]
     with lock:  # type: ignore[attr-defined]
         threading.get_ident()
+        try:
+            threading.get_ident()
+        finally:
+            threading.get_ident()
 
 
 def stays_locked(may_raise: Callable[[FrameType], bool]) -> bool:
     """Whether an exception at some line of `locks` leaves its lock locked: every line that is visited fails in turn."""
-    for nth in range(4):
+    for nth in range(8):
         lock, visited = threading.RLock(), 0
 
         def trace(frame: FrameType, event: str, _: object, nth: int = nth) -> object:

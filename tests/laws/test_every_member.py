@@ -409,7 +409,7 @@ SOURCES: dict[str, tuple[Any, ...]] = {
     ),
     "sqlite": (b"SQLite format 3\0",),
     "surveys": tuple(map(Path, ("rows.sav", "rows.zsav", "rows.dta", "rows.sas7bdat", "rows.xpt"))),
-    "excel": (b"PK\3\4" + b"\0" * 12, bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 8),
+    "workbooks": (b"PK\3\4" + b"\0" * 12, bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 8),
 }
 """Of every engine: a value, a name, the ending of a file, or the first bytes of a database, one for each way in."""
 

@@ -3,6 +3,8 @@
 Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code shows
 what it means for the budget (`exits`).
 
+* `approval_notes`: What `discreet check` says of signatures: how many a plan or its ledger demands, and how many of them
+  are there
 * `approving`: `discreet approve` and `discreet ledger demand`: signatures that a plan or a ledger demands
 * `asking`: Who answers the questions of `discreet init`: somebody at a terminal, or nobody
 * `auditing`: `discreet audit`: the releases of a plan, attacked by running their noise on data sets that the audit

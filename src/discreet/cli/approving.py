@@ -17,6 +17,7 @@ from discreet.approvals.files import approvals_folder, approvals_in, write_appro
 from discreet.approvals.keys import load_public_keys
 from discreet.approvals.signing import signer
 from discreet.approvals.statements import ReleaseStatement, Statement, TotalsStatement, document
+from discreet.cli.approval_notes import declared_of
 from discreet.cli.describing import release_lines
 from discreet.cli.output import Answer, Grid, align, write
 from discreet.cli.releasing import rename_orders
@@ -33,7 +34,6 @@ from discreet.privacy.amounts import amount_text, budget_down
 from discreet.privacy.coordinates import Budget
 from discreet.quotes.groups import check_expect
 from discreet.quotes.quote import Quote
-from discreet.session.approving import Declared, reading_text
 from discreet.session.orders import Order, amount_of
 
 __all__ = ["Chosen", "approve_plan", "change_demand"]
@@ -126,7 +126,7 @@ def _signing(plan: PlanFile, given: str, *, create: bool) -> _Signing:
             )
         if given and genesis != given:
             raise LedgerError(f"--ledger: ledger '{plan.ledger}' has another first digest ({genesis}); it is another ledger")
-        declared = _declared(plan)
+        declared = declared_of(plan)
         orders = [order for order in plan.orders if not _is_settled(ledger, plan, order)]
         quotes = {order.name: declared.quote(order.request, _spend(ledger, plan, order, here=here)) for order in orders}
         statements: list[Statement] = []
@@ -136,10 +136,6 @@ def _signing(plan: PlanFile, given: str, *, create: bool) -> _Signing:
             statements.append(declared.release(genesis, name, quote, ledger.board.reserved(plan.dataset, name)))
         demands = demands_with(ledger.board.demands(), plan.dataset, plan.demand)
     return _Signing(plan, genesis, quotes, statements, demands, here, declared.reading)
-
-
-def _declared(plan: PlanFile) -> Declared:
-    return Declared(plan.dataset, plan.schema, plan.neighbours, plan.invariants, reading_text(plan.csv))
 
 
 def _is_settled(ledger: Ledger, plan: PlanFile, order: Order) -> bool:
@@ -163,7 +159,7 @@ def _spend(ledger: Ledger, plan: PlanFile, order: Order, *, here: bool) -> Budge
     if order.error is not None:
         from discreet.quotes import spend_for_errors
 
-        declared = _declared(plan)
+        declared = declared_of(plan)
         sizes = check_expect(order.expect)
         return spend_for_errors.quote_for(order.request, order.error, plan.budget, declared.before_totals(), sizes).spend
     if order.spend is None and not here:

@@ -9,6 +9,7 @@ from operator import add
 from pathlib import Path
 
 from discreet.approvals.files import approvals_folder
+from discreet.cli.approval_notes import approval_notes
 from discreet.cli.describing import declaration_lines, note_lines, release_facts, release_lines
 from discreet.cli.output import Answer
 from discreet.domain.reading import CsvFiles
@@ -195,7 +196,7 @@ def checked_plan(path: Path, given: Mapping[str, str] | None = None, *, without_
             raise _with_all_columns(wrong, plan) from None
         raise SourceError(f"{wrong}; --without-source checks everything else") from None
     views = [_VIEW] if seen.source is None and is_view(plan.source) else []
-    notes = [*seen.remarks, *views, *_notes(plan, quotes, now)]
+    notes = [*seen.remarks, *views, *approval_notes(seen.plan, quotes, now.paid), *_notes(plan, quotes, now)]
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
         f"{path.name} is in order. Nothing was spent.",

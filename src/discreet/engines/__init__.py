@@ -10,7 +10,6 @@ folder, and is loaded when a source needs it.
   moved to them
 * `dialect`: The expressions in which SQL engines differ, which `sql` leaves to the engine that will run the statement
 * `duckdb`: The default engine, and every source that DuckDB reads
-* `excel`: The engine of Excel workbooks
 * `files`: Files as sources: what can be checked for changes while it is read, each file under one name
 * `inspection`: What becomes of the cells of a source, counted for its curator: exact numbers, which are outside every
   guarantee
@@ -35,6 +34,7 @@ folder, and is loaded when a source needs it.
 * `sqlite`: The engine of tables of SQLite database files
 * `surveys`: The engine of files of statistical packages: SPSS, Stata and SAS
 * `urls`: Sources that are named by a URL: what they are, and passwords, which no plan and no message holds
+* `workbooks`: The engine of Excel workbooks
 """
 
 from __future__ import annotations

@@ -251,6 +251,6 @@ def check_same(path: object, header: Header, first: object, known: Header) -> No
 def unreadable() -> SourceError:
     """The error that replaces an error of a driver, which quotes values. After a reservation nobody sees it."""
     return SourceError(
-        "the source could not be read to its end, and nothing was spent; check that it is complete and unchanged, and that "
-        "memory and disk suffice"
+        "the source could not be read to its end, and this command spent nothing; check that it is complete and unchanged, "
+        "and that memory and disk suffice"
     )

@@ -1,8 +1,9 @@
 """Missing codes of numbers and dates: which cells are null because the declaration says so, in Python and in SQL.
 
-A code means the value of the column's type that is nearest to it: itself among integers, decimals and days, a double among
-doubles and numbers in text, a single float among single floats. Cells are compared with it exactly. A missing code of a
-category needs nothing here: it is not a category, and so null already.
+A code means a value of the column's type: itself among integers, decimals and days; the double that is written like it among
+doubles and numbers in text, and the single float among single floats. Cells are compared with it exactly. A number that is
+only near to a float is not a code: 1e-390 would make every 0 null, and 2**53 + 1 its neighbour. A missing code of a category
+needs nothing here: it is not a category, and so null already.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from discreet.domain.schema import Date, Number, Schema
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.codes import double_literal
 from discreet.engines.dialect import Dialect
-from discreet.errors import SourceError
+from discreet.errors import SourceError, printed
 from discreet.exact.numbers import text
 
 __all__ = ["check_missing", "is_missing", "nearest_float", "without_missing"]
@@ -28,6 +29,7 @@ _BITS |= {"byte": 8, "short": 16, "integer": 32, "long": 64}
 """Of the integer types, as DuckDB and Spark call them; a type of DuckDB with U before its name has no negative numbers."""
 
 _SINGLE = {"FLOAT", "float"}
+_SHOWN = 60
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _NANOSECONDS = 2**63 // (86_400 * 10**9)
 """A timestamp in nanoseconds is at most so many days from 1970."""
@@ -37,17 +39,25 @@ def check_missing(header: Header, schema: Schema) -> None:
     """Checks that every missing code can occur in the column of the source.
 
     Raises:
-        SourceError: a code is beyond the type of the column, or between two of its values.
+        SourceError: a code is beyond the type of the column, between two of its values, or only near to a float.
     """
     for name, column in schema.columns.items():
         kind = header[name]
         for code in column.missing:
             if not isinstance(code, str | bool) and not _can_occur(code, kind):
-                shown = code if not isinstance(code, Fraction) else text(code)
+                shown = printed(code) if not isinstance(code, Fraction) or len(text(code)) > _SHOWN else text(code)
                 raise SourceError(
-                    f"column '{name}': the missing code {shown} cannot occur in a column of {kind.shown}; "
-                    "correct the code, or leave it out"
+                    f"column '{name}': the missing code {shown} cannot occur in a column of {kind.shown}"
+                    f"{_nearest(code, kind)}; correct the code, or leave it out"
                 )
+
+
+def _nearest(code: int | Fraction | dt.date, kind: ColumnType) -> str:
+    """Which other value a code would take for null, where numbers are floats."""
+    if isinstance(code, dt.date) or kind.kind in {"integer", "decimal"}:
+        return ""
+    number = nearest_float(Fraction(code), kind)
+    return "" if number is None else f", whose nearest value is {_written(number, kind)}"
 
 
 def _can_occur(code: int | Fraction | dt.date, kind: ColumnType) -> bool:
@@ -58,7 +68,15 @@ def _can_occur(code: int | Fraction | dt.date, kind: ColumnType) -> bool:
         return _whole(number, kind) is not None
     if kind.kind == "decimal":
         return _unscale(number, kind) is not None
-    return kind.kind == "any" or nearest_float(number, kind) is not None
+    near = nearest_float(number, kind)
+    return near is not None and number in {Fraction(near), Fraction(_written(near, kind))}
+
+
+def _written(number: float, kind: ColumnType) -> str:
+    """The shortest decimal form of a float, with which the text of it is read as this float again."""
+    if not _is_single(kind):
+        return repr(number)
+    return next(shown for digits in range(1, 10) if nearest_float(Fraction(shown := f"{number:.{digits}g}"), kind) == number)
 
 
 def _whole(code: Fraction, kind: ColumnType) -> int | None:

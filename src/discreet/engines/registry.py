@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.engines import duckdb, excel, own, spark, sqlite, surveys
+from discreet.engines import duckdb, own, spark, sqlite, surveys, workbooks
 from discreet.engines.kind import EngineKind, Files, Given, Named, OpenFolder, Tables
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "url_words",
 ]
 
-ENGINES: tuple[EngineKind, ...] = (own.ENGINE, spark.ENGINE, duckdb.ENGINE, sqlite.ENGINE, surveys.ENGINE, excel.ENGINE)
+ENGINES: tuple[EngineKind, ...] = (own.ENGINE, spark.ENGINE, duckdb.ENGINE, sqlite.ENGINE, surveys.ENGINE, workbooks.ENGINE)
 """They are asked in this order, and the first that serves a source reads it."""
 
 

@@ -17,7 +17,7 @@ from discreet.errors import PlanError, printed, unreachable
 from discreet.plan.layout import Request
 from discreet.statistics.base import Statistic, groupings_of
 
-__all__ = ["NULLS", "checked_nulls", "dropped_by", "empty_labels", "hidden_labels", "shown_groups"]
+__all__ = ["NULLS", "checked_nulls", "dropped_by", "empty_labels", "hidden_labels", "hides_rows", "shown_groups"]
 
 NULLS = ("show", "drop")
 """What becomes of the null group of a column."""
@@ -61,12 +61,20 @@ def dropped_by(schema: Schema, dropped: tuple[str, ...]) -> frozenset[str]:
 
 
 def hidden_labels(plan: Shown, group: Group) -> frozenset[int]:
-    """The places of the labels of a group that are not printed; never all of them."""
+    """The places of the labels of a group that are not printed; never all of them.
+
+    Where a condition leaves no group that a row can be in, all are printed but a null group that is dropped.
+    """
     labels = group_labels(group, plan.facts)
-    hidden = empty_labels(plan, group)
-    if labels[-1] is None and group.column in dropped_by(plan.schema, plan.dropped):
-        hidden |= {len(labels) - 1}
-    return frozenset() if len(hidden) == len(labels) else hidden
+    drops = labels[-1] is None and group.column in dropped_by(plan.schema, plan.dropped)
+    nulls = frozenset({len(labels) - 1}) if drops else frozenset()
+    hidden = empty_labels(plan, group) | nulls
+    return nulls if len(hidden) == len(labels) else hidden
+
+
+def hides_rows(plan: Shown, groups: Iterable[Group]) -> bool:
+    """Whether some label of these groups that is not printed may be that of rows: then what is printed is not about all."""
+    return any(hidden_labels(plan, group) - empty_labels(plan, group) for group in groups)
 
 
 def empty_labels(plan: Request, group: Group) -> frozenset[int]:

@@ -19,10 +19,12 @@ def used_part(plan: Mapping[str, Any], used: Collection[str]) -> dict[str, Any]:
     """The canonical JSON of a plan without the columns that are not `used` and without the steps on their values.
 
     Columns stand in the order of their names. So do steps on the values of different columns, which commute; conditions and
-    a resize follow in their own order. No step on values comes after a resize, or after a condition on its column.
+    a resize follow in their own order. No step on values comes after a resize, or after a condition on its column. How text
+    is read belongs to every column; a request that uses none, such as a count of all rows, still depends on it.
     """
     steps = [step for step in plan["steps"] if step["step"] not in _OF_VALUES or step["column"] in used]
     of_values = sorted((step for step in steps if step["step"] in _OF_VALUES), key=itemgetter("column"))
     others = [step for step in steps if step["step"] not in _OF_VALUES]
     columns = sorted((column for column in plan["schema"] if column["name"] in used), key=itemgetter("name"))
-    return {**plan, "schema": columns, "steps": [*of_values, *others]}
+    how = next((column["csv"] for column in plan["schema"] if "csv" in column and not columns), None)
+    return {**plan, "schema": columns, "steps": [*of_values, *others]} | ({} if how is None else {"csv": how})

@@ -85,19 +85,53 @@ def consistent_within(
 ) -> NDArray[np.int64]:
     """As `consistent_counts`, and no sum over a group of `most` is above its total.
 
-    Groups whose sum is above their total get it exactly, until there is none. Where groups are disjoint, that is the table
-    with the least sum of squared changes.
+    Groups whose sum is above their total get it exactly, the finer groups first, until there is none. Where groups are
+    disjoint, that is the table with the least sum of squared changes. Totals of groups that share cells may not be met all
+    at once: then each gets what is near to what it had room for.
 
     Raises:
         As `consistent_counts`.
     """
-    held = [np.zeros(totals.size, np.bool_) for _, totals in most]
-    while True:
-        values = consistent_counts(noisy, [*exact, *map(_only, most, held)]).values
-        above = [_sums(labels, values, totals.size) > totals for labels, totals in most]
-        if not any(np.any(part) for part in above):
-            return values
-        held = [np.asarray(before | part) for before, part in zip(held, above, strict=True)]
+    finest = sorted(most, key=lambda one: -one[1].size)
+    held = [np.zeros(totals.size, np.bool_) for _, totals in finest]
+    values = consistent_counts(noisy, exact).values
+    while (first := _first_above(values, finest)) is not None:
+        place, above = first
+        held[place] |= above
+        try:
+            values = consistent_counts(noisy, [*exact, *map(_only, finest, held)]).values
+        except ArgumentError:
+            return _with_room(noisy, values, exact, finest)
+    return values
+
+
+def _first_above(values: NDArray[np.int64], most: Sequence[Constraint]) -> tuple[int, NDArray[np.bool_]] | None:
+    """The first of the constraints with groups whose sum is above their total, and these groups; None if there is none."""
+    for place, (labels, totals) in enumerate(most):
+        above = _sums(labels, values, totals.size) > totals
+        if above.any():
+            return place, above
+    return None
+
+
+def _with_room(
+    noisy: NDArray[np.int64], near: NDArray[np.int64], exact: Sequence[Constraint], most: Sequence[Constraint]
+) -> NDArray[np.int64]:
+    """The table with a further cell for each group of `most`: the room that is left, near to what `near` leaves."""
+    rooms = [np.maximum(totals - _sums(labels, near, totals.size), 0) for labels, totals in most]
+    table = np.concatenate([noisy, *rooms])
+    starts = np.cumsum([noisy.size, *(room.size for room in rooms)])
+    constraints = [(_widened(labels, table.size), totals) for labels, totals in exact]
+    for start, (labels, totals) in zip(starts, most, strict=False):
+        wide = _widened(labels, table.size)
+        wide[start : start + totals.size] = np.arange(totals.size)
+        constraints.append((wide, totals))
+    return consistent_counts(table, constraints).values[: noisy.size]
+
+
+def _widened(labels: NDArray[np.int64], cells: int) -> NDArray[np.int64]:
+    """The labels of more cells, the further ones in no group."""
+    return np.append(labels, np.full(cells - labels.size, -1, np.int64))
 
 
 def _only(constraint: Constraint, groups: NDArray[np.bool_]) -> Constraint:

@@ -27,7 +27,7 @@ from discreet.exact.numbers import text
 from discreet.noise.bits import Bits, no_bits
 from discreet.plan.layout import draws_rows
 from discreet.plan.plan import Plan, plan_json, used_columns
-from discreet.plan.shown import empty_labels
+from discreet.plan.shown import empty_labels, hides_rows
 from discreet.privacy.coordinates import to_json
 from discreet.quotes.public_sums import PublicSums, sums_of_counts, sums_of_frame, sums_shown
 from discreet.quotes.quote import LEVEL, Line, Quote
@@ -39,6 +39,7 @@ from discreet.releases.frames import column_json, frame_of
 from discreet.releases.guarantee import Guarantee, guarantee_json
 from discreet.releases.labels import LabelColumn, all_rows, printed_rows
 from discreet.statistics.base import groupings_of, statistic_json
+from discreet.statistics.counted import ADD_UP
 
 if TYPE_CHECKING:
     import polars as pl
@@ -312,5 +313,7 @@ def guarantee_of(quote: Quote, report_delta: Fraction) -> Guarantee:
 
 def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     """The statistic and the kind of its numbers; with exact totals, also whether its counts add up to them."""
-    told = line.recipe.told(quote.noises(line), totals=quote.beside is not None)
+    told = dict(line.recipe.told(quote.noises(line), totals=quote.beside is not None))
+    if told.get("totals") == ADD_UP and hides_rows(quote.plan, quote.plan.group_by):
+        told["totals"] = f"{ADD_UP} with those that are not printed"
     return {**statistic_json(line.statistic), "view": line.statistic.kind.view, **told}

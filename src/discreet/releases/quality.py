@@ -152,47 +152,10 @@ def _z(level: float) -> float:
 
 def span_of(statistic: Mapping[str, Any], plan: Mapping[str, Any]) -> Span:
     """The values that a statistic of a document can have, by the declarations of its plan alone."""
-    find = _SPANS.get(str(statistic.get("statistic")))
-    return None if find is None else find(statistic, plan)
+    from discreet.releases.possible import possible_of  # it loads every statistic, which reading a release does not need
 
-
-def _bounds(column: str, plan: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
-    """The bounds of a numeric column after the plan's clamps, each of which works on the result of those before it."""
-    declared = next(one for one in plan["schema"] if one["name"] == column)
-    low, high = exact(declared["lower"], "lower"), exact(declared["upper"], "upper")
-    for step in plan["steps"]:
-        if step["step"] == "clamp" and step["column"] == column:
-            ends = exact(step["lower"], "lower"), exact(step["upper"], "upper")
-            low, high = (min(max(end, ends[0]), ends[1]) for end in (low, high))
-    return low, high
-
-
-def _column(statistic: Mapping[str, Any], plan: Mapping[str, Any]) -> Span:
-    return _bounds(statistic["column"], plan)
-
-
-def _range(statistic: Mapping[str, Any], plan: Mapping[str, Any]) -> Fraction:
-    low, high = _bounds(statistic["column"], plan)
-    return high - low
-
-
-def _product(statistic: Mapping[str, Any], plan: Mapping[str, Any]) -> Fraction:
-    """A covariance is at most a quarter of both ranges (Popoviciu and Cauchy)."""
-    (a, b), (c, d) = (_bounds(column, plan) for column in statistic["columns"])
-    return (b - a) * (d - c) / 4
-
-
-_SPANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Span]] = {
-    "share": lambda _, __: (Fraction(0), Fraction(1)),
-    "correlation": lambda _, __: (Fraction(-1), Fraction(1)),
-    "mean": _column,
-    "median": _column,
-    "quantiles": _column,
-    "std": lambda one, plan: (Fraction(0), _range(one, plan) / 2),
-    "variance": lambda one, plan: (Fraction(0), _range(one, plan) ** 2 / 4),
-    "covariance": lambda one, plan: (-_product(one, plan), _product(one, plan)),
-}
-"""By the words of the statistics. Counts and sums have no end, so their coefficient of variation decides alone."""
+    low, high = possible_of(statistic, plan) if statistic else (None, None)
+    return None if low is None or high is None else (low, high)
 
 
 # All numbers --------------------------------------------------------------------------------------------------------------

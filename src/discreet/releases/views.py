@@ -186,9 +186,22 @@ def _shares(document: Mapping[str, Any], view: _View, views: Sequence[_View]) ->
 
 
 def _dropped(document: Mapping[str, Any], columns: Sequence[str]) -> bool:
-    """True if null groups of some column are not printed: what is printed is then not about all rows."""
-    required = {column["name"] for column in document["plan"]["schema"] if column.get("required")}
-    return not required.union(document["plan"].get("nulls_dropped", ())).isdisjoint(columns)
+    """True if null groups of some column are not printed and may have rows: what is printed is then not about all rows."""
+    plan = document["plan"]
+    required = {column["name"] for column in plan["schema"] if column.get("required")}
+    hidden = required.union(plan.get("nulls_dropped", ())).intersection(columns)
+    return any(_null_counts(plan["steps"], column) for column in hidden)
+
+
+def _null_counts(steps: Sequence[Mapping[str, Any]], column: str) -> bool:
+    """Whether a row can be null in a column and count: no condition is on it, and nothing is left imputed in it."""
+    nullable = True
+    for step in steps:
+        if step.get("column") == column and step["step"] == "where":
+            return False  # null satisfies no condition
+        if step.get("column") == column:
+            nullable = step["step"] == "clamp" and (nullable or "categories" in step)
+    return nullable
 
 
 def _reconcile(views: Sequence[_View]) -> dict[str, NDArray[np.int64]]:

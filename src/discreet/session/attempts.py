@@ -6,7 +6,7 @@ by the same command. After it there is this attempt or none (soundness 35, docs/
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.domain.about import About
 from discreet.engines.base import Engine
-from discreet.errors import InternalError, ReleaseFailed
+from discreet.errors import BudgetExceeded, InternalError, LedgerError, ReleaseFailed
 from discreet.exact.clock import utc_now
 from discreet.exact.files import Draft, discard
 from discreet.noise.bits import Bits
 from discreet.plan.plan import used_columns
-from discreet.privacy.amounts import budget_down
+from discreet.privacy.amounts import budget_down, in_words
 from discreet.privacy.coordinates import Budget, to_json
 from discreet.releases.document import Release
 from discreet.session.approving import approved_content
-from discreet.session.folders import put_in_place
+from discreet.session.folders import give_back, put_in_place
 from discreet.session.inspecting import inspection_facts
 from discreet.session.orders import Order, can_finish
 
 if TYPE_CHECKING:
-    from discreet.ledger import Identity, Ledger, StoredRelease
+    from discreet.ledger import Identity, Ledger, Reservation, StoredRelease
     from discreet.quotes.quote import Quote
     from discreet.session.totals import ExactRequest
     from discreet.totals.published import PublishedTotals
 
-__all__ = ["Job", "Workshop", "carry_out", "find_reservation", "fix_spend", "is_lost"]
+__all__ = ["Job", "Workshop", "carry_out", "charge", "find_reservation", "fix_spend", "is_lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,46 @@ def find_reservation(ledger: Ledger, found: StoredRelease | None, order: Order, 
     return 0
 
 
+def charge(
+    ledger: Ledger,
+    identity: Identity,
+    budget: Budget,
+    wanted: Sequence[Reservation],
+    known: Sequence[StoredRelease | None],
+) -> tuple[int, ...]:
+    """New reservations, all together or none, for releases that the ledger had as `known` when the command looked.
+
+    Raises:
+        BudgetExceeded, LedgerError: refused; nothing was spent.
+    """
+    if not wanted:
+        return ()
+    try:
+        return ledger.reserve(identity, wanted)
+    except BudgetExceeded as refused:
+        raise in_words(identity.dataset, budget, refused) from None
+    except LedgerError as refused:
+        overtaken = _overtaken(ledger, identity, wanted, known)
+        if not overtaken:
+            raise
+        raise overtaken from refused.__cause__
+
+
+def _overtaken(
+    ledger: Ledger, identity: Identity, wanted: Sequence[Reservation], known: Sequence[StoredRelease | None]
+) -> LedgerError | None:
+    """The refusal of a name that another process has reserved since; None where none has."""
+    for asked, before in zip(wanted, known, strict=True):
+        found = ledger.stored(identity, asked.name)
+        if found is not None and (before is None or found.sequence != before.sequence):
+            return LedgerError(
+                f"release '{asked.name}': another process is at work on it, or has just been: it made reservation "
+                f"{found.sequence} while this command looked, which spent nothing. Wait until it has ended, then run the "
+                "same command again: for the same plan and spend it costs nothing more"
+            )
+    return None
+
+
 # After it -----------------------------------------------------------------------------------------------------------------
 
 
@@ -146,7 +186,27 @@ def carry_out(workshop: Workshop, job: Job) -> Release | ReleaseFailed:
     # Outside the except block the failure carries no traceback into frames that hold private numbers.
     if state == "committed" and release is not None:
         return put_in_place(release, job.draft, job.order)
-    return ReleaseFailed(ReleaseFailed.UNFINISHED if state in {"reserved", "reading"} else ReleaseFailed.TEXT)
+    return _of_another(workshop, job) or ReleaseFailed(_TEXTS.get(state, ReleaseFailed.TEXT))
+
+
+_TEXTS = {
+    "reserved": ReleaseFailed.UNFINISHED,
+    "reading": ReleaseFailed.UNFINISHED,
+    "committed": ReleaseFailed.ELSEWHERE,
+}
+
+
+def _of_another(workshop: Workshop, job: Job) -> Release | ReleaseFailed | None:
+    """What another process has made of the reservation, or that one is at work on it; None where nobody else has it.
+
+    The attempt of this process has ended, so that whoever lives is another.
+    """
+    with suppress(Exception):  # as in `_settle`
+        found = workshop.ledger.stored(workshop.identity, job.order.name)
+        if found is not None and (found.alive is True or found.state == "committed"):
+            discard(job.draft)
+            return give_back(Release(found.payload), job.order) if found.payload else ReleaseFailed(ReleaseFailed.ELSEWHERE)
+    return None
 
 
 def _tell_loss(job: Job) -> ReleaseFailed:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from discreet.cube.cube import row_count
 from discreet.engines.base import Engine, rows_of, snapshot_before, unreadable
 from discreet.errors import LedgerError, ReleaseFailed, RowsDiffer, SourceError
+from discreet.exact.names import spellings
 from discreet.ledger import Identity, Ledger
 from discreet.session.totals import ExactRequest, has_totals, publish_totals, totals_of_payload, totals_scan
 from discreet.totals.exact_totals import ExactTotals, exact_totals_of
@@ -20,6 +21,8 @@ from discreet.totals.published import PublishedTotals
 __all__ = ["PublicFacts"]
 
 _Read = TypeVar("_Read")
+
+_FIXED = "An earlier command has fixed `rows` for this data set: give"
 
 
 class PublicFacts:
@@ -96,9 +99,9 @@ class PublicFacts:
             self._require_rows(row_count(cube))
             if not has_totals(cube, self.exactly, published):
                 raise SourceError(
-                    "source: its totals are not the exact totals that were published for this data set; nothing was spent. "
-                    "Which of them differ is not shown. Give the source that they were published from; other data need "
-                    "another data set name"
+                    "source: its totals are not the exact totals that were published for this data set; this command spent "
+                    "nothing. Which of them differ is not shown. Give the source that they were published from; other data "
+                    "need another data set name"
                 )
             self._right |= {(snapshot, False), (snapshot, True)}
 
@@ -112,10 +115,12 @@ class PublicFacts:
 
     def _require_rows(self, found: int) -> None:
         if self._rows is not None and found != self._rows:
+            known = spellings(self._identity.dataset, self._ledger.datasets())
+            done, what = ("spent and fixed nothing", "Correct `rows`, or give") if not known else ("spent nothing", _FIXED)
             raise RowsDiffer(
-                f"source: does not have the declared number of rows (rows={self._rows}); nothing was spent, and nothing is "
-                "fixed. Correct `rows`, or give the declared source, whole. In a CSV file each line is a row, also where a "
-                "cell has line breaks in quotes; rows that a condition drops count too",
+                f"source: does not have the declared number of rows (rows={self._rows}); this command {done}. {what} the "
+                "declared source, whole. In a CSV file each line is a row, also where a cell has line breaks in quotes; "
+                "rows that a condition drops count too",
                 self._rows,
                 found,
             )

@@ -22,18 +22,18 @@ from discreet.domain.words import one_line
 from discreet.engines import NO_LIMITS, Limits, Progress, open_source
 from discreet.engines.absent import AbsentSource
 from discreet.engines.base import snapshot_before
-from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, ReleaseFailed, printed
+from discreet.errors import ArgumentError, LedgerError, PlanError, ReleaseFailed, printed
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, in_words, report_delta_of
+from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, report_delta_of
 from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
 from discreet.quotes.groups import Expect
 from discreet.releases.document import Release, RowEstimate
 from discreet.releases.quality import Quality
 from discreet.session.approving import Approvals, Approving, declare
-from discreet.session.attempts import Job, Workshop, carry_out, find_reservation, fix_spend, is_lost
+from discreet.session.attempts import Job, Workshop, carry_out, charge, find_reservation, fix_spend, is_lost
 from discreet.session.folders import check_folders, drafts_for, give_back
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
@@ -378,10 +378,7 @@ class Session:
         if (any(numbers) or not alone) and all(is_lost(order, found) for found, order, _ in without):
             return numbers
         wanted = [self._reservation(order, quoted, snapshot) for _, order, quoted in without]
-        try:
-            charged = iter(self._ledger.reserve(self._identity, wanted) if wanted else ())
-        except BudgetExceeded as refused:
-            raise in_words(self._identity.dataset, self._budget, refused) from None
+        charged = iter(charge(self._ledger, self._identity, self._budget, wanted, [found for found, _, _ in without]))
         return [number or next(charged) for number in numbers]
 
     def _workshop(self, snapshot: str) -> Workshop:
@@ -393,8 +390,8 @@ class Session:
         from discreet.ledger import Reservation
         from discreet.releases.publish import details_json
 
-        charge = charge_of(quoted.spend, self._left())
+        paid = charge_of(quoted.spend, self._left())
         plan = order.request
         consent = self._approving.consent(self._ledger, order, quoted.spend)
         details, used = details_json(quoted), plan.used_digest
-        return Reservation(order.name, charge, plan.digest, snapshot, details, used, again=order.again, consent=consent)
+        return Reservation(order.name, paid, plan.digest, snapshot, details, used, again=order.again, consent=consent)

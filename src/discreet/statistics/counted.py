@@ -17,7 +17,10 @@ from discreet.statistics.base import Asked
 from discreet.statistics.recipe import Answers, Counted, Noises, Noisy
 from discreet.totals.structure import Structure
 
-__all__ = ["NoisyCount", "PublicCells", "PublicCount", "find_count"]
+__all__ = ["ADD_UP", "NoisyCount", "PublicCells", "PublicCount", "find_count"]
+
+ADD_UP = "add up to the published ones"
+"""What a release says of counts whose noise keeps the exact totals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class NoisyCount:
     def told(self, noises: Noises, error: float) -> Mapping[str, str]:
         # Counts with intervals beyond 2**53 are published as doubles, which add up to nothing exactly.
         kept = noises.law(self.query).keeps_totals and error < 2**53
-        return {"totals": "add up to the published ones" if kept else "do not match the published ones"}
+        return {"totals": ADD_UP if kept else "do not match the published ones"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,18 +20,24 @@ from discreet.statistics.possible import Possible, count_value
 __all__ = ["Histogram", "histogram"]
 
 
-def histogram(column: str, edges: Sequence[Amount | dt.date], *, weight: Amount = 1) -> Statistic:
+def histogram(
+    column: str, edges: Sequence[Amount | dt.date] | None = None, *, step: Amount | None = None, weight: Amount = 1
+) -> Statistic:
     """The numbers of rows in the bins [e0, e1), [e1, e2), … of a column, in each group: a frame of its own in the release.
 
-    Bins are as in `bins`; a column that can be null has a null bin.
+    Bins are as in `bins`, with edges or a step; a column that can be null has a null bin.
     """
-    kind = Histogram(bins(check_column_name(column), edges))
+    kind = Histogram(bins(check_column_name(column), edges, step=step))
     return Statistic(kind, column, f"histogram_{column}", checked_weight(weight), skip_nulls=True)
 
 
 def _edges(value: Written) -> Any:
     value.items()
     return value.scalars()
+
+
+def _step(value: Written) -> Any:
+    return value.number()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +108,7 @@ class Histogram:
 
     word: ClassVar = "histogram"
     noun: ClassVar = "Histogram"
-    keys: ClassVar = Keys(one_column, {"edges": _edges}, {})
+    keys: ClassVar = Keys(one_column, {}, {"edges": _edges, "step": _step})
     view: ClassVar = UNBIASED
     possible: ClassVar[Possible] = staticmethod(count_value)
     counts: ClassVar = False

@@ -90,6 +90,28 @@ def test_a_board_without_data_and_ledger_signs_and_the_office_releases() -> None
     assert "nothing to sign" in run(0, "approve", "plan.toml")
 
 
+def test_check_says_how_many_signatures_are_demanded_and_how_many_are_there() -> None:
+    assert "2 of 3 keys must approve each release; nobody can before `discreet approve` has made" in run(
+        0, "check", "plan.toml"
+    )
+    assert not Path("budget.db").exists()
+    for number, name in enumerate(("anna", "ben")):
+        shown = run(0, "check", "plan.toml") if number else ""
+        assert not number or "note: 'by g': approved by 1 of 3 keys, and 2 must approve; missing 1 of " in shown
+        run(0, "approve", "plan.toml", "--key", name, "--ledger", digest(), "--yes")
+    assert "note: 'by g': approved by 2 of 3 keys, and 2 must approve\n" in run(0, "check", "plan.toml")
+    Path("plan.toml").write_text(PLAN.replace("spend = 0.1", "spend = 0.2"))
+    assert "approved by 0 of 3 keys, and 2 must approve; missing 2 of " in run(0, "check", "plan.toml")
+    assert "ben has signed another spend, quote" in run(0, "check", "plan.toml")
+    Path("plan.toml").write_text(PLAN)
+    run(0, "release", "plan.toml", "--out", "out")
+    assert "must approve" not in run(0, "check", "plan.toml"), "what is paid needs no signature"
+    run(0, "ledger", "demand", "other.db", "--signatures", "1", "--keys", "board.pub")
+    without = PLAN.replace('[approval]\nsignatures = 2\nkeys = "board.pub"\n', "").replace("budget.db", "other.db")
+    Path("plan.toml").write_text(without)
+    assert "approved by 0 of 3 keys, and 1 must approve" in run(0, "check", "plan.toml"), "the ledger demands it"
+
+
 def test_a_plan_that_changes_after_it_was_signed_is_refused() -> None:
     for name in ("anna", "ben"):
         run(0, "approve", "plan.toml", "--key", name, "--ledger", digest(), "--yes")

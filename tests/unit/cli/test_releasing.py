@@ -182,7 +182,10 @@ def test_a_source_with_other_rows_is_refused_before_the_charge(folder: Path) -> 
     for command in (["check", "plan.toml"], ["release", "plan.toml", "--out", "out"]):
         for form in ([], ["--json"]):
             message = refused(2, *command, *form)
-            assert "source: does not have the declared number of rows (rows=1999); nothing was spent" in message
+            assert (
+                "source: does not have the declared number of rows (rows=1999); this command spent and fixed nothing"
+                in message
+            )
             assert "2000" not in message
     assert not (folder / "budget.db").exists()
     assert not Path("out").exists()

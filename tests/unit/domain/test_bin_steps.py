@@ -45,6 +45,12 @@ def test_a_step_is_its_edges_written_out(column: str, step: str | int, edges: li
     assert asked(TABLE, column, step=step).digest == asked(TABLE, column, edges).digest
 
 
+@pytest.mark.parametrize(("column", "step", "edges"), [("age", 20, [0, 20, 40, 60, 80, 100])])
+def test_a_histogram_has_a_step_too(column: str, step: int, edges: list[int]) -> None:
+    by_step, by_edges = (TABLE.agg(dp.histogram(column, **how)) for how in ({"step": step}, {"edges": edges}))  # type: ignore[arg-type]
+    assert by_step.digest == by_edges.digest
+
+
 def test_a_clamp_narrows_what_is_cut() -> None:
     table = TABLE.clamp({"age": (20, 60), "day": ("2026-02-01", "2026-03-31")})
     assert asked(table, "age", step=20).digest == asked(table, "age", [20, 40, 60]).digest

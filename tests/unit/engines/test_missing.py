@@ -20,6 +20,7 @@ from discreet.audit.engines.hostile import hostile_tables
 from discreet.cube.value_paths import Moment, NumberPath, path_of
 from discreet.domain.steps import facts_of
 from discreet.engines import missing, open_source, sql
+from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import SourceError
 
@@ -143,6 +144,68 @@ def test_a_day_is_missing_at_any_time(tmp_path: Path, unit: str) -> None:
 def test_codes_that_no_cell_can_be_are_refused(values: pa.Array, column: Any, shown: str) -> None:
     with pytest.raises(SourceError, match=shown):
         open_source(pa.table({"x": values}), dp.Schema(x=column))
+
+
+def held(folder: Path, kind: str, value: Any) -> Any:
+    """A source whose column x holds this number as doubles, single floats, text or cells of SQLite."""
+    match kind:
+        case "csv":
+            (folder / "a.csv").write_text(f"x\n{value}\n", encoding="utf-8")
+            return folder / "a.csv"
+        case "sqlite":
+            with closing(sqlite3.connect(folder / "a.sqlite")) as connection:
+                connection.execute("CREATE TABLE t (x REAL)")
+                connection.execute("INSERT INTO t VALUES (?)", [value])
+                connection.commit()
+            return f"{folder}/a.sqlite::t"
+        case "reference":
+            return ReferenceEngine({"x": ColumnType("float", "DOUBLE")}, [(float(value),)])
+        case "single":
+            return pl.DataFrame({"x": np.array([value], np.float32)})
+        case "duckdb":
+            pl.DataFrame({"x": [float(value)]}).write_parquet(folder / "a.parquet")
+            return folder / "a.parquet"
+        case _:
+            return pl.DataFrame({"x": [float(value)]})
+
+
+FLOATS = ["polars", "duckdb", "csv", "sqlite", "reference", "single"]
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+@pytest.mark.parametrize(
+    ("code", "collapses"),
+    [
+        ("1e-390", 0),
+        ("-1e-390", 0),
+        (2**53 + 1, 2**53),
+        ("5000000000000000001", 5 * 10**18),
+        ("1/3", 1),
+        ("0.10000000000000000001", 1),
+    ],
+)
+def test_a_code_that_is_only_near_to_a_float_is_refused(tmp_path: Path, kind: str, code: Any, collapses: int) -> None:
+    """It would make another value null: 1e-390 every 0."""
+    with pytest.raises(SourceError, match=r"column 'x': the missing code .* cannot occur .*, whose nearest value is"):
+        open_source(held(tmp_path, kind, collapses), dp.Schema(x=dp.Number(0, 10, missing=[code])))
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+@pytest.mark.parametrize("code", ["-8", "99.9", "0.1", "1e-30", "16777216", "-99.99", "1e30", "0.333333"])
+def test_a_code_that_is_written_like_a_float_is_that_float(tmp_path: Path, kind: str, code: str) -> None:
+    assert seen(held(tmp_path, kind, code), dp.Number(0, 10, missing=[code])) == (0, 0)
+
+
+def test_a_whole_number_between_single_floats_is_refused() -> None:
+    for code, fits in ((2**24 + 1, False), (2**24 + 2, True), ("16777217.0", False)):
+        schema = dp.Schema(x=dp.Number(0, 10, missing=[code]))
+        if fits:
+            open_source(held(Path(), "single", 1), schema).close()
+        else:
+            with pytest.raises(
+                SourceError, match=r"16777217 cannot occur in a column of FLOAT, whose nearest value is 1677721"
+            ):
+                open_source(held(Path(), "single", 1), schema)
 
 
 def test_the_reference_reads_codes_by_the_type_of_the_column() -> None:

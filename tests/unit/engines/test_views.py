@@ -17,6 +17,7 @@ import discreet as dp
 from discreet.cli import app
 from discreet.engines import header_of, open_source
 from discreet.engines.base import Together, cubes_of
+from discreet.engines.duckdb.database_files import _DuckdbViewEngine
 from discreet.engines.sources import is_view
 from discreet.errors import SourceError
 
@@ -64,6 +65,7 @@ def test_a_view_has_the_cubes_of_its_rows(tmp_path: Path, make: Make, view: str)
     expected = [*cubes_of(open_source(rows, SCHEMA), asked)]
     engine = open_source(f"{make(tmp_path, TABLES)}::{view}", SCHEMA)
     assert isinstance(engine, Together)
+    assert isinstance(engine, _DuckdbViewEngine) == (make is in_duckdb)
     for found in ([*cubes_of(engine, asked)], [engine.aggregate(*one) for one in asked]):
         for cube, known in zip(found, expected, strict=True):
             assert (cube.rows.tolist(), cube.sums.tolist()) == (known.rows.tolist(), known.sums.tolist())

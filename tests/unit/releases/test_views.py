@@ -9,6 +9,8 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.builders import session_over
 from typer.testing import CliRunner
 
@@ -311,3 +313,41 @@ def test_groups_that_are_above_what_they_can_hold_get_exactly_that():
     found = consistent_within(np.array([5, 9, 1, -4, 7]), [], nested)
     assert found.sum() == 12
     assert found[:2].sum() <= 10
+
+
+def test_maxima_of_groups_within_groups_are_kept_though_they_cannot_all_be_met():
+    outer, inner = (np.zeros(2, np.int64), np.array([200])), (np.array([0, 1]), np.array([50, 50]))
+    for most in ([outer, inner], [inner, outer]):
+        assert consistent_within(np.array([150, 90]), [], most).tolist() == [50, 50]
+        assert consistent_within(np.array([150, 3]), [], most).tolist() == [50, 3]
+    both = [(np.zeros(2, np.int64), np.array([10])), (np.array([0, 1]), np.array([6, 6]))]
+    assert consistent_within(np.array([7, 7]), [], both).tolist() == [5, 5]
+    assert consistent_within(np.array([20, 7]), [], both).tolist() == [6, 4]
+    assert consistent_within(np.array([20, 1]), [], both).tolist() == [6, 1]
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_whatever_a_table_can_hold_is_never_exceeded(data):
+    """Of a hidden table some sums are known, and of other groups, which may share cells with them, more than their sums."""
+    cells = data.draw(st.integers(1, 6))
+    truth, noisy = (
+        np.array(data.draw(st.lists(st.integers(*ends), min_size=cells, max_size=cells)), np.int64)
+        for ends in ((0, 4), (-6, 12))
+    )
+
+    def sums(labels, values, groups):
+        found = np.zeros(groups, np.int64)
+        np.add.at(found, labels[labels >= 0], values[labels >= 0])
+        return found
+
+    parts = {"exact": [], "most": []}
+    for kind, count in (("exact", data.draw(st.integers(0, 2))), ("most", data.draw(st.integers(0, 3)))):
+        for _ in range(count):
+            labels = np.array(data.draw(st.lists(st.integers(-1, 2), min_size=cells, max_size=cells)), np.int64)
+            more = data.draw(st.integers(0, 3)) if kind == "most" else 0
+            parts[kind].append((labels, sums(labels, truth, 3) + more))
+    found = consistent_within(noisy, **parts)
+    assert found.min() >= 0
+    assert all((sums(labels, found, 3) == totals).all() for labels, totals in parts["exact"])
+    assert all((sums(labels, found, 3) <= totals).all() for labels, totals in parts["most"])

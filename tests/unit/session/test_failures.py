@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 
 import pytest
 
@@ -124,3 +125,90 @@ def test_a_panic_of_a_driver_is_a_failure_and_an_interrupt_passes(monkeypatch):
                 one.release(means(one), spend="0.1", name="r")
             assert seen is KeyboardInterrupt or "secret" not in repr(failed.value)
             assert one.spent == dp.ZCDP("0.1")
+
+
+# Two processes that want one release ---------------------------------------------------------------------------------------
+
+
+def wanted(one):
+    return one.release(means(one), spend="0.1", name="r")
+
+
+def pair(path):
+    return session(ledger=path, budget=dp.ZCDP("0.1")), session(ledger=path, budget=dp.ZCDP("0.1"))
+
+
+def before(monkeypatch, one, step, happens):
+    """What `happens` is called with the arguments of a step of a ledger, just before it."""
+    ledger = one._ledger
+    do = getattr(ledger, step)
+    monkeypatch.setattr(ledger, step, lambda *args: (happens(*args), do(*args))[1])
+
+
+def only_reserves(monkeypatch, one):
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(one._ledger, "attempt", stop)
+        with pytest.raises(KeyboardInterrupt):
+            wanted(one)
+
+
+def test_who_comes_while_another_process_draws_is_told_that_it_is_at_work(monkeypatch, tmp_path):
+    first, second = pair(tmp_path / "l.db")
+    with first, second:
+        bits = first._bits
+
+        def draw():
+            with pytest.raises(dp.LedgerError, match="a process is at work on reservation 2 just now") as refused:
+                wanted(second)
+            assert "again=True" not in str(refused.value)
+            return bits()
+
+        monkeypatch.setattr(first, "_bits", draw)
+        made = wanted(first)
+        assert wanted(second) == made
+
+
+@pytest.mark.parametrize("draws", [False, True])
+def test_who_loses_the_race_for_an_attempt_is_told_that_another_process_is_at_work(draws, monkeypatch, tmp_path):
+    """Both have seen a reservation that nobody was at."""
+    first, second = pair(tmp_path / "l.db")
+    with first, second, ExitStack() as held:
+        only_reserves(monkeypatch, first)
+
+        def begun(sequence):
+            attempt = held.enter_context(first._ledger.attempt(sequence))
+            if draws:
+                first._ledger.draw(attempt)
+
+        before(monkeypatch, second, "attempt", begun)
+        with pytest.raises(dp.ReleaseFailed) as failed:
+            wanted(second)
+        assert str(failed.value) == dp.ReleaseFailed.ELSEWHERE
+        assert "again=True" not in str(failed.value)
+        assert second.spent == dp.ZCDP("0.1")
+
+
+def test_who_comes_to_its_attempt_when_another_process_has_committed_gets_its_release(monkeypatch, tmp_path):
+    first, second = pair(tmp_path / "l.db")
+    with first, second:
+        only_reserves(monkeypatch, first)
+        made = []
+        before(monkeypatch, second, "attempt", lambda _: made.append(wanted(first)))
+        assert wanted(second) == made[0]
+
+
+@pytest.mark.parametrize("commits", [False, True])
+def test_who_loses_the_race_for_a_reservation_is_told_that_another_process_is_at_work(commits, monkeypatch, tmp_path):
+    first, second = pair(tmp_path / "l.db")
+    with first, second:
+        happens = (lambda *_: wanted(first)) if commits else (lambda *_: only_reserves(monkeypatch, first))
+        with monkeypatch.context() as patch:
+            before(patch, second, "reserve", happens)
+            with pytest.raises(dp.LedgerError, match="another process is at work on it, or has just been") as refused:
+                wanted(second)
+        assert "again=True" not in str(refused.value)
+        assert wanted(second) == wanted(first)
+        assert second.spent == dp.ZCDP("0.1")

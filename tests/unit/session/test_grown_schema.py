@@ -95,6 +95,28 @@ def test_conditions_and_a_resize_are_always_part_of_what_is_used():
     assert plain.asks_as(json.loads(json.dumps(plan_json(plain))))
 
 
+def test_a_count_of_all_rows_depends_on_how_text_is_read(tmp_path):
+    """It uses no column; but in another encoding, say, the same file may have other rows."""
+    path, file = tmp_path / "l.db", tmp_path / "d.csv"
+    file.write_text("g;v\nx;1\ny;2\n", encoding="utf-8")
+    sources = {
+        "semicolon": dp.CsvFiles(file, separator=";"),
+        "no quotes": dp.CsvFiles(file, separator=";", quote=""),
+        "encoded": dp.CsvFiles(file, separator=";", encoding="latin-1"),
+    }
+    for name, source in sources.items():
+        with session(source, schema=FIRST, ledger=path) as one:
+            first = one.release(one.table.agg(dp.count()), spend="0.1", name=name)
+            for other in sources:
+                if other == name:
+                    assert one.release(one.table.agg(dp.count()), spend="0.1", name=name) == first
+                elif [*sources].index(other) < [*sources].index(name):
+                    with pytest.raises(dp.LedgerError, match="used in data set"):
+                        one.release(one.table.agg(dp.count()), spend="0.1", name=other)
+    table = dp.Table(FIRST, dp.AddRemove()).agg(dp.count())
+    assert "csv" not in used_part(plan_json(table), []), "where nothing is said, digests are those of 0.1.0"
+
+
 def test_the_part_that_is_used_has_one_order():
     schema = dp.Schema(a=V, b=V, c=V)
     table = dp.Table(schema, dp.AddRemove())

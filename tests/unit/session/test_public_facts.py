@@ -289,13 +289,31 @@ def test_other_totals_are_refused_in_constant_words(how: str, kind: str, tmp_pat
             with pytest.raises(dp.SourceError) as refused:
                 call()
             assert str(refused.value) == (
-                "source: its totals are not the exact totals that were published for this data set; nothing was spent. "
-                "Which of them differ is not shown. Give the source that they were published from; other data need another "
-                "data set name"
+                "source: its totals are not the exact totals that were published for this data set; this command spent "
+                "nothing. Which of them differ is not shown. Give the source that they were published from; other data "
+                "need another data set name"
             )
             assert refused.value.__context__ is None
         assert one.spent == dp.ZCDP(0)
     assert kinds(path) == ["dataset", "publish", "commit"]
+
+
+def test_what_an_earlier_command_has_spent_and_fixed_is_not_denied(tmp_path: Path) -> None:
+    source, path = parquet_file(tmp_path, ROWS), tmp_path / "l.db"
+    with session(source, neighbours=dp.ReplaceOne(rows=25), ledger=path) as one, pytest.raises(dp.RowsDiffer) as refused:
+        one.check_source()
+    assert "this command spent and fixed nothing. Correct `rows`, or give the declared source" in str(refused.value)
+    with session(source, neighbours=dp.ReplaceOne(rows=24), ledger=path) as one:
+        one.release(by_g(one), spend="0.1", name="r")
+    parquet_file(tmp_path, ROWS.head(20))
+    with session(source, neighbours=dp.ReplaceOne(rows=24), ledger=path) as one:
+        with pytest.raises(dp.RowsDiffer) as refused:
+            one.release(by_g(one), spend="0.1", name="s")
+        assert one.spent == dp.ZCDP("0.1")
+    said = str(refused.value)
+    assert "this command spent nothing. An earlier command has fixed `rows` for this data set: give the declared" in said
+    assert "fixed nothing" not in said
+    assert "orrect `rows`" not in said
 
 
 def test_a_row_in_an_impossible_cell_is_a_difference_like_any_other(tmp_path: Path) -> None:

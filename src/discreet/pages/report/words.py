@@ -79,6 +79,9 @@ def kept_words(statistic: Mapping[str, Any]) -> str:
     told = statistic.get("totals")
     sentences = {
         "add up to the published ones": "These counts add up to the exact totals: the noise leaves every total as it is.",
+        "add up to the published ones with those that are not printed": (
+            "These counts and those that are not printed add up to the exact totals: the noise leaves every total as it is."
+        ),
         "do not match the published ones": "These counts do not add up to the exact totals: each count has its own noise.",
         "are the published ones": "These counts follow from the exact totals: they are exact and unprotected.",
     }

@@ -9,11 +9,14 @@ from typing import Any
 from discreet.domain.about import About
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import name
-from discreet.releases.exports.digits import Shown, shown
+from discreet.releases.exports.digits import RAW, Shown, shown
 from discreet.releases.labelled import number_title, title_of, unit_of, value_label
+from discreet.releases.possible import as_shown
 from discreet.releases.quality import Numbers, Quality, numbers_of, quality_in
 
 __all__ = ["MAIN", "Groups", "Measure", "Sheet", "sheet_named", "sheets_of"]
+
+Columns = Sequence[Mapping[str, Any]]
 
 MAIN = "table"
 """The name of the main frame."""
@@ -83,8 +86,9 @@ def sheets_of(document: Mapping[str, Any], about: About, digits: str) -> list[Sh
         raise ArgumentError(
             f"export: the release has more than {MOST_ROWS} rows, in Parquet files; take what you need from release.scan()"
         )
-    frames = [(MAIN, document["columns"]), *((one["name"], one["columns"]) for one in document.get("frames", ()))]
-    found = [_sheet(document, about, digits, *frame) for frame in frames]
+    seen = document if digits == RAW else as_shown(document)
+    frames = zip(_frames(document), _frames(seen), strict=True)
+    found = [_sheet(document, about, digits, frame, (own, shown_columns)) for (frame, own), (_, shown_columns) in frames]
     return [sheet for sheet in found if sheet.measures]
 
 
@@ -102,10 +106,15 @@ def sheet_named(document: Mapping[str, Any], about: About, digits: str, frame: s
     return found[frame]
 
 
-def _sheet(
-    document: Mapping[str, Any], about: About, digits: str, frame: str, columns: Sequence[Mapping[str, Any]]
-) -> Sheet:
+def _frames(document: Mapping[str, Any]) -> list[tuple[str, Columns]]:
+    return [(MAIN, document["columns"]), *((one["name"], one["columns"]) for one in document.get("frames", ()))]
+
+
+def _sheet(document: Mapping[str, Any], about: About, digits: str, frame: str, pair: tuple[Columns, Columns]) -> Sheet:
+    """A frame from its columns as they are, which give the classes, and as views show them, which are written."""
+    columns, seen = pair
     numbers = list(numbers_of(document, columns, "" if frame == MAIN else frame))
+    values = {column["name"]: column["values"] for column in seen}
     ends = {f"{one.column}{end}" for one in numbers for end in ("", "_low", "_high", "_consistent")}
     labels = [column for column in columns if column["name"] not in ends]
     title = about.title if frame == MAIN else about.statistic(frame).label or name(frame)
@@ -113,7 +122,7 @@ def _sheet(
         frame,
         title or name(document["name"]),
         [_groups(document["plan"], about, one) for one in labels],
-        [_measure(about, quality_in(document), frame, digits, one) for one in numbers],
+        [_measure(about, frame, one, _cells(quality_in(document), digits, one, values)) for one in numbers],
         len(columns[0]["values"]) if columns else 0,
     )
 
@@ -138,9 +147,17 @@ def _ends(label: str) -> tuple[str, str]:
     return low, high
 
 
-def _measure(about: About, rule: Quality, frame: str, digits: str, numbers: Numbers) -> Measure:
-    rows = zip(numbers.values, numbers.lows, numbers.highs, numbers.classes, strict=True)
-    cells = [_cell(shown(value, low, high, digits), rule, grade) for value, low, high, grade in rows]
+def _cells(rule: Quality, digits: str, numbers: Numbers, seen: Mapping[str, Sequence[Any]]) -> list[Shown]:
+    """What is written of each number: no value where everything is possible, or where it is suppressed."""
+    ends = [seen[f"{numbers.column}{end}"] for end in ("", "_low", "_high")]
+    rows = zip(*ends, numbers.classes, strict=True)
+    return [
+        Shown(None, low, high) if value is None or rule.suppresses(grade) else shown(value, low, high, digits)
+        for value, low, high, grade in rows
+    ]
+
+
+def _measure(about: About, frame: str, numbers: Numbers, cells: Sequence[Shown]) -> Measure:
     return Measure(
         numbers.column,
         number_title(about, numbers.column, "" if frame == MAIN else frame),
@@ -149,8 +166,3 @@ def _measure(about: About, rule: Quality, frame: str, digits: str, numbers: Numb
         cells,
         numbers.classes,
     )
-
-
-def _cell(written: Shown, rule: Quality, grade: str) -> Shown:
-    """What is written of a number: without its value where that is suppressed."""
-    return Shown(None, written.low, written.high) if rule.suppresses(grade) else written

@@ -111,6 +111,7 @@ def test_every_format_equals_the_reference(tmp_path: Path, ending: str, table: H
 
     kept = storable(table, ending)
     assert len(kept.rows) > 4
+    assert isinstance(open_engine(kept.header, kept.rows), driver._SurveyEngine)
     assert check_table(open_engine, kept) > 4
 
 

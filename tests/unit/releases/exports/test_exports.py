@@ -193,6 +193,17 @@ def test_raw_numbers_read_back_are_those_of_the_document(tmp_path: Path) -> None
         assert [type(value)(row[column]) for row, value in zip(rows, values, strict=True)] == list(values)
 
 
+def test_intervals_are_cut_and_a_value_that_says_nothing_is_left_out_unless_raw_numbers_are_asked(tmp_path: Path) -> None:
+    old = dp.Release.load(Path(__file__).parents[3] / "golden" / "frozen" / "v0_1_0" / "small")
+    old.export("csv", tmp_path / "f.csv")
+    old.export("csv", tmp_path / "r.csv", digits="raw")
+    rows, raw = read_csv(tmp_path / "f.csv"), read_csv(tmp_path / "r.csv")
+    assert [row["count_low"] for row in rows] == ["0"] * 12
+    assert [int(row["count_low"]) for row in raw] == old.table["count_low"].to_list()
+    assert {(row["mean_wage"], row["mean_wage_quality"]) for row in rows} == {("", "c")}
+    assert [float(row["mean_wage"]) for row in raw] == old.table["mean_wage"].to_list()
+
+
 def test_a_mark_for_spreadsheets_and_formulas_on_request(release: dp.Release, tmp_path: Path) -> None:
     release.export("csv", tmp_path / "f.csv", encoding="utf-8-bom", formulas="keep")
     assert (tmp_path / "f.csv").read_bytes().startswith(b"\xef\xbb\xbf")

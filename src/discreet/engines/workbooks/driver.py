@@ -19,11 +19,11 @@ from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, count_frames
 from discreet.engines.duckdb.rowwise import read_by, table_of
-from discreet.engines.excel.package import check_package, not_readable
 from discreet.engines.files import file_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
+from discreet.engines.workbooks.package import check_package, not_readable
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
 

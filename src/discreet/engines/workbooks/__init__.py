@@ -30,7 +30,7 @@ def _is_old(start: bytes) -> bool:
 
 
 def _open_sheet(path: Path, sheet: str, limits: Limits) -> Engine:
-    from discreet.engines.excel.driver import open_sheet
+    from discreet.engines.workbooks.driver import open_sheet
 
     return open_sheet(path, sheet, limits)
 
@@ -44,7 +44,7 @@ def _check_schema(schema: Schema) -> None:
 
 
 ENGINE = EngineKind(
-    name="excel",
+    name="workbooks",
     check_schema=_check_schema,
     tables=(
         Tables("an Excel workbook", _is_package, _open_sheet, _PACKED),

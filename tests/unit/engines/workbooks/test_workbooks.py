@@ -18,10 +18,10 @@ from discreet.audit.engines.conformance import check_table
 from discreet.audit.engines.hostile import hostile_tables
 from discreet.engines import header_of, open_source
 from discreet.engines.base import ColumnType, Engine, Header
-from discreet.engines.excel import package
-from discreet.engines.excel.driver import cell_text
 from discreet.engines.resources import NO_LIMITS
 from discreet.engines.sources import open_known
+from discreet.engines.workbooks import package
+from discreet.engines.workbooks.driver import _SheetEngine, cell_text
 from discreet.errors import SourceError
 
 xlsxwriter = pytest.importorskip("xlsxwriter")
@@ -70,6 +70,7 @@ def test_texts_equal_the_reference(tmp_path: Path, table: Any) -> None:
     # What XML cannot hold, and a table of one column more than it says.
     rows = [row for row in table.rows if all(cell is None or (cell.isprintable() and len(cell) < 30_000) for cell in row)]
     kept = type(table)(table.name, table.schema, table.header, tuple(rows))
+    assert isinstance(open_engine(kept.header, kept.rows), _SheetEngine)
     assert check_table(open_engine, kept) > 4
 
 
