@@ -70,7 +70,7 @@ def test_texts_are_compared_in_one_form_of_unicode() -> None:
         {"title": 1},
         {"title": "x" * 501},
         {"description": "x" * 20_001},
-        {"description": "x" * 10_000_000},
+        {"description": "x" * 1_000_000},
         {"notes": "one text"},
         {"notes": [1]},
         {"notes": ["x" * 20_000] * 51},
