@@ -207,7 +207,7 @@ class Session:
             spend: as for `release`.
             error: instead of a spend, the largest error of some statistics by name. The quote is for the smallest spend of
                 three digits that meets all of them: in groups of `expect` rows, whatever these are; else as `expected`.
-            expect: the rows that a group is expected to have, or a list with those of several, from public knowledge.
+            expect: the rows, null ones aside, that a group is expected to have, or those of several, from public knowledge.
 
         Raises:
             PlanError: not a request of this session's table, or all its numbers are public, or no spend meets the errors.
