@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.quotes import quote as quoting
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import exact_answers
 from discreet.statistics import means, widest
@@ -85,7 +86,7 @@ def test_a_share_that_takes_other_groups_to_be_as_large_is_noticed(monkeypatch: 
     def all_alike(_plan: Any, expect: tuple[int, ...]) -> tuple[GroupSize, ...]:
         return tuple(GroupSize(rows, 3 * rows) for rows in expect)
 
-    monkeypatch.setattr("discreet.quotes.quote.sizes_of", all_alike)
+    monkeypatch.setattr(quoting, "sizes_of", all_alike)
     found, bound = worst("share", dp.PureDP(1), 200, rows=200)
     assert found > bound * (1 + 1e-9)
 

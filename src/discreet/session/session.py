@@ -219,9 +219,11 @@ class Session:
         given = (None if spend is None and error is not None else self._spend(spend)), error
         return quote_asked(request, given, self._budget, self._public.exact_totals(), expect)
 
-    def statement(self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str) -> ReleaseStatement:
+    def statement(
+        self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, expect: Expect = None
+    ) -> ReleaseStatement:
         """The statement that `discreet.approve` signs for a release, where that is demanded; the ledger gets its file."""
-        order = check_order(Order(request, spend, name, error))
+        order = check_order(Order(request, spend, name, error, expect=expect))
         return self._approving.statement(self._ledger, order, self._quote_order(order).spend)
 
     def release(
