@@ -32,7 +32,7 @@ def test_labels_of_a_file_are_used(tmp_path: Path) -> None:
         (["--to", "csv", "--language", "de"], "the release has no texts in it"),
         (["--to", "csv", "--language", "german"], "BCP 47"),
         (["--to", "csv", "--language", "de", "--labels", "x"], "give one of them"),
-        (["--to", "csv", "--labels", "none.toml"], "none.toml"),
+        (["--to", "csv", "--labels", "none.toml"], "none.toml: the file of labels cannot be read"),
         (["--to", "csv", "--frame", "histogram"], "did you mean 'histogram_age'"),
     ],
 )
