@@ -33,7 +33,7 @@ Name = Annotated[str | None, typer.Option(metavar="NAME", help="The name of thes
 @derive_app.command("ratio", epilog="Example: discreet derive ratio results --over sum_wage --under count")
 def derive_ratio(  # noqa: PLR0917 (options have names)
     results: Results,
-    over: Annotated[str | None, typer.Option(metavar="COLUMN", help="The numerator.")] = None,
+    over: Annotated[str | None, typer.Option(metavar="COLUMN", help="The numerator; left out: the first column.")] = None,
     under: Annotated[str | None, typer.Option(metavar="COLUMN", help="The denominator.")] = None,
     under_in: Annotated[
         str | None, typer.Option(metavar="DIR", help="The release of the denominator; left out: the same one.")

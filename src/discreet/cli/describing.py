@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from discreet.cli.output import align
+from discreet.domain.about import About
 from discreet.domain.groups import BinGroup
 from discreet.domain.schema import Category, Column, Date, Number
 from discreet.domain.steps import NumberFacts
@@ -170,6 +171,20 @@ def _rough(quote: Quote) -> Iterator[str]:
             yield f"{where} the interval of '{name}' can be {part} % of all that is possible"
 
 
+def _same_labels(abouts: About | Sequence[About]) -> Iterator[str]:
+    """A note for two categories of one column that readers cannot tell apart."""
+    for about in [abouts] if isinstance(abouts, About) else abouts:
+        for column, words in about.columns.items():
+            first: dict[str, str] = {}
+            for category, label in words.categories.items():
+                other = first.setdefault(label, category)
+                if other != category:
+                    yield (
+                        f"note: column '{column}': the categories '{other}' and '{category}' have the same label '{label}' "
+                        f"in the language '{about.language}'; readers cannot tell them apart"
+                    )
+
+
 def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     """A note for everything that is allowed but seldom intended."""
     notes = []
@@ -185,6 +200,7 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
                 "--out; the ledger keeps their digests, not the numbers"
             )
         notes += [f"note: '{name}': {words}" for words in _rough(quote)]
+    notes += dict.fromkeys(one for order in plan.orders for one in _same_labels(order.about))
     for order in plan.orders:
         if order.error is not None and order.expect is None:
             notes.append(

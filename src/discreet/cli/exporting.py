@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.cli.output import Answer
+from discreet.domain.about import About
 from discreet.errors import ArgumentError
 from discreet.exact.given_paths import given_path
 from discreet.planfile.about import about_file
 from discreet.releases.document import Release
 from discreet.releases.exports.base import Wishes
 from discreet.releases.exports.registry import export
+from discreet.releases.labelled import fitting
 
 __all__ = ["Words", "exported"]
 
@@ -31,11 +33,17 @@ class Words:
         """The release in these words.
 
         Raises:
-            ArgumentError: it has no texts in that language, or the file has words for something that it does not have.
+            ArgumentError: it has no texts in that language, or the file cannot be read, or none of its words fit.
         """
         if self.file is not None:
-            return release.labelled(about_file(given_path(self.file, "--labels")))
+            return release.labelled(_fitting(release, about_file(given_path(self.file, "--labels"))))
         return release if self.language is None else release.labelled(self.language)
+
+
+def _fitting(release: Release, about: About) -> About:
+    """The words of a file that this release needs, which may be for several releases; all of them where it needs none."""
+    own = fitting(release.document, about)
+    return own if own.columns or own.statistics or not (about.columns or about.statistics) else about
 
 
 def exported(folder: Path, to: str, path: Path, words: Words, wishes: Wishes) -> Answer:

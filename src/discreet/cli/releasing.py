@@ -33,6 +33,7 @@ from discreet.privacy.amounts import amount_text
 from discreet.releases.document import Release
 from discreet.releases.frames import check_formulas, for_csv, frame_of
 from discreet.releases.guarantee import guarantee_json
+from discreet.releases.labelled import fitting
 from discreet.releases.views import consistent
 from discreet.releases.worded import QUALITY
 from discreet.session.folders import document_in
@@ -256,7 +257,8 @@ def _worded(answer: Release | ReleaseFailed, order: Order) -> Release | ReleaseF
     """The release in the words of the plan, which may have been mended since a stored one was made."""
     if isinstance(answer, ReleaseFailed) or not order.about:
         return answer
-    return answer.labelled(order.about if isinstance(order.about, About) else order.about[0])
+    about = order.about if isinstance(order.about, About) else order.about[0]
+    return answer.labelled(fitting(answer.document, about))  # the plan's words are for all of its releases
 
 
 def _shown(answer: Answer, *, as_json: bool) -> str:
@@ -296,7 +298,9 @@ def _after(plan: PlanFile, before: Standing, stop: BaseException) -> str:
         return ""
     said = f"{word} while {_quote_names(touched)} was being finished"
     if charged:
-        said = f"{word} after {_quote_names(charged)} was charged; the charge stands and the ledger records it"
+        were = "was charged; the charge stands" if len(charged) == 1 else "were charged; the charges stand"
+        it = "it" if len(charged) == 1 else "them"
+        said = f"{word} after {_quote_names(charged)} {were} and the ledger records {it}"
     open_ = [name for name in touched if became[name].resumable]
     lost = [name for name in touched if became[name].state in {"drawing", "failed"}]
     said += f". The same command finishes {_quote_names(open_)} at no further charge" if open_ else ""

@@ -186,6 +186,16 @@ class About:
         """Without the words for other columns."""
         return replace(self, columns={name: words for name, words in self.columns.items() if name in columns})
 
+    def within(self, columns: Mapping[str, Collection[str]], names: Collection[str]) -> About:
+        """Without the words for columns, categories and numbers that are not there (see `check_about`)."""
+        words = {
+            name: replace(own, categories={key: text for key, text in own.categories.items() if key in columns[name]})
+            for name, own in self.columns.items()
+            if name in columns
+        }
+        numbers = {name: own for name, own in self.statistics.items() if name in names}
+        return replace(self, columns=words, statistics=numbers)
+
     def column(self, name: str) -> Labels:
         """The words for a column of the data."""
         return self.columns.get(name, _NO_LABELS)

@@ -18,11 +18,11 @@ __all__ = ["column_words", "list_names", "step_words"]
 _MOST_LISTED = 12
 
 
-def list_names(names: Sequence[str]) -> str:
-    """The names as an enumeration: "a, b and c"; a long one ends in a number."""
+def list_names(names: Sequence[str], last: str = "and") -> str:
+    """The names as an enumeration: "a, b and c", or with another word before the last one; a long one ends in a number."""
     if len(names) > _MOST_LISTED:
-        return f"{', '.join(names[:_MOST_LISTED])} and {len(names) - _MOST_LISTED} more"
-    return enumerate_texts(names)
+        return f"{', '.join(names[:_MOST_LISTED])} {last} {len(names) - _MOST_LISTED} more"
+    return enumerate_texts(names, last)
 
 
 def step_words(step: Mapping[str, Any]) -> str:

@@ -55,11 +55,11 @@ def plural(noun: str, many: int) -> str:
     return noun if many == 1 else f"{noun}s"
 
 
-def enumerate_texts(texts: Sequence[str]) -> str:
-    """The texts as an enumeration: "a, b and c"."""
+def enumerate_texts(texts: Sequence[str], last: str = "and") -> str:
+    """The texts as an enumeration: "a, b and c", or with another word before the last one."""
     if len(texts) < 2:
         return "".join(texts)
-    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return f"{', '.join(texts[:-1])} {last} {texts[-1]}"
 
 
 def _visible(char: str) -> bool:

@@ -47,7 +47,7 @@ def about_file(path: Path) -> About:
     Raises:
         PlanError: the file cannot be read, is not valid TOML, or has something else; `place` names file, line and key.
     """
-    root = read_toml(path)
+    root = read_toml(path, "the file of labels")
     return _about(root, root.table(("language",), _ALL[1:]))
 
 

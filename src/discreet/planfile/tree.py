@@ -163,19 +163,19 @@ def _join_keys(keys: tuple[str | int, ...]) -> str:
     return shown
 
 
-def read_toml(path: Path) -> Node:
-    """The root of the TOML file at `path`, a regular file of at most 1 MB.
+def read_toml(path: Path, what: str = "the plan file") -> Node:
+    """The root of the TOML file at `path`, a regular file of at most 1 MB; `what` is its name in errors.
 
     Raises:
         PlanError: the file cannot be read, or one of the cases of `toml_root`.
     """
     try:
-        return toml_root(content_of(given_path(path, "the plan file"), _MAX_BYTES + 1), path)
+        return toml_root(content_of(given_path(path, what), _MAX_BYTES + 1), path)
     except (OSError, ValueError) as error:
         if isinstance(error, PlanError):
             raise
         shown = shown_path(path)
-        rule = f"the plan file cannot be read ({reason(error)}); check the path {shown}"
+        rule = f"{what} cannot be read ({reason(error)}); check the path {shown}"
         raise Node({}, (), Path(shown[1:-1]), "").wrong(rule) from None
 
 

@@ -12,7 +12,18 @@ from discreet.domain.about import About, about_in, check_about, key_of, language
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import name
 
-__all__ = ["abouts_in", "known_in", "labelled", "number_title", "texts_of", "title_of", "unit_of", "value_label", "worded"]
+__all__ = [
+    "abouts_in",
+    "fitting",
+    "known_in",
+    "labelled",
+    "number_title",
+    "texts_of",
+    "title_of",
+    "unit_of",
+    "value_label",
+    "worded",
+]
 
 _OF_THE_COLUMN = frozenset({"mean", "median", "quantiles", "std", "sum"})
 """The statistics that have the unit of their column."""
@@ -66,6 +77,11 @@ def labelled(document: Mapping[str, Any], about: About, known: Known) -> About:
     own = about.of(str(document["name"]))
     check_about(own, *known)
     return own.over(texts_of(document))
+
+
+def fitting(document: Mapping[str, Any], about: About) -> About:
+    """The texts for this release, of texts for all releases of a plan: words for what it does not have are left out."""
+    return about.of(str(document["name"])).within(*known_in(document))
 
 
 def _columns(plan: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ from discreet.domain.about import About
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import name, number
 from discreet.releases.labelled import number_title, title_of
+from discreet.releases.quality import quality_in
 from discreet.releases.worded import QUALITY
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ MOST_BARS = 1_000
 
 def bars_of(document: Mapping[str, Any], statistic: object, about: About = NOTHING) -> alt.LayerChart:
     """A bar for each group and a line from one end of its interval to the other, in the order of the release.
+
+    A suppressed number has its group, and no bar and no line: its interval would tell what was left out.
 
     Args:
         document: of a release.
@@ -56,7 +59,9 @@ def bars_of(document: Mapping[str, Any], statistic: object, about: About = NOTHI
         values[f"{chosen}_high"],
         strict=True,
     )
-    data = charts.Data(values=[dict(zip(keys, row, strict=True)) for row in rows])
+    left_out = map(quality_in(document).suppresses, values.get(f"{chosen}{QUALITY}", [""] * len(values[chosen])))
+    points = [(row[0], *(None,) * 3) if hidden else row for row, hidden in zip(rows, left_out, strict=True)]
+    data = charts.Data(values=[dict(zip(keys, point, strict=True)) for point in points])
     groups = charts.Y("group:N", sort=None, title=", ".join(title_of(about, label) for label in labels) or None)
     tips = [charts.Tooltip("group:N"), *(charts.Tooltip(f"{key}:Q") for key in keys[1:])]
     base = charts.Chart(data, title=about.title or name(document["name"]))

@@ -36,6 +36,7 @@ __all__ = [
     "numbers_of",
     "quality_frame",
     "quality_in",
+    "rounding_of",
     "span_of",
 ]
 
@@ -93,6 +94,9 @@ def _made(good: Amount, caution: Amount, suppress: str | None) -> Quality:
     return Quality(good, caution, suppress=suppress)
 
 
+_NEAR = 2.0**-39
+"""The rounding of ends outwards moves them by less than this part of the largest value that is possible."""
+
 DEFAULT = Quality()
 """The rule of releases that have none of their own."""
 
@@ -121,10 +125,15 @@ def class_of(value: float, ends: tuple[float, float], span: Span, rule: Quality,
     ratios = [variation(value, low, high, level)]
     if span is not None and span[0] < span[1]:
         ratios.append((high - low) / float(span[1] - span[0]))
-    worst = max(ratios)
+    worst = max(ratios) if max(value - low, high - value) > rounding_of(span) else 0.0
     if worst <= rule.good:
         return GOOD
     return CAUTION if worst <= rule.caution else BAD
+
+
+def rounding_of(span: Span) -> float:
+    """The half-width up to which an interval is only the rounding of its ends: the number is exact."""
+    return 0.0 if span is None else _NEAR * float(max(map(abs, span)))
 
 
 def variation(value: float, low: float, high: float, level: float = 0.95) -> float:
@@ -170,6 +179,7 @@ class Numbers:
         statistic: the line of the document that says what it is; empty where none does.
         values, lows, highs: its values and the ends of their intervals.
         classes: the class of each.
+        rounding: the half-width up to which an interval is only rounding.
     """
 
     column: str
@@ -178,6 +188,7 @@ class Numbers:
     lows: Sequence[float]
     highs: Sequence[float]
     classes: Sequence[str]
+    rounding: float
 
 
 def numbers_of(document: Mapping[str, Any], columns: Sequence[Mapping[str, Any]], frame: str = "") -> Iterator[Numbers]:
@@ -192,7 +203,7 @@ def numbers_of(document: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]
         span = span_of(statistic, document["plan"])
         rows = zip(own, lows, highs, strict=True)
         classes = tuple(class_of(value, (low, high), span, rule, level) for value, low, high in rows)
-        yield Numbers(column, statistic, own, lows, highs, classes)
+        yield Numbers(column, statistic, own, lows, highs, classes, rounding_of(span))
 
 
 def quality_frame(document: Mapping[str, Any], table: pl.DataFrame) -> pl.DataFrame:
@@ -207,12 +218,21 @@ def quality_frame(document: Mapping[str, Any], table: pl.DataFrame) -> pl.DataFr
 
 
 def _statistic(document: Mapping[str, Any], column: str, frame: str) -> Mapping[str, Any]:
-    """The statistic whose numbers a column has: by its name, by the orders of its quantiles, or by the name of its frame."""
-    for one in document["statistics"]:
-        orders = [f"{one['name']}_p{text(100 * exact(order, 'at'))}" for order in one.get("at", ())]
-        if frame:
-            if frame == one["name"] or frame.startswith(f"{one['name']}_"):
-                return dict(one)
-        elif column in (orders or [one["name"]]):
-            return dict(one)
-    return {}
+    """The statistic whose numbers a column has: by its name, the orders of its quantiles, or the place of its frame."""
+    if frame:
+        return _framed(document).get(frame, {})
+    return next((dict(one) for one in document["statistics"] if column in _columns_of(one)), {})
+
+
+def _columns_of(statistic: Mapping[str, Any]) -> list[str]:
+    """The columns that a statistic has in the main table, if it has any there."""
+    orders = [f"{statistic['name']}_p{text(100 * exact(order, 'at'))}" for order in statistic.get("at", ())]
+    return orders or [statistic["name"]]
+
+
+def _framed(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The statistic of each frame. Frames stand in the order of their statistics: a name may begin like another one."""
+    main = {column["name"] for column in document["columns"]}
+    own = [one for one in document["statistics"] if main.isdisjoint(_columns_of(one))]
+    places = [dict(one) for one in own for _ in one.get("tables", (None,))]
+    return {frame["name"]: line for frame, line in zip(document.get("frames", ()), places, strict=False)}

@@ -32,10 +32,61 @@ def test_labels_of_a_file_are_used(tmp_path: Path) -> None:
         (["--to", "csv", "--language", "de"], "the release has no texts in it"),
         (["--to", "csv", "--language", "german"], "BCP 47"),
         (["--to", "csv", "--language", "de", "--labels", "x"], "give one of them"),
-        (["--to", "csv", "--labels", "none.toml"], "none.toml"),
+        (["--to", "csv", "--labels", "none.toml"], "none.toml: the file of labels cannot be read"),
         (["--to", "csv", "--frame", "histogram"], "did you mean 'histogram_age'"),
     ],
 )
 def test_what_is_not_there_is_refused(tmp_path: Path, more: list[str], told: str) -> None:
     assert told in refused(2, "export", str(OLD / "small"), "--out", str(tmp_path / "f"), *more)
     assert list(tmp_path.iterdir()) == []
+
+
+TWO_RELEASES = """
+[data]
+dataset = "d"
+source = "example:acs12"
+neighbours = "replace-one"
+rows = 2000
+ledger = "budget.db"
+[columns.gender]
+type = "category"
+categories = ["female", "male"]
+[columns.age]
+type = "number"
+lower = 0
+upper = 110
+[about.statistics.mean_age]
+label = "Mean age"
+[about.columns.age.categories]
+"[0, 50)" = "young"
+[budget]
+measure = "zcdp"
+rho = 1
+[[release]]
+name = "r"
+group_by = ["gender"]
+statistics = [{ mean = "age", nulls = "skip" }]
+spend = 0.1
+[[release]]
+name = "s"
+group_by = [{ bins = "age", edges = [0, 50, 110] }]
+statistics = ["count"]
+spend = 0.1
+"""
+
+
+def test_the_words_of_a_plan_are_for_all_of_its_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words that only one of two releases needs once ended the command after its charge."""
+    monkeypatch.chdir(tmp_path)
+    Path("two.toml").write_text(TWO_RELEASES, "utf-8")
+    for _ in range(2):  # a stored release too
+        told = done("release", "two.toml", "--out", "results")
+    assert "Mean age" in told
+    assert "young" in told
+    words = 'language = "en"\n[columns.age.categories]\n"[0, 50)" = "below 50"\n'
+    Path("en.toml").write_text(words, "utf-8")
+    for name in ("r", "s"):
+        done("export", f"results/{name}", "--to", "csv", "--labels", "en.toml", "--out", f"{name}.csv")
+        assert ("below 50" in Path(f"{name}.csv").read_text("utf-8")) == (name == "s")
+    Path("en.toml").write_text(words.replace(".age.", ".agee."), "utf-8")
+    assert "did you mean 'age'" in refused(2, "export", "results/r", "--to", "csv", "--labels", "en.toml", "--out", "x.csv")

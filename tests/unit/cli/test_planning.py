@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,14 @@ def test_notes_about_what_is_seldom_meant(folder: Path) -> None:
     assert "note: column 'income' can have only one value" in shown
     assert "note: δ = 0.001 is more than 1/rows = 0.0005" in shown
     assert re.search(r"note: 'Hours by gender' has \d{5} groups for 2000 rows", shown)
+
+
+def test_a_note_says_that_two_categories_have_one_label(folder: Path) -> None:
+    first, second = tomllib.loads((folder / "plan.toml").read_text("utf-8"))["columns"]["gender"]["categories"][:2]
+    words = f'[about.columns.gender]\ncategories = {{ "{first}" = "person", "{second}" = "person" }}\n[budget]'
+    edit(folder, "[budget]", words)
+    told = f"note: column 'gender': the categories '{first}' and '{second}' have the same label 'person'"
+    assert done("check", "plan.toml").count(told) == 1
 
 
 def test_noise_too_small_to_protect_is_allowed_when_it_is_asked_for(folder: Path) -> None:

@@ -120,7 +120,7 @@ def test_the_card_of_a_release_shows_its_numbers_and_its_promise(made):
     assert headings == [EVIL, "count", "mean <b>"]
     for shown, row in zip(found.rows[-release.table.height :], release.table.rows(named=True), strict=True):
         value, low, high = (int(part.replace(",", "").replace("−", "-")) for part in re.findall(r"[−\d,]+", shown[1]))
-        assert (value, low, high) == (row["count"], max(row["count_low"], 0), row["count_high"])
+        assert (value, low, high) == (row["count"], max(row["count_low"], 0), max(row["count_high"], 0))
         low, high = map(float, re.search(r"\((\S+) – (\S+)\)", shown[2].replace(",", "").replace("−", "-")).groups())
         assert low <= row["mean <b>_low"]
         assert high >= row["mean <b>_high"]

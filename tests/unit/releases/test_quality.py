@@ -157,3 +157,13 @@ def test_a_made_up_rule_is_refused(tmp_path: Path, wrong: object) -> None:
     release = dp.Release(seal({**document, "quality": wrong}).encode())
     with pytest.raises(dp.ArgumentError):
         _ = release.quality
+
+
+def test_a_frame_has_its_own_statistic_where_names_begin_alike(tmp_path: Path) -> None:
+    given = {"dataset": "d", "ledger": tmp_path / "l.db", "budget": dp.PureDP(100), "neighbours": dp.AddRemove()}
+    schema = dp.Schema({"age": dp.Number(0, 100), "age_old": dp.Number(0, 10)})
+    with dp.Session(pl.DataFrame({"age": [20] * 9, "age_old": [2] * 9}), schema, **given) as session:
+        asked = [dp.mean("age", nulls="skip"), dp.histogram("age", [0, 100]), dp.histogram("age_old", [0, 10])]
+        document = session.release(session.table.agg(*asked), spend=50, name="r").document
+    found = [next(numbers_of(document, one["columns"], one["name"])).statistic for one in document["frames"]]
+    assert [(one["statistic"], one["column"]) for one in found] == [("histogram", "age"), ("histogram", "age_old")]

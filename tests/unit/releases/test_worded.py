@@ -67,3 +67,12 @@ def test_a_chart_has_the_words(release: dp.Release) -> None:
     chart = json.dumps(release.labelled("de").plot("count").to_dict(), ensure_ascii=False)
     assert "weiblich" in chart
     assert re.search(r'"title": "Alter"', chart)
+
+
+def test_a_chart_does_not_tell_the_interval_of_a_suppressed_number(release: dp.Release) -> None:
+    pytest.importorskip("altair")
+    shown = {one["name"]: one["values"] for one in release.shown(0)["columns"]}
+    assert None in shown["count"]
+    points = release.plot("count").to_dict()["data"]["values"]
+    assert [point["value"] for point in points] == shown["count"]
+    assert {(point["low"], point["high"]) for point in points if point["value"] is None} == {(None, None)}

@@ -135,4 +135,5 @@ def budget_words(document: Mapping[str, Any], guarantee: Guarantee) -> str:
     use = budget_of(document, guarantee)
     if use is None:
         return question("what is the budget of the data set, and how much of it is spent?")
-    return "; ".join(f"{title}: {words}" for title, words in use.figures) + "."
+    figures = [*use.figures, *([("Charged for other releases until then", use.others)] if use.others else [])]
+    return "; ".join(f"{title}: {words}" for title, words in figures) + "."

@@ -9,8 +9,8 @@ from typing import Any
 
 from discreet.pages.report.promise import measure_words
 from discreet.privacy import from_json
-from discreet.privacy.coordinates import coordinates
-from discreet.privacy.measures import is_budget
+from discreet.privacy.coordinates import coordinates, from_coordinates
+from discreet.privacy.measures import Budget, is_budget
 from discreet.releases.guarantee import Guarantee
 
 __all__ = ["BudgetUse", "budget_of"]
@@ -18,12 +18,16 @@ __all__ = ["BudgetUse", "budget_of"]
 
 @dataclass(frozen=True, slots=True)
 class BudgetUse:
-    """The budget in figures, and as three parts of a bar in thousandths: spent before, spent here, left."""
+    """The budget in figures, and as three parts of a bar in thousandths: spent before, spent here, left.
+
+    `others` is what other releases were charged until then, in words; empty where nothing was.
+    """
 
     figures: tuple[tuple[str, str], ...]
     before: int
     here: int
     left: int
+    others: str
 
 
 def budget_of(document: Mapping[str, Any], guarantee: Guarantee) -> BudgetUse | None:
@@ -46,4 +50,10 @@ def budget_of(document: Mapping[str, Any], guarantee: Guarantee) -> BudgetUse | 
         ("Charged for this publication", measure_words(guarantee.effective)),
         ("Left after it", measure_words(left)),
     )
-    return BudgetUse(figures, 1000 - sum(parts), parts[0], parts[1])
+    return BudgetUse(figures, 1000 - sum(parts), parts[0], parts[1], _others(whole, left, guarantee.effective))
+
+
+def _others(whole: Budget, left: Budget, here: Budget) -> str:
+    """The part of the budget that is neither left nor charged for this release."""
+    rest = tuple(of - one - own for of, one, own in zip(*map(coordinates, (whole, left, here)), strict=True))
+    return measure_words(from_coordinates(type(whole), rest)) if min(rest) >= 0 < max(rest) else ""

@@ -61,7 +61,8 @@ def _hidden_words(plan: Mapping[str, Any], about: About) -> str:
     dropped = [title_of(about, column) for column in dict.fromkeys([*plan.get("nulls_dropped", ()), *required])]
     if not dropped:
         return ""
-    return f" Groups in which {list_names(dropped)} is not known are not printed; exact totals and shares count their rows."
+    shown = list_names(dropped, "or")
+    return f" Groups in which {shown} is not known are not printed; exact totals and shares count their rows."
 
 
 def _groups_words(document: Mapping[str, Any], about: About) -> str:

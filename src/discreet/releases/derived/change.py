@@ -17,6 +17,10 @@ __all__ = ["RANDOM", "change"]
 
 _ONE = Fraction(1)
 
+OTHERWISE = (
+    "The two releases declare or prepare their columns, groups or conditions differently: the change is also one of what is "
+    "counted."
+)
 RANDOM = "Rows were imputed or sampled: the intervals speak of the prepared tables, which differ from release to release."
 
 
@@ -62,8 +66,15 @@ def change(before: Numbers | Release, after: Numbers | Release, *, confidence: A
         level,
         (early.source, late.source),
         (matched.second_only, matched.first_only),
-        (RANDOM,) if early.quantity.random or late.quantity.random else (),
+        _notes(early, late),
     )
+
+
+def _notes(early: Numbers, late: Numbers) -> tuple[str, ...]:
+    """What a reader has to know of both."""
+    constants = not (early.quantity.dataset and late.quantity.dataset)
+    other = () if constants or early.quantity.prepared == late.quantity.prepared else (OTHERWISE,)
+    return (*other, *((RANDOM,) if early.quantity.random or late.quantity.random else ()))
 
 
 def _alike(early: Numbers, late: Numbers) -> bool:

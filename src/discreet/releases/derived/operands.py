@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from io import StringIO
@@ -40,7 +40,7 @@ class Quantity:
         statistic: the word of the statistic, such as "sum".
         column: the column; None for rows.
         output: which number of the statistic, such as "_q50"; empty where it has one.
-        prepared: how the column is declared and which steps it passed, as canonical text.
+        prepared: which rows count in which group, and how their column is declared and prepared, as canonical text.
         random: whether rows were imputed or sampled, so that each release describes a prepared table of its own.
         unit: the unit in the words of the release; empty where it names none.
     """
@@ -115,7 +115,8 @@ def numbers(
     else:
         kept = tuple(name for name in kept if name not in fixed)
         left, cells = kept, _added_up(left, rows, kept, _public_sums(document, chosen))
-    return Numbers(left, cells, _quantity(document, chosen, release.about), _source(release, document, chosen, by, fixed))
+    quantity = _quantity(document, chosen, {*kept, *fixed}, release.about)
+    return Numbers(left, cells, quantity, _source(release, document, chosen, by, fixed))
 
 
 def constants(values: Any, value: str | None = None) -> Numbers:
@@ -285,12 +286,11 @@ def _public_sums(document: Mapping[str, Any], chosen: str) -> dict[frozenset[int
     return found
 
 
-def _quantity(document: Mapping[str, Any], chosen: str, texts: About) -> Quantity:
+def _quantity(document: Mapping[str, Any], chosen: str, used: Collection[str], texts: About) -> Quantity:
+    """What the numbers are; `used` are the group columns whose labels tell them apart."""
     line, plan = outputs_of(document)[chosen], document["plan"]
     column = line.get("column")
-    declared = [one for one in plan["schema"] if one["name"] == column]
-    steps = [one for one in plan["steps"] if one["step"] in {"resize", "where"} or one.get("column") == column]
-    prepared = canonical({"declared": declared, "steps": steps, "counts": line.get("counts")})
+    prepared = canonical({**_preparation(plan, column, used), "counts": line.get("counts")})
     random = (
         any(one["step"] in {"impute", "resize"} for one in plan["steps"])
         and "original" not in document["interval"]["covers"]
@@ -299,6 +299,21 @@ def _quantity(document: Mapping[str, Any], chosen: str, texts: About) -> Quantit
     return Quantity(
         document["dataset"], line["statistic"], column, chosen.removeprefix(line["name"]), prepared, random, unit
     )
+
+
+def _preparation(plan: Mapping[str, Any], column: str | None, used: Collection[str]) -> dict[str, Any]:
+    """Which rows count where: the declarations and steps of the column, of groups and of conditions.
+
+    A group column that was added up over is left out where its groups hold every row: it has no bins, and its null group
+    is there.
+    """
+    dropped = plan.get("nulls_dropped")
+    groups = [one for one in plan["group_by"] if one["column"] in used or "edges" in one or dropped]
+    conditions = [one["column"] for one in plan["steps"] if one["step"] == "where"]
+    asked = {column, *conditions, *(one["column"] for one in groups)}
+    declared = [one for one in plan["schema"] if one["name"] in asked]
+    steps = [one for one in plan["steps"] if one["step"] == "resize" or one.get("column") in asked]
+    return {"declared": declared, "groups": groups, "steps": steps, "dropped": dropped}
 
 
 def _source(

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.exact.canonical import digest
-from discreet.exact.numbers import common_denominator, exact, rational_gcd
+from discreet.exact.numbers import common_denominator, exact, rational_gcd, text
 from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, Law, RoundedGaussian
 from discreet.releases.derived.linear import LEVEL, Cell, Linear, LogConcave, Tied, half_width
 
@@ -83,13 +83,12 @@ def identity(document: Mapping[str, Any]) -> str:
 
 def outputs_of(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The columns of numbers in the main table, each with the statistic that it belongs to."""
-    names = [one["name"] for one in document["columns"]]
+    names = {one["name"] for one in document["columns"]}
     found: dict[str, Mapping[str, Any]] = {}
     for line in document["statistics"]:
-        for name in names:
-            mine = name == line["name"] or name.startswith(f"{line['name']}_")
-            if mine and f"{name}_low" in names and name not in found:
-                found[name] = line
+        # By whole names: "count" begins the name of "count_income", which has other noise.
+        orders = [f"{line['name']}_p{text(100 * exact(order, 'at'))}" for order in line.get("at", ())]
+        found |= {name: line for name in orders or [line["name"]] if {name, f"{name}_low"} <= names}
     return found
 
 

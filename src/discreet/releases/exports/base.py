@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,19 @@ from discreet.errors import ArgumentError, printed
 from discreet.exact.files import replace_file
 from discreet.exact.given_paths import reason
 from discreet.releases.exports.digits import NOISE, check_digits
+from discreet.releases.files import DOCUMENT
 from discreet.releases.frames import ESCAPE, check_formulas
 
 __all__ = ["ENCODINGS", "Format", "Wishes", "written"]
 
 ENCODINGS: Mapping[str, str] = {"utf-8": "utf-8", "utf-8-bom": "utf-8-sig"}
 """How text files are encoded: some spreadsheets know UTF-8 by its mark (BOM) only."""
+
+_BESIDE = frozenset({"table", "table.csv", "table.parquet", "report.html", "consistent.csv"})
+"""What stands beside the document in the folder of a release."""
+
+_FRAME = frozenset({".csv", ".parquet"})
+"""How the two files of each frame end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +75,10 @@ def written(contents: Mapping[str, bytes], path: Path) -> tuple[Path, ...]:
     """The files, each complete or not at all.
 
     Raises:
-        ArgumentError: one cannot be written.
+        ArgumentError: one has the name of a file of a release, or cannot be written.
     """
+    for end in contents:
+        _check_name(path.parent / f"{path.name}{end}")
     places = []
     try:
         for end, content in contents.items():
@@ -76,6 +87,28 @@ def written(contents: Mapping[str, bytes], path: Path) -> tuple[Path, ...]:
     except (OSError, ValueError) as wrong:
         raise ArgumentError(f"export '{path}': cannot be written ({reason(wrong)}); choose another path") from None
     return tuple(places)
+
+
+def _check_name(place: Path) -> None:
+    """No export takes the place of a release, of its page, or of the two files of one of its frames.
+
+    Raises:
+        ArgumentError: it would.
+    """
+    if place.name.casefold() == DOCUMENT or _is_beside(place):
+        raise ArgumentError(
+            f"export '{place}': has the name of a file of a release, which it would replace; choose another name, "
+            f"such as '{place.stem}-export{place.suffix}'"
+        )
+
+
+def _is_beside(place: Path) -> bool:
+    """Whether a release is in the folder, and this is the name of one of its files; a frame has two files of one stem."""
+    with suppress(OSError, ValueError):  # then it cannot be written either
+        if (place.parent / DOCUMENT).exists():
+            ends = {one.suffix for one in place.parent.glob(f"{escape(place.stem)}.*")}
+            return place.name.casefold() in _BESIDE or (place.suffix in _FRAME and ends >= _FRAME)
+    return False
 
 
 def _put(content: bytes, place: Path) -> None:

@@ -7,7 +7,7 @@ Texts are quoted, numbers are not, as RFC 4180 has it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from discreet.domain.about import About, key_of
 from discreet.exact.figures import name
 from discreet.releases.exports.base import ENCODINGS, Format, Wishes
 from discreet.releases.exports.digits import Digits, plain
+from discreet.releases.exports.ids import unique
 from discreet.releases.exports.sheets import Groups, Measure, Sheet, sheet_named
 from discreet.releases.frames import escaped
 
@@ -33,23 +34,30 @@ class CsvColumn:
 
 
 def columns_of(sheet: Sheet) -> list[CsvColumn]:
-    """The columns of a frame, in the order of the file."""
-    groups = [column for one in sheet.groups for column in _of_groups(one)]
-    return groups + [column for one in sheet.measures for column in _of_measure(one)]
+    """The columns of a frame, in the order of the file, no two of one heading: those of the release keep their names."""
+    ends = [f"{one.column}{end}" for one in sheet.measures for end in ("", "_low", "_high")]
+    taken = [*(one.column for one in sheet.groups), *ends]
+
+    def free(wanted: str) -> str:
+        taken.extend(unique([wanted], taken))
+        return taken[-1]
+
+    groups = [column for one in sheet.groups for column in _of_groups(one, free)]
+    return groups + [column for one in sheet.measures for column in _of_measure(one, free)]
 
 
-def _of_groups(one: Groups) -> list[CsvColumn]:
+def _of_groups(one: Groups, free: Callable[[str], str]) -> list[CsvColumn]:
     found = [CsvColumn(one.column, one.title, "text", [None if value is None else key_of(value) for value in one.values])]
     if any(label != name(value) for value, label in one.known.items()):
         labels = [one.known[value] for value in one.values]
-        found.append(CsvColumn(f"{one.column}_label", one.title, "text", labels))
+        found.append(CsvColumn(free(f"{one.column}_label"), one.title, "text", labels))
     for place, end in enumerate(("lower", "upper")) if one.ends else ():
         cells = [one.ends[value][place] if value in one.ends else None for value in one.values]
-        found.append(CsvColumn(f"{one.column}_{end}", f"{one.title} ({end} end)", "text", cells))
+        found.append(CsvColumn(free(f"{one.column}_{end}"), f"{one.title} ({end} end)", "text", cells))
     return found
 
 
-def _of_measure(one: Measure) -> list[CsvColumn]:
+def _of_measure(one: Measure, free: Callable[[str], str]) -> list[CsvColumn]:
     def ends(which: str) -> list[Digits | None]:
         return [None if cell.value is None else getattr(cell, which) for cell in one.cells]
 
@@ -57,7 +65,7 @@ def _of_measure(one: Measure) -> list[CsvColumn]:
         CsvColumn(one.column, one.title, "number", [cell.value for cell in one.cells], one.unit),
         CsvColumn(f"{one.column}_low", f"{one.title} (lower end)", "number", ends("low"), one.unit),
         CsvColumn(f"{one.column}_high", f"{one.title} (upper end)", "number", ends("high"), one.unit),
-        CsvColumn(f"{one.column}_quality", f"{one.title} (quality)", "text", one.classes),
+        CsvColumn(free(f"{one.column}_quality"), f"{one.title} (quality)", "text", one.classes),
     ]
 
 

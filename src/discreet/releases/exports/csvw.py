@@ -67,7 +67,7 @@ def _columns(columns: list[CsvColumn]) -> list[dict[str, Any]]:
     found = []
     for place, one in enumerate(columns):
         plain = "".join(char if char.isascii() and char.isalnum() else "_" for char in one.heading).lstrip("_")
-        kind = "decimal" if one.holds == "number" else "string"
+        kind = "number" if one.holds == "number" else "string"  # a decimal has no exponent: 1e-12
         titles = list(dict.fromkeys([one.heading, one.title]))
         shown: dict[str, Any] = {"name": f"{plain or 'c'}_{place + 1}", "titles": titles, "datatype": kind}
         found.append({**shown, **({"schema:unitText": one.unit} if one.unit else {})})

@@ -42,10 +42,13 @@ def check_digits(digits: object) -> str:
     return str(digits)
 
 
-def shown(value: float, low: float, high: float, digits: str) -> Shown:
-    """The three numbers, rounded to two digits of the half-width, to the farther end; or as they are."""
+def shown(value: float, low: float, high: float, digits: str, rounding: float = 0.0) -> Shown:
+    """The three numbers, rounded to two digits of the half-width, to the farther end; or as they are.
+
+    A half-width of at most `rounding` is not noise, so all digits are shown.
+    """
     half = max(value - low, high - value)
-    if digits == RAW or not half > 0 or not isfinite(half):
+    if digits == RAW or not half > rounding or not isfinite(half):
         return Shown(value, low, high)
     place = floor(log10(half)) - 1
     if all(isinstance(one, int) for one in (value, low, high)):

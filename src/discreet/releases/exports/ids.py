@@ -37,7 +37,10 @@ def unique(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
 
 
 def code_ids(known: Iterable[Any]) -> Mapping[Any, str]:
-    """A code for each group: the category itself where it can be a code, else one made of its letters and digits."""
+    """A code for each group: the category itself where it can be a code, else one made of its letters and digits.
+
+    No code begins like a formula, so a code is never escaped: it is the same in every format.
+    """
     groups = list(known)
     wanted = [UNKNOWN if value is None else _code(key_of(value)) for value in groups]
     taken = [code for value, code in zip(groups, wanted, strict=True) if value is None]
@@ -47,4 +50,5 @@ def code_ids(known: Iterable[Any]) -> Mapping[Any, str]:
 
 def _code(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    return re.sub(r"[^A-Za-z0-9_@$-]+", "_", plain).strip("_") or "C"
+    found = re.sub(r"[^A-Za-z0-9_@$-]+", "_", plain).strip("_")
+    return f"C{found}" if found[:1] in {"", "-", "@"} else found  # only these two begin a formula

@@ -1,8 +1,9 @@
 """One frame as a data cube of JSON-stat 2.0: a dimension for each group column, and one for the numbers.
 
 The dimension INDICATOR has three categories for each number: the value, and both ends of its interval. A cell of the cube
-for which the release has no row, or whose value is suppressed, is null; `status` has the class of every other cell, and
-"n" and "q" for these two. Lists are in row-major order: the last dimension changes first.
+for which the release has no row, whose value is suppressed, or whose interval is everything possible, is null; `status`
+has the class of every other cell, and "n", "q" and "o" for these three. Lists are in row-major order: the last dimension
+changes first.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = ["JSON_STAT"]
 
 _INDICATOR = "INDICATOR"
 _ENDS = {"value": "", "low": "_low", "high": "_high"}
-_ABSENT, _SUPPRESSED = "n", "q"
+_ABSENT, _SUPPRESSED, _OPEN = "n", "q", "o"
 
 
 def _files(document: Mapping[str, Any], about: About, wishes: Wishes, _: str) -> Mapping[str, bytes]:
@@ -60,7 +61,7 @@ def _cube(document: Mapping[str, Any], about: About, sheet: Sheet) -> dict[str, 
 
 def _extension(document: Mapping[str, Any], about: About) -> dict[str, Any]:
     texts = {key: getattr(about, key) for key in ("universe", "period", "contact", "licence")}
-    words = {**CLASSES, _ABSENT: "not in the release", _SUPPRESSED: "suppressed"}
+    words = {**CLASSES, _ABSENT: "not in the release", _SUPPRESSED: "suppressed", _OPEN: "nothing is known"}
     return {"language": about.language, **texts, "digest": document["digest"], "status": words}
 
 
@@ -83,9 +84,9 @@ def _unit(one: Measure) -> dict[str, Any]:
 
 
 def _decimals(one: Measure) -> int:
-    """The most decimals of any of its numbers."""
+    """The most decimals of any of its numbers that are written."""
     found = [0]
-    for cell in one.cells:
+    for cell in (cell for cell in one.cells if cell.value is not None):
         for number in (cell.value, cell.low, cell.high):
             exponent = Decimal(repr(number) if isinstance(number, float) else number or 0).as_tuple().exponent
             found.append(-exponent if isinstance(exponent, int) else 0)
@@ -107,8 +108,14 @@ def _cells(sheet: Sheet, size: Sequence[int]) -> tuple[list[int | float | None],
             for end, which in enumerate(_ENDS):
                 place = start + 3 * number + end
                 values[place] = None if cell.value is None else _number(getattr(cell, which))
-                status[str(place)] = _SUPPRESSED if cell.value is None else measure.classes[row]
+                status[str(place)] = _state(measure, row)
     return values, status
+
+
+def _state(one: Measure, row: int) -> str:
+    if one.suppressed[row]:
+        return _SUPPRESSED
+    return _OPEN if one.cells[row].value is None else one.classes[row]
 
 
 def _number(shown: Digits) -> int | float:

@@ -2,8 +2,8 @@
 
 Dimensions are the groups and INDICATOR, which says which number it is. Identifiers are followed by their labels where there
 are any, "1: male", as the option `labels=both` of the standard has it. Attributes: the ends of the interval, the class of
-quality, OBS_STATUS (A normal, U of low reliability, Q suppressed), CONF_STATUS (F free, N not for publication), unit and
-period.
+quality, OBS_STATUS (A normal, U of low reliability, Q suppressed, O missing as nothing is known of it), CONF_STATUS (F free,
+N not for publication, of what is suppressed), unit and period.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _observation(one: Measure, row: int) -> Sequence[str]:
     """Value, ends, class, and both states."""
     cell, grade = one.cells[row], one.classes[row]
     if cell.value is None:
-        return ("", "", "", grade, "Q", "N")
+        return ("", "", "", grade, *(("Q", "N") if one.suppressed[row] else ("O", "F")))
     return (*_numbers(cell), grade, "A" if grade == GOOD else "U", "F")
 
 

@@ -55,6 +55,7 @@ class Measure:
         statistic: the word of what it is, such as "mean".
         cells: what is written of each number.
         classes: the class of each.
+        suppressed: which of them the rule of the release leaves out; nothing is known of others without a value.
     """
 
     column: str
@@ -63,6 +64,7 @@ class Measure:
     statistic: str
     cells: Sequence[Shown]
     classes: Sequence[str]
+    suppressed: Sequence[bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def _frames(document: Mapping[str, Any]) -> list[tuple[str, Columns]]:
 def _sheet(document: Mapping[str, Any], about: About, digits: str, frame: str, pair: tuple[Columns, Columns]) -> Sheet:
     """A frame from its columns as they are, which give the classes, and as views show them, which are written."""
     columns, seen = pair
+    rule = quality_in(document)
     numbers = list(numbers_of(document, columns, "" if frame == MAIN else frame))
     values = {column["name"]: column["values"] for column in seen}
     ends = {f"{one.column}{end}" for one in numbers for end in ("", "_low", "_high", "_consistent")}
@@ -122,7 +125,7 @@ def _sheet(document: Mapping[str, Any], about: About, digits: str, frame: str, p
         frame,
         title or name(document["name"]),
         [_groups(document["plan"], about, one) for one in labels],
-        [_measure(about, frame, one, _cells(quality_in(document), digits, one, values)) for one in numbers],
+        [_measure(about, frame, one, _cells(rule, digits, one, values), rule) for one in numbers],
         len(columns[0]["values"]) if columns else 0,
     )
 
@@ -150,14 +153,15 @@ def _ends(label: str) -> tuple[str, str]:
 def _cells(rule: Quality, digits: str, numbers: Numbers, seen: Mapping[str, Sequence[Any]]) -> list[Shown]:
     """What is written of each number: no value where everything is possible, or where it is suppressed."""
     ends = [seen[f"{numbers.column}{end}"] for end in ("", "_low", "_high")]
+    near = numbers.rounding
     rows = zip(*ends, numbers.classes, strict=True)
     return [
-        Shown(None, low, high) if value is None or rule.suppresses(grade) else shown(value, low, high, digits)
+        Shown(None, low, high) if value is None or rule.suppresses(grade) else shown(value, low, high, digits, near)
         for value, low, high, grade in rows
     ]
 
 
-def _measure(about: About, frame: str, numbers: Numbers, cells: Sequence[Shown]) -> Measure:
+def _measure(about: About, frame: str, numbers: Numbers, cells: Sequence[Shown], rule: Quality) -> Measure:
     return Measure(
         numbers.column,
         number_title(about, numbers.column, "" if frame == MAIN else frame),
@@ -165,4 +169,5 @@ def _measure(about: About, frame: str, numbers: Numbers, cells: Sequence[Shown])
         str(numbers.statistic.get("statistic", "")),
         cells,
         numbers.classes,
+        tuple(map(rule.suppresses, numbers.classes)),
     )

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import warnings
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.releases.exports.digits import shown
+from discreet.releases.exports.digits import Shown, shown
 from discreet.releases.exports.ids import code_ids, concept_id
+from discreet.releases.exports.json_stat import _decimals
 from discreet.releases.exports.registry import FORMATS
+from discreet.releases.exports.sheets import Measure
 from discreet.releases.quality import numbers_of
 
 EVIL = '=HYPERLINK("x")<script>, "q"'
@@ -339,3 +342,83 @@ def test_codes_are_codes_and_no_two_are_alike() -> None:
     assert all(code.replace("_", "a").replace("@", "a").isalnum() and code.isascii() for code in codes.values())
     assert (codes[None], codes[7], codes[True]) == ("_U", "7", "true")
     assert [concept_id(name) for name in ("état, civil", "1a", "日本")] == ["ETAT_CIVIL", "C_1A", "C"]
+
+
+# Hard cases ---------------------------------------------------------------------------------------------------------------
+
+TEMP = dp.Schema({"temp": dp.Number(-10, 10), "temp_lower": dp.Category(["x"]), "temp_quality": dp.Category(["y"])})
+
+
+@pytest.fixture(scope="module")
+def temperatures(tmp_path_factory: pytest.TempPathFactory) -> dp.Release:
+    path = tmp_path_factory.mktemp("t")
+    rows = pl.DataFrame({"temp": [-5, 5] * 50, "temp_lower": ["x"] * 100, "temp_quality": ["y"] * 100})
+    given_ = {"dataset": "d", "ledger": path / "l.db", "budget": dp.PureDP(100), "neighbours": dp.AddRemove()}
+    words = dp.About(columns={"temp": dp.Labels(categories={"[-10, 0)": "cold"})})
+    with dp.Session(rows, TEMP, **given_) as session:
+        groups = (dp.bins("temp", [-10, 0, 10]), "temp_lower", "temp_quality")
+        plan = session.table.group_by(*groups).agg(dp.count(), dp.mean("temp", nulls="skip"))
+        return session.release(plan, spend="0.05", name="temperatures", about=words)
+
+
+def test_a_code_does_not_begin_like_a_formula(temperatures: dp.Release, tmp_path: Path) -> None:
+    temperatures.export("sdmx", tmp_path / "f.csv")
+    assert {"C-10_0: cold", "0_10: [0, 10]"} <= {row["TEMP"] for row in read_csv(tmp_path / "f.csv")}
+    assert [*code_ids([-10, "@a", "-"]).values()] == ["C-10", "C@a", "C-"]
+
+
+def test_a_number_of_which_nothing_is_known_is_not_marked_as_suppressed(temperatures: dp.Release, tmp_path: Path) -> None:
+    temperatures.export("sdmx", tmp_path / "f.csv")
+    rows = [row for row in read_csv(tmp_path / "f.csv") if row["OBS_VALUE"] == ""]
+    assert rows
+    assert {(row["INDICATOR"], row["OBS_STATUS"], row["CONF_STATUS"]) for row in rows} == {("MEAN_TEMP", "O", "F")}
+    temperatures.export("json-stat", tmp_path / "f.json")
+    cube = json.loads((tmp_path / "f.json").read_text("utf-8"))
+    assert "q" not in cube["status"].values()
+    assert [cube["value"][int(place)] for place, state in cube["status"].items() if state == "o"] == [None] * 3 * len(rows)
+
+
+def test_headings_of_labels_ends_and_classes_are_those_of_no_column(temperatures: dp.Release, tmp_path: Path) -> None:
+    temperatures.export("csv", tmp_path / "f.csv")
+    head = next(csv.reader(io.StringIO((tmp_path / "f.csv").read_text("utf-8"), newline="")))
+    assert len(set(head)) == len(head)
+    assert head[:6] == ["temp", "temp_label", "temp_lower_2", "temp_upper", "temp_lower", "temp_quality"]
+
+
+def test_decimals_are_those_of_the_numbers_that_are_written() -> None:
+    measure = Measure("m", "m", "", "mean", [Shown(None, 1e-12, 0.5), Shown(1, 0, 2)], "ca", [True, False])
+    assert _decimals(measure) == 0
+    assert _decimals(replace(measure, cells=[Shown(Decimal("1.50"), 1, 2)])) == 2
+
+
+def test_raw_numbers_in_csv_on_the_web_may_have_an_exponent(tmp_path: Path) -> None:
+    old = dp.Release.load(Path(__file__).parents[3] / "golden" / "frozen" / "v0_1_0" / "exact")
+    table, metadata = old.export("csvw", tmp_path / "f.csv", digits="raw")
+    assert "1e-12" in table.read_text("utf-8")
+    columns = json.loads(metadata.read_text("utf-8"))["tableSchema"]["columns"]
+    assert {one["datatype"] for one in columns} == {"string", "number"}
+
+
+def test_an_exact_number_is_good_and_has_all_its_digits() -> None:
+    old = dp.Release.load(Path(__file__).parents[3] / "golden" / "frozen" / "v0_1_0" / "exact")
+    for one in numbers_of(old.document, old.document["columns"]):
+        for value, low, high, grade in zip(one.values, one.lows, one.highs, one.classes, strict=True):
+            if high - low <= 1e-11:
+                assert (one.column, value, grade) == (one.column, value, "a")
+                assert shown(value, low, high, "noise", one.rounding) == Shown(value, low, high)
+    assert shown(0.0, 0.0, 1e-12, "noise", 2**-39) == Shown(0.0, 0.0, 1e-12)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["release.json", "Release.JSON", "table.csv", "table.parquet", "report.html", "consistent.csv", "histogram_age.csv"],
+)
+def test_no_file_of_a_release_is_replaced(name: str, tmp_path: Path) -> None:
+    old = dp.Release.load(Path(__file__).parents[3] / "golden" / "frozen" / "v0_1_0" / "small")
+    old.save(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(dp.ArgumentError, match=r"choose another name, such as"):
+        old.export("csv", tmp_path / name)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    old.export("csv", tmp_path / "wages.csv")
+    assert old.export("csv", tmp_path / "wages.csv") == (tmp_path / "wages.csv",)
