@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from posixpath import join, normpath
 from xml.etree import ElementTree as ET
+from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile
 
 from discreet.errors import SourceError
@@ -26,11 +27,13 @@ _MOST_CELLS = 50_000_000
 """Of an area: some 2 GB in memory."""
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
+_TEXTS = "xl/sharedstrings.xml"
+"""The list of the texts of all sheets, in lower case: the reader knows it by this name."""
 _BLOCK = 2**20
 _TAG = 1_000  # bytes, at least those of the beginning of a cell
-_CELL = re.compile(rb'<(?:\w+:)?c(?=[\s/>])(?:\s+(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})")?')
+_CELL = re.compile(rb'<(?:[^\s<>/:]+:)?c(?=[\s/>])(?:\s+(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})")?')
 """The beginning of a cell, with its column and row where it says them."""
-_DAMAGED = (BadZipFile, ET.ParseError, zlib.error, KeyError, OSError, ValueError, RuntimeError, EOFError)
+_DAMAGED = (BadZipFile, ET.ParseError, expat.ExpatError, zlib.error, KeyError, OSError, ValueError, RuntimeError, EOFError)
 
 
 def not_readable(path: Path) -> SourceError:
@@ -87,8 +90,22 @@ def _check_parts(package: ZipFile, sheets: set[str]) -> None:
     """Checks the parts that are read with any sheet, such as texts and styles."""
     for part in package.namelist():
         if part not in sheets and part.lower().endswith((".xml", ".rels")):
-            for _ in _blocks(package, part, _MOST_BYTES):
+            blocks = _blocks(package, part, _MOST_BYTES)
+            if part.lower() == _TEXTS:
+                _check_counts(blocks)
+            for _ in blocks:
                 pass
+
+
+def _check_counts(blocks: Iterator[bytes]) -> None:
+    """Checks how many texts the beginning of the list says that it has: the reader makes room for so many."""
+    roots: list[dict[str, str]] = []
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = lambda _, attributes: roots.append(attributes)
+    while not roots and (block := next(blocks, b"")):
+        parser.Parse(block)
+    if roots and max(int(roots[0].get(name, "0")) for name in ("count", "uniqueCount")) > _MOST_CELLS:
+        raise _LargeError
 
 
 def _directory(package: ZipFile, part: str) -> ET.Element:

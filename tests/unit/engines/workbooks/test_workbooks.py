@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import re
 import sys
 import zipfile
 from collections.abc import Callable, Mapping
@@ -289,6 +290,27 @@ def test_the_places_of_cells_are_found_at_every_edge(tmp_path: Path, monkeypatch
             monkeypatch.setattr(package, "_MOST_CELLS", 601)
             with pytest.raises(package._LargeError):
                 package._check_area(book, SHEET, tmp_path)
+
+
+def test_cells_far_off_are_found_below_any_prefix(tmp_path: Path) -> None:
+    source, far = (
+        written(tmp_path / "a.xlsx", [["a", "b"], ["x", 1]]),
+        b'<x-y:c r="XFD1048576"><x-y:v>1</x-y:v></x-y:c></row>',
+    )
+    changed(tmp_path / "a.xlsx", lambda parts: {**parts, SHEET: parts[SHEET].replace(b"</row>", far, 1)})
+    with pytest.raises(SourceError, match="delete what stands far from the table"):
+        header_of(source)
+
+
+@pytest.mark.parametrize("name", [b"count", b"uniqueCount"])
+def test_a_list_of_texts_that_says_it_is_endless_is_refused(tmp_path: Path, name: bytes) -> None:
+    source, part = written(tmp_path / "a.xlsx", [["a", "b"], ["x", 1]]), "xl/sharedStrings.xml"
+    for said, refused in ((b"50000001", True), (b"9999999999", True), (b"x", True), (b"3", False)):
+        change = re.compile(rb"\b%s=\"[0-9x]+\"" % name)
+        changed(tmp_path / "a.xlsx", lambda parts: {**parts, part: change.sub(name + b' = "' + said + b'"', parts[part])})  # noqa: B023
+        changed(tmp_path / "a.xlsx", lambda parts: {**parts, part: parts[part].replace(b" = ", b"=")})
+        with pytest.raises(SourceError, match=r"than can be read|not a readable") if refused else nullcontext():
+            header_of(source)
 
 
 def test_two_parts_of_one_name_are_refused(tmp_path: Path) -> None:
