@@ -16,7 +16,7 @@ from discreet.domain.rowwise.operations import Operation
 from discreet.domain.rowwise.typed import Applied, Cell, Constant, Typed, value_of
 from discreet.engines.base import ColumnType
 from discreet.engines.duckdb import rowwise as duckdb_rowwise
-from discreet.engines.rowwise import Rowwise
+from discreet.engines.rowwise import Rowwise, cell_value
 
 Written = Callable[[Sequence[str]], str]
 
@@ -94,6 +94,18 @@ EXTREMES: Mapping[str, list[Any]] = {
 }
 """What is thrown at every operation: null, and the values at which functions fail, overflow or round."""
 
+NOT_UTF8 = [
+    *(b"\xff", b"a\xff", b"\xc3", b"\xe2\x82", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\x80", b"\xf5\x80\x80\x80"),
+    *(b" \xff ", b"7\x80", b"2026-11-2\xff", b"x" * 5000 + b"\xff"),
+]
+"""Texts that a frame in memory may hold, each also as Python shows it: with a surrogate for a byte."""
+
+CELLS: Mapping[str, list[Any]] = {
+    **EXTREMES,
+    "text": [*EXTREMES["text"], *(text.decode("utf-8", "surrogateescape") for text in NOT_UTF8)],
+}
+"""What a cell may hold; the extreme values are also tried as literals."""
+
 LITERALS: Mapping[str, list[tuple[Any, ...]]] = {
     "substr(text, integer)": [(1,), (2,), (9,), (2**31 - 1,)],
     "substr(text, integer, integer)": [(1, 0), (1, 2), (2, 3), (2**31 - 1, 2**31 - 1), (3, 2**31 - 1)],
@@ -123,7 +135,10 @@ _GIVEN = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR", "boolean": 
 
 
 def arrow_of(type_: str, values: list[Any]) -> Any:
-    return pa.array(values, type=_ARROW[type_])
+    if type_ != "text":
+        return pa.array(values, type=_ARROW[type_])
+    raw = pa.array([None if text is None else text.encode("utf-8", "surrogateescape") for text in values], type=pa.binary())
+    return pa.StringArray.from_buffers(len(raw), raw.buffers()[1], raw.buffers()[2], raw.buffers()[0])  # checks nothing
 
 
 def key_of(operation: Operation) -> str:
@@ -152,10 +167,16 @@ def calls_of(operation: Operation) -> Iterator[Applied]:
 def rows_for(call: Typed, rng: random.Random, most: int = 3000) -> list[dict[str, Any]]:
     """Rows with every choice of extreme cells, or many of them."""
     cells = {cell.name: cell.type for cell in cells_in(call)}
-    choices = [EXTREMES[type_] for type_ in cells.values()]
+    choices = [CELLS[type_] for type_ in cells.values()]
     if math.prod(map(len, choices)) <= most:
         return [dict(zip(cells, values, strict=True)) for values in product(*choices)]
-    return [{name: rng.choice(EXTREMES[type_]) for name, type_ in cells.items()} for _ in range(most)]
+    return [{name: rng.choice(CELLS[type_]) for name, type_ in cells.items()} for _ in range(most)]
+
+
+def meant_for(call: Typed, row: Mapping[str, Any]) -> Any:
+    """The meaning of an expression at a row of cells."""
+    kinds = {cell.name: ColumnType(cell.type, _GIVEN[cell.type]) for cell in cells_in(call)}
+    return value_of(call, {name: cell_value(kind, row[name]) for name, kind in kinds.items()})
 
 
 def cells_in(call: Typed) -> list[Cell]:
@@ -187,7 +208,7 @@ def check_operation(operation: Operation) -> None:
         rows = rows_for(call, rng)
         found = computed(call, rows)
         for row, out in zip(rows, found, strict=True):
-            meant = value_of(call, row)
+            meant = meant_for(call, row)
             assert same(out, meant), (key_of(operation), row, out, meant)
             if isinstance(meant, str):
                 given = [value for value in row.values() if isinstance(value, str)]

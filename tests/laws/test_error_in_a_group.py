@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.quotes import quote as quoting
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import exact_answers
 from discreet.statistics import means, widest
@@ -32,11 +33,11 @@ EXTREMES = ((0, 0), (12, 8), (12, 0))
 """Codes of x and y: at both ends of their bounds."""
 
 
-def groups(rows: int) -> Iterator[list[dict[str, Any]]]:
-    """Groups of equal rows, of two kinds of rows in several shares, and of one row unlike the others."""
+def groups(rows: int, nulls: int) -> Iterator[list[dict[str, Any]]]:
+    """Groups of equal rows, of two kinds of rows in several shares, and of one row unlike the others, and null rows."""
     for one, other in product(EXTREMES, repeat=2):
         for many in sorted({0, 1, rows // 2}):
-            drawn = [one] * (rows - many) + [other] * many
+            drawn = [one] * (rows - many) + [other] * many + [(None, None)] * nulls
             yield [{"x": x, "y": y, "s": 0} for x, y in drawn]
 
 
@@ -54,23 +55,40 @@ def half_widths(quoted: Any, rows: list[dict[str, Any]]) -> Iterator[float]:
         yield float(found.high[0] - found.low[0]) / 2
 
 
-def worst(name: str, relation: Any, rows: int, spend: Any) -> tuple[float, float]:
-    """The widest half-width of a group with this number of rows, and its bound; the other group has as many rows."""
-    quoted = quote(dp.Table(SCHEMA, relation).group_by("s").agg(ASKED[name]), spend)
-    others = [{"x": 4, "y": 2, "s": 1}] * rows
-    found = max(width for own in groups(rows) for width in half_widths(quoted, [*own, *others]))
-    (line,) = quoted.lines
-    return found, line.recipe.widest(quoted.noises(line), GroupSize(rows, 2 * rows))
+def worst(name: str, spend: Any, expect: int, *, rows: int, nulls: int = 0, others: int = 0) -> tuple[float, float]:
+    """The widest half-width of a group of these rows and so many null ones, and the bound for the expected size."""
+    quoted = quote(dp.Table(SCHEMA, dp.AddRemove()).group_by("s").agg(ASKED[name]), spend, expect=(expect,))
+    rest = [{"x": 4, "y": 2, "s": 1}] * others
+    found = max(width for own in groups(rows, nulls) for width in half_widths(quoted, [*own, *rest]))
+    (size,) = quoted.sizes
+    return found, quoted.errors(size)[quoted.lines[0].statistic.name]
 
 
 @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP(2)], ids=str)
 @pytest.mark.parametrize("name", ASKED)
 def test_no_interval_is_wider_than_its_bound(name: str, spend: Any) -> None:
     for rows in SIZES:
-        found, bound = worst(name, dp.AddRemove(), rows, spend)
-        assert found <= bound * (1 + 1e-9) + 1e-9, rows
-        if rows == SIZES[-1] and name != "std":
-            assert bound <= 3 * found, "a bound that says nothing"
+        for nulls, others in ((0, 0), (rows, 0), (0, rows)):
+            found, bound = worst(name, spend, rows, rows=rows, nulls=nulls, others=others)
+            assert found <= bound * (1 + 1e-9) + 1e-9, (rows, nulls, others)
+            if (rows, nulls, others) == (SIZES[-1], 0, 0) and name != "std":
+                assert bound <= 3 * found, "a bound that says nothing"
+
+
+@pytest.mark.parametrize("name", ["mean", "variance", "covariance"])
+def test_null_rows_do_not_count_as_rows_of_a_group(name: str) -> None:
+    """With 200 rows of which 150 are null the interval is wider than the bound for 200 rows."""
+    found, bound = worst(name, dp.PureDP(4), 200, rows=50, nulls=150)
+    assert found > bound * (1 + 1e-9)
+
+
+def test_a_share_that_takes_other_groups_to_be_as_large_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def all_alike(_plan: Any, expect: tuple[int, ...]) -> tuple[GroupSize, ...]:
+        return tuple(GroupSize(rows, 3 * rows) for rows in expect)
+
+    monkeypatch.setattr(quoting, "sizes_of", all_alike)
+    found, bound = worst("share", dp.PureDP(1), 200, rows=200)
+    assert found > bound * (1 + 1e-9)
 
 
 def test_a_bound_that_leaves_the_noise_of_the_count_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +96,7 @@ def test_a_bound_that_leaves_the_noise_of_the_count_out_is_noticed(monkeypatch: 
         return widest.Fraction(noises.largest(sums[0]), rows)
 
     monkeypatch.setattr(means, "quotient_width", without)
-    found, bound = worst("mean", dp.AddRemove(), 40, dp.PureDP(1))
+    found, bound = worst("mean", dp.PureDP(1), 40, rows=40)
     assert found > bound * (1 + 1e-9)
 
 

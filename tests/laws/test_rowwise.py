@@ -18,7 +18,18 @@ from discreet.domain.rowwise.tree import Call, Expression, Item, Literal, Name, 
 from discreet.domain.rowwise.typed import Applied, Cell, Constant, Typed, typed, value_of
 from discreet.engines.duckdb import rowwise as duckdb_rowwise
 
-from .every_operation import EXTREMES, LITERALS, arrow_of, cells_in, check_operation, computed, key_of, rows_for, same
+from .every_operation import (
+    EXTREMES,
+    LITERALS,
+    arrow_of,
+    cells_in,
+    check_operation,
+    computed,
+    key_of,
+    meant_for,
+    rows_for,
+    same,
+)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=key_of)
@@ -62,6 +73,15 @@ def test_an_expression_that_is_not_total_or_means_something_else_is_noticed(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(duckdb_rowwise, "SQL", {**duckdb_rowwise.SQL, key: MUTANTS[key]})
+    with pytest.raises((AssertionError, duckdb.Error)):
+        check_operation(next(one for one in OPERATIONS if key_of(one) == key))
+
+
+@pytest.mark.parametrize("key", ["lower(text)", "upper(text)", "trim(text)", "ltrim(text)", "rtrim(text)", "is null(text)"])
+def test_texts_that_are_not_utf8_are_noticed_where_an_expression_gets_them(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(duckdb_rowwise, "cell_sql", lambda _kind, column: column)
     with pytest.raises((AssertionError, duckdb.Error)):
         check_operation(next(one for one in OPERATIONS if key_of(one) == key))
 
@@ -115,7 +135,7 @@ def test_whole_expressions_have_their_meaning(seed: int) -> None:
     call = random_call(rng, rng.choice(TYPES), rng.randrange(1, 6))
     rows = rows_for(call, rng, 300)
     for row, out in zip(rows, computed(call, rows), strict=True):
-        assert same(out, value_of(call, row)), (seed, row)
+        assert same(out, meant_for(call, row)), (seed, row)
 
 
 def untyped(call: Typed) -> Expression:

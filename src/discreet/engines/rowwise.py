@@ -155,8 +155,8 @@ def _derived(chosen: Rowwise, row: Mapping[str, Any]) -> dict[str, Any]:
 def cell_value(kind: ColumnType, value: Any) -> Value:
     """The value that a cell of a column of this type has in an expression; null where the language has none. Never raises.
 
-    Integers beyond 64 bits, NaN and infinities, and days outside of the years 1 to 9999 are null. A decimal is the nearest
-    double, a timestamp its day.
+    Integers beyond 64 bits, NaN and infinities, texts that are not UTF-8 (here with surrogates), and days outside of the
+    years 1 to 9999 are null. A decimal is the nearest double, a timestamp its day.
     """
     if value is None:
         return None
@@ -165,6 +165,8 @@ def cell_value(kind: ColumnType, value: Any) -> Value:
     if kind.kind in {"float", "decimal"}:
         number = float(value) if not isinstance(value, Decimal) or value.is_finite() else math.nan
         return number if math.isfinite(number) else None
+    if kind.kind == "text":
+        return None if any("\ud800" <= character <= "\udfff" for character in value) else str(value)
     if kind.kind == "timestamp":
         return value.date() if isinstance(value, dt.datetime) else value
     found: Value = value

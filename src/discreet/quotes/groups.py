@@ -18,7 +18,10 @@ _ROUND = (10, 100, 1_000, 10_000)
 _MOST_ROWS = 10**15
 
 Expect = int | Sequence[int] | None
-"""The number of rows that a group is expected to have, or that each of several has, from public knowledge."""
+"""The number of rows that a group is expected to have, or that each of several has, from public knowledge.
+
+Only rows in which the column of the statistic is not null count, because only these are in its divisor.
+"""
 
 
 def check_expect(expect: Expect) -> tuple[int, ...]:
@@ -42,12 +45,15 @@ def sizes_of(plan: Plan, expect: Sequence[int] = ()) -> tuple[GroupSize, ...]:
     """The sizes that errors are stated for, ascending: of several expected ones the least, the middle and the greatest.
 
     Where n is public and nothing is expected it is n over the number of groups, and else 10, 100, 1,000 and 10,000 rows.
+    Where n is private, nothing is known of other groups than the expected one, so they are taken to be empty: then a share
+    has the smallest divisor. A round size is stated for a table whose groups all have it.
     """
-    groups, every = plan.layout.cells, plan.facts.rows
+    every = plan.facts.rows
+    groups = 1 if expect else plan.layout.cells
     if expect:
         chosen = sorted({expect[0], expect[len(expect) // 2], expect[-1]})
     else:
-        chosen = list(_ROUND) if every is None else [max(1, every // groups)]
+        chosen = list(_ROUND) if every is None else [max(1, every // plan.layout.cells)]
     return tuple(GroupSize(rows, max(rows, rows * groups if every is None else every)) for rows in chosen)
 
 

@@ -101,7 +101,7 @@ class Quote:
         beside: the exact totals, if there are any.
         advertised: the amount that describes the same noise without counting the totals; the spend if there are none.
         joint: the joint cost of all queries, relative to their sum one by one: the noise is smaller by this factor.
-        expect: the numbers of rows that groups are expected to have, ascending, if they were given.
+        expect: the numbers of rows, null ones aside, that groups are expected to have, ascending, if they were given.
     """
 
     plan: Plan
@@ -127,7 +127,8 @@ class Quote:
     def errors(self, size: GroupSize) -> dict[str, float]:
         """For each statistic a bound of the half-width of its intervals in a group of this size, whatever its rows are.
 
-        It holds where the noise is within what the intervals allow for. For quantiles it is about the error of the rank.
+        The size is that of the rows in which the column of the statistic is not null. The bound holds where the noise is
+        within what the intervals allow for. For quantiles it is about the error of the rank.
         """
         return {line.statistic.name: line.recipe.widest(self.noises(line), size) for line in self.lines}
 

@@ -58,9 +58,9 @@ def quote_for(
         error: the largest expected error for some of its statistics, by name; see `Quote.expected`.
         budget: the measure of the spend; under ApproxDP δ grows in proportion to ε.
         exact_totals: the exact totals of the data set, if there are any.
-        expect: the numbers of rows of the groups for which the errors hold, whatever these rows are: no interval is wider,
-            with the probability of the intervals. Without it they are those of `Quote.expected`, about those of a group of
-            1,000 rows.
+        expect: the numbers of rows, in which the column is not null, of the groups for which the errors hold, whatever
+            these rows are: no interval is wider, with the probability of the intervals. Without it they are those of
+            `Quote.expected`, about those of a group of 1,000 rows.
 
     Raises:
         PlanError: no such statistic, an error that is not positive, or one that no spend meets.

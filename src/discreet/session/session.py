@@ -207,7 +207,7 @@ class Session:
             spend: as for `release`.
             error: instead of a spend, the largest error of some statistics by name. The quote is for the smallest spend of
                 three digits that meets all of them: in groups of `expect` rows, whatever these are; else as `expected`.
-            expect: the rows that a group is expected to have, or a list with those of several, from public knowledge.
+            expect: the rows, null ones aside, that a group is expected to have, or those of several, from public knowledge.
 
         Raises:
             PlanError: not a request of this session's table, or all its numbers are public, or no spend meets the errors.
@@ -219,9 +219,11 @@ class Session:
         given = (None if spend is None and error is not None else self._spend(spend)), error
         return quote_asked(request, given, self._budget, self._public.exact_totals(), expect)
 
-    def statement(self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str) -> ReleaseStatement:
+    def statement(
+        self, request: Plan, *, spend: Spend = None, error: Errors = None, name: str, expect: Expect = None
+    ) -> ReleaseStatement:
         """The statement that `discreet.approve` signs for a release, where that is demanded; the ledger gets its file."""
-        order = check_order(Order(request, spend, name, error))
+        order = check_order(Order(request, spend, name, error, expect=expect))
         return self._approving.statement(self._ledger, order, self._quote_order(order).spend)
 
     def release(

@@ -176,7 +176,12 @@ class CountTable:
 
 @dataclass(frozen=True, slots=True)
 class GroupSize:
-    """The public size of a group that errors are stated for: its own rows, and the rows of all groups."""
+    """The public size of a group that errors are stated for.
+
+    Args:
+        rows: its own rows; for a statistic of columns those in which they are not null.
+        every: the rows of all groups, or at least so many where their number is private.
+    """
 
     rows: int
     every: int

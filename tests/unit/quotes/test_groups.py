@@ -20,8 +20,10 @@ PUBLIC = dp.Table(SCHEMA, dp.ReplaceOne(rows=50)).group_by("s").agg(dp.count(), 
 
 def test_the_sizes_are_those_of_the_plan_or_round_ones() -> None:
     assert [one.rows for one in sizes_of(PRIVATE)] == [10, 100, 1000, 10000]
+    assert [one.every for one in sizes_of(PRIVATE)] == [40, 400, 4000, 40000]
+    assert [one.every for one in sizes_of(PUBLIC, (7, 70))] == [50, 70]
     assert [(one.rows, one.every) for one in sizes_of(PUBLIC)] == [(12, 50)]  # 50 rows in 4 groups, null among them
-    assert [(one.rows, one.every) for one in sizes_of(PRIVATE, (150,))] == [(150, 600)]
+    assert [(one.rows, one.every) for one in sizes_of(PRIVATE, (150,))] == [(150, 150)]  # the others may be empty
     assert [one.rows for one in sizes_of(PUBLIC, (3, 4, 5, 6, 70))] == [3, 5, 70]
     known = dp.Table(SCHEMA, dp.AddRemove()).impute({"s": dp.Weights({"a": 1})})
     assert [one.rows for one in sizes_of(known.resize(9).group_by("s").agg(dp.count()))] == [3]

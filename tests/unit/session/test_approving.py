@@ -397,6 +397,17 @@ def test_a_copy_of_a_ledger_has_its_demands_and_its_approvals() -> None:
         one.release(asked(one), spend="0.1", name="second")
 
 
+def test_a_statement_for_expected_groups_is_that_of_their_release() -> None:
+    with session(budget=dp.ZCDP(1000)) as one:
+        request = one.table.group_by("g").agg(dp.mean("v", nulls="skip"))
+        told = one.statement(request, error={"mean_v": "1.5"}, expect=60, name="r")
+        assert told != one.statement(request, error={"mean_v": "1.5"}, name="r")
+    with session(budget=dp.ZCDP(1000), demand=board(), approvals=signed(told, "anna", "ben")) as one:
+        release = one.release(request, error={"mean_v": "1.5"}, expect=60, name="r")
+        assert release.guarantee.measure == one.quote(request, error={"mean_v": "1.5"}, expect=60).spend
+        assert release.document["approvals"]["signatures"].keys()
+
+
 # Exact totals -------------------------------------------------------------------------------------------------------------
 
 

@@ -64,7 +64,11 @@ def lazy(frame: Any, columns: Sequence[str]) -> tuple[Any, ArrowOnly, list[str]]
         ) from None
     known = [name for name in columns if name in schema]
     empty = _type_nulls(pl.DataFrame(schema={name: schema[name] for name in known}))
-    return _Lazy(frame.select(known), empty), ArrowOnly(empty), [name for name in schema if name not in known]
+    return (
+        _Lazy(frame.select(pl.selectors.by_name(known)), empty),
+        ArrowOnly(empty),
+        [name for name in schema if name not in known],
+    )
 
 
 def keep_declared(frame: Any, columns: Sequence[str]) -> tuple[ArrowOnly, list[str]]:
@@ -80,10 +84,9 @@ def keep_declared(frame: Any, columns: Sequence[str]) -> tuple[ArrowOnly, list[s
     others = [str(name) for name in names if name not in known]
     if type(frame).__module__.split(".")[0] == "pandas":
         return ArrowOnly(_from_pandas(frame, known)), others
-    chosen = frame.select(known) if known and hasattr(frame, "select") else frame
     if type(frame).__module__.split(".")[0] == "polars":
-        chosen = _type_nulls(chosen)
-    return ArrowOnly(chosen), others
+        return ArrowOnly(_type_nulls(_from_polars(frame, known))), others
+    return ArrowOnly(frame.select(known) if known and hasattr(frame, "select") else frame), others
 
 
 def _type_nulls(frame: Any) -> Any:
@@ -91,6 +94,13 @@ def _type_nulls(frame: Any) -> Any:
     import polars as pl
 
     return frame.cast({pl.Null: pl.String}) if isinstance(frame, pl.DataFrame) else frame
+
+
+def _from_polars(frame: Any, names: Sequence[str]) -> Any:
+    """These columns by their exact names: as a text, `*` would be all columns and `^x$` a pattern."""
+    import polars as pl
+
+    return frame.select(pl.selectors.by_name(names)) if names and hasattr(frame, "select") else frame
 
 
 def _from_pandas(frame: Any, names: Sequence[str]) -> Any:

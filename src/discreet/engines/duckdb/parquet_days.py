@@ -61,7 +61,7 @@ def _days(path: Path, names: Sequence[str]) -> Any:
 
     columns = []
     for name in names:
-        raw = pl.col(name).cast(pl.Int64)
+        raw = pl.selectors.by_name(name).cast(pl.Int64)  # for `pl.col`, `*` and `^x$` are patterns
         finite = pl.when((raw != _INFINITE) & (raw != -_INFINITE)).then(raw)
         columns.append((finite // _DAY).clip(_FIRST, _LAST).cast(pl.Int32).cast(pl.Date).alias(name))
     # One file at a time, because files of one source may have their columns in different orders.

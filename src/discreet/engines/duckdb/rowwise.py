@@ -112,6 +112,9 @@ def cell_sql(kind: ColumnType, column: str) -> str:
         return f"TRY_CAST({column} AS BIGINT)"
     if kind.kind == "float":
         return _finite(f"CAST({column} AS DOUBLE)")
+    if kind.kind == "text":
+        # In memory a text may be no UTF-8, on which functions of the driver fail; it decodes what it encoded only if it is.
+        return f"TRY(decode(encode(CAST({column} AS VARCHAR))))"
     if kind.kind == "decimal":
         # Casting a value beyond the digits of its type could raise, so it is moved before. Its text is rounded once.
         least, most = (write_decimal(end, kind) for end in (1 - 10**kind.width, 10**kind.width - 1))

@@ -102,3 +102,13 @@ def test_the_types_that_are_told_first_are_those_that_come() -> None:
     rows, _, _ = lazy(frame.lazy(), frame.columns)
     told = pa.schema(pa.lib.Schema._import_from_c_capsule(rows.__arrow_c_schema__()))
     assert told.types == pa.RecordBatchReader.from_stream(rows).schema.types
+
+
+@pytest.mark.parametrize("name", ["*", "^x$", "^.*$"])
+@pytest.mark.parametrize("is_lazy", [False, True], ids=["DataFrame", "LazyFrame"])
+def test_a_column_is_never_taken_for_a_pattern(name: str, is_lazy: bool) -> None:
+    frame = pl.DataFrame({"x": [0] * 40, name: [1] * 40})
+    source = frame.lazy() if is_lazy else frame
+    with session_over(source, dp.Schema({name: dp.Category([0, 1])}), budget=dp.PureDP(1000)) as one:
+        release = one.release(one.table.group_by(name).agg(dp.count()), spend=900, name="r")
+    assert release.table["count"].to_list() == [0, 40, 0]

@@ -178,6 +178,13 @@ def test_milliseconds_that_are_gone_say_nothing_of_the_data(tmp_path: Path) -> N
         days_of([tmp_path / "a.parquet"], ["x"])
 
 
+@pytest.mark.parametrize("name", ["*", "^x$"])
+def test_the_days_of_a_column_are_never_those_of_a_pattern(tmp_path: Path, name: str) -> None:
+    table = {"x": pa.array([0], pa.timestamp("ms")), name: pa.array([3 * DAY], pa.timestamp("ms"))}
+    pq.write_table(pa.table(table), tmp_path / "a.parquet")
+    assert pa.table(days_of([tmp_path / "a.parquet"], [name])).to_pydict() == {name: [dt.date(1970, 1, 4)]}
+
+
 @pytest.mark.parametrize("kept", [slice(None), slice(4, None), slice(5, None)])
 def test_infinite_days_are_null_and_far_ones_are_at_the_bounds(tmp_path: Path, kept: slice) -> None:
     """With infinite days and nulls in the file, and without one or both, of which its statistics tell the driver."""
