@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.engines.base import ColumnType
+from discreet.engines.surveys.transport import check_transport
 
 __all__ = ["FORMATS", "Days", "SurveyFormat", "column_type"]
 
@@ -35,6 +36,7 @@ class SurveyFormat:
         days: what the numbers of a column mean that is shown in this format; None where they are numbers.
         encoding: of the texts of a file, where its header names none.
         options: what the reader is told, so that it hands over cells as they are stored.
+        check: raises SourceError for a file with these columns in which a row could decide about others.
     """
 
     package: str
@@ -42,6 +44,7 @@ class SurveyFormat:
     days: Callable[[str], Days | None]
     encoding: Callable[[Path], str]
     options: Mapping[str, bool]
+    check: Callable[[Path, Collection[ColumnType]], None]
 
 
 _SPSS = Days(86_400, dt.date(1582, 10, 14))
@@ -83,15 +86,21 @@ def _stata_encoding(path: Path) -> str:
     return "utf-8" if release and int(release[1]) >= 118 else "windows-1252"
 
 
+def _rows_are_counted(path: Path, columns: Collection[ColumnType]) -> None:
+    """The format says where rows end."""
+
+
 _PLAIN = {"disable_datetime_conversion": True}
-_SPSS_FILES = SurveyFormat("SPSS", "read_sav", _spss_days, lambda _: "windows-1252", {**_PLAIN, "user_missing": True})
+_SPSS_FILES = SurveyFormat(
+    "SPSS", "read_sav", _spss_days, lambda _: "windows-1252", {**_PLAIN, "user_missing": True}, _rows_are_counted
+)
 
 FORMATS: Mapping[str, SurveyFormat] = {
     ".sav": _SPSS_FILES,
     ".zsav": _SPSS_FILES,
-    ".dta": SurveyFormat("Stata", "read_dta", _stata_days, _stata_encoding, _PLAIN),
-    ".sas7bdat": SurveyFormat("SAS", "read_sas7bdat", _sas_days, lambda _: "windows-1252", _PLAIN),
-    ".xpt": SurveyFormat("SAS transport", "read_xport", _sas_days, lambda _: "utf-8", _PLAIN),
+    ".dta": SurveyFormat("Stata", "read_dta", _stata_days, _stata_encoding, _PLAIN, _rows_are_counted),
+    ".sas7bdat": SurveyFormat("SAS", "read_sas7bdat", _sas_days, lambda _: "windows-1252", _PLAIN, _rows_are_counted),
+    ".xpt": SurveyFormat("SAS transport", "read_xport", _sas_days, lambda _: "utf-8", _PLAIN, check_transport),
 }
 """By the ending of the name. The missing codes of SPSS are numbers like others, so that the declaration decides; those of
 Stata and SAS (.a to .z) have no number, and are null."""

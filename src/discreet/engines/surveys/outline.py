@@ -52,7 +52,8 @@ def survey_file(path: Path) -> SurveyFile:
     """The file, by its header.
 
     Raises:
-        SourceError: the extra is missing, the header is damaged, two columns have one name, or the encoding is unknown.
+        SourceError: the extra is missing, the header is damaged, two columns have one name, the encoding is unknown, or
+            a row could decide about others (`SurveyFormat.check`).
     """
     form = FORMATS[path.suffix.lower()]
     reader = _reader(form)
@@ -68,6 +69,7 @@ def survey_file(path: Path) -> SurveyFile:
     if len({*names}) < len(names) or len(raw) != len(names):
         raise SourceError(f"source '{path}': has two columns of one name; rename one of the two")
     columns = {name: _column(form, known, name, stored) for name, stored in zip(names, raw, strict=True)}
+    form.check(path, [column.kind for column in columns.values()])
     return SurveyFile(path, form, encoding, columns, _code_lists(known))
 
 

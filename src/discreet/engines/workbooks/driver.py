@@ -30,6 +30,8 @@ from discreet.exact.processes import check_polars
 __all__ = ["cell_text", "open_sheet"]
 
 _ROWS = 20_000
+_ENDS = (KeyboardInterrupt, SystemExit, MemoryError)
+"""What ends a reading, whichever row it is at."""
 _LEAST_COLUMNS = 2
 
 
@@ -52,10 +54,10 @@ class _SheetEngine:
         self._checked = self.snapshot()
         check_package(path, sheet)
         try:
-            first = next(_rows(path, sheet), [])
-        except SourceError:
+            first = next(_rows(path, sheet), None) or []
+        except (SourceError, *_ENDS):
             raise
-        except Exception:  # noqa: BLE001 (whatever the reader raises)
+        except BaseException:  # noqa: BLE001 (whatever the reader raises; a panic is not an Exception)
             raise not_readable(path) from None
         self._places = _places(first, f"{path}::{sheet}")
 
@@ -96,10 +98,11 @@ class _SheetEngine:
             check_package(self._path, self._sheet)
             self._checked = found
         rows = _rows(self._path, self._sheet)
-        if _places(next(rows, []), "") != self._places:
+        first = next(rows, None)
+        if _places(first or [], "") != self._places:
             raise unreadable()
-        # A row without content is not a row of the table, wherever it stands.
-        kept = (row for row in rows if any(row[place] != "" for place in self._places.values()))
+        # A row without content is not a row of the table, wherever it stands; one that cannot be read has content.
+        kept = (row for row in rows if row is None or any(row[place] != "" for place in self._places.values()))
         while some := [*islice(kept, _ROWS)]:
             yield _frame(some, {name: self._places[name] for name in wanted})
 
@@ -107,7 +110,8 @@ class _SheetEngine:
         self._database.close()
 
 
-def _rows(path: Path, sheet: str) -> Iterator[list[Any]]:
+def _rows(path: Path, sheet: str) -> Iterator[list[Any] | None]:
+    """The rows of the area of a sheet; None for one that cannot be read."""
     try:
         from python_calamine import CalamineWorkbook
     except ImportError:
@@ -115,7 +119,18 @@ def _rows(path: Path, sheet: str) -> Iterator[list[Any]]:
             "source: Excel workbooks need the package 'python-calamine'; pip install 'discreet[excel]'"
         ) from None
     with CalamineWorkbook.from_path(path) as book:
-        yield from book.get_sheet_by_name(sheet).iter_rows()
+        page = book.get_sheet_by_name(sheet)
+        rows = iter(page.iter_rows())
+        for _ in range(page.total_height + 1):  # to its last row; an error that comes back for ever ends there
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except _ENDS:
+                raise
+            except BaseException:  # noqa: BLE001 (a moment beyond the reader's calendar; its panic is not an Exception)
+                row = None
+            yield row
 
 
 def _places(first: Sequence[Any], shown: str) -> dict[str, int]:
@@ -132,13 +147,14 @@ def _places(first: Sequence[Any], shown: str) -> dict[str, int]:
     return places
 
 
-def _frame(rows: Sequence[Sequence[Any]], places: Mapping[str, int]) -> Any:
+def _frame(rows: Sequence[Sequence[Any] | None], places: Mapping[str, int]) -> Any:
     import polars as pl
 
     if not places:  # a request without columns still counts rows
         return pl.DataFrame({"row": pl.Series([True]).new_from_index(0, len(rows))})
     return pl.DataFrame([
-        pl.Series(name, [cell_text(row[place]) for row in rows], dtype=pl.String) for name, place in places.items()
+        pl.Series(name, [None if row is None else cell_text(row[place]) for row in rows], dtype=pl.String)
+        for name, place in places.items()
     ])  # fmt: skip
 
 

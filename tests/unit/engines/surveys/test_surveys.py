@@ -318,6 +318,45 @@ def test_a_damaged_file_is_refused_or_ends_in_the_constant_failure(
     assert capfd.readouterr() == ("", "")
 
 
+def xpt(path: Path, columns: dict[str, Any], version: int = 5, name: str = "A") -> bytes:
+    pyreadstat.write_xport(pd.DataFrame(columns), path, file_format_version=version, table_name=name)
+    return path.read_bytes()
+
+
+TEXTS = {"s": pd.Series(["a", *[""] * 40], dtype=object)}
+
+
+def test_transport_files_of_version_5_with_texts_only_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xpt"
+    xpt(path, TEXTS)
+    with pytest.raises(
+        SourceError, match=r"of version 5 with columns of text only, .*; write it as version 8 or as Parquet"
+    ):
+        header_of(str(path))
+    numbers = np.full(41, np.nan)  # missing, and yet not blank
+    for columns, version in ((TEXTS, 8), ({**TEXTS, "x": numbers}, 5), ({"x": numbers}, 5)):
+        xpt(path, columns, version)
+        assert open_known(str(path), (), NO_LIMITS).engine.count_rows() == 41  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("version", [5, 8])
+@pytest.mark.parametrize("rows", [3, 10, 20_000])  # a block of the file and more than one
+def test_transport_files_with_two_data_sets_are_refused(tmp_path: Path, version: int, rows: int) -> None:
+    one = xpt(tmp_path / "a.xpt", {f"z{i}": np.ones(rows) for i in range(10)}, version)
+    two = xpt(tmp_path / "b.xpt", {"x": np.zeros(5)}, version, "B")
+    assert header_of(str(tmp_path / "a.xpt"))
+    (tmp_path / "c.xpt").write_bytes(one + two[240:])
+    with pytest.raises(SourceError, match="has more than one data set; write each into a file of its own"):
+        header_of(str(tmp_path / "c.xpt"))
+
+
+def test_a_text_like_a_header_counts_only_at_the_place_of_a_record(tmp_path: Path) -> None:
+    text = "HEADER RECORD*******MEMBER  HEADER RECORD!!!!!!!000000000000000001600000000140"
+    kept = xpt(tmp_path / "a.xpt", {"x": np.zeros(1), "s": pd.Series([text], dtype=object)})
+    assert header_of(str(tmp_path / "a.xpt"))
+    assert kept.count(text[:48].encode()) == 2
+
+
 def test_a_file_that_is_something_else_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
     for ending, package in ((".sav", "SPSS"), (".dta", "Stata"), (".sas7bdat", "SAS"), (".xpt", "SAS transport")):
         (tmp_path / f"a{ending}").write_bytes(b"PK\3\4 nothing of the kind" * 40)

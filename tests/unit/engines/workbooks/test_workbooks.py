@@ -7,6 +7,8 @@ import random
 import sys
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.resources import NO_LIMITS
 from discreet.engines.sources import open_known
 from discreet.engines.workbooks import package
-from discreet.engines.workbooks.driver import _SheetEngine, cell_text
+from discreet.engines.workbooks.driver import _rows, _SheetEngine, cell_text
 from discreet.errors import SourceError
 
 xlsxwriter = pytest.importorskip("xlsxwriter")
@@ -120,6 +122,66 @@ def test_a_row_without_content_is_not_a_row_wherever_it_stands(tmp_path: Path) -
         engine: Any = open_known(source, (), NO_LIMITS).engine
         assert engine.count_rows() == 3
         assert cells(source, "age") == {"1": 1, "2": 1, None: 1}
+
+
+@pytest.mark.parametrize(
+    ("shown", "moment"), [("[h]:mm", 1e9), ("[h]:mm", 1e300), ("yyyy-mm-dd", -1e12), ("yyyy-mm-dd", -1e300)]
+)
+def test_a_row_that_cannot_be_read_is_null_and_still_a_row(tmp_path: Path, shown: str, moment: float) -> None:
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        page, form = book.add_worksheet("people"), book.add_format({"num_format": shown})
+        for row, line in enumerate([["sex", "age", "born"], ["F", 30], ["M", moment], ["F", 40]]):
+            page.write_row(row, 0, line)
+        page.write(2, 1, moment, form)
+    source = f"{tmp_path / 'a.xlsx'}::people"
+    engine: Any = open_known(source, (), NO_LIMITS).engine
+    assert engine.count_rows() == 3
+    assert cells(source, "sex") == {"F": 2, None: 1}
+    assert cells(source, "age") == {"30": 1, "40": 1, None: 1}
+    table = dp.Table(SCHEMA, dp.ReplaceOne(rows=3)).group_by("sex").agg(dp.count())
+    with session_over(source, SCHEMA, neighbours=dp.ReplaceOne(rows=3), budget=dp.PureDP(10**6)) as session:
+        assert session.release(table, spend=10**6, name="r").table["count"].to_list() == [2, 0, 1]
+
+
+def test_a_first_row_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        page = book.add_worksheet("people")
+        page.write_row(0, 0, ["sex", "age"])
+        page.write(0, 2, -1e12, book.add_format({"num_format": "yyyy-mm-dd"}))
+    with pytest.raises(SourceError, match="must name at least two columns"):
+        header_of(f"{tmp_path / 'a.xlsx'}::people")
+
+
+class Failing:
+    """A sheet whose every row fails, for ever."""
+
+    total_height = 4  # the place of the last row
+
+    def iter_rows(self) -> Any:
+        return self
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        raise OverflowError
+
+
+def test_rows_that_fail_for_ever_end_with_the_sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path / "a.xlsx", [["sex", "age"]])
+    book: Any = type("Book", (), {"get_sheet_by_name": lambda *_: Failing()})()
+    workbook = type("Workbook", (), {"from_path": staticmethod(lambda _: nullcontext(book))})
+    monkeypatch.setattr("python_calamine.CalamineWorkbook", workbook)
+    assert [*islice(_rows(tmp_path / "a.xlsx", "people"), 10)] == [None] * 5
+
+
+def test_what_ends_a_reading_is_not_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Failing, "__next__", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+    book: Any = type("Book", (), {"get_sheet_by_name": lambda *_: Failing()})()
+    workbook = type("Workbook", (), {"from_path": staticmethod(lambda _: nullcontext(book))})
+    monkeypatch.setattr("python_calamine.CalamineWorkbook", workbook)
+    with pytest.raises(KeyboardInterrupt):
+        next(_rows(tmp_path / "a.xlsx", "people"))
 
 
 def test_a_table_may_stand_to_the_right_and_have_columns_without_a_name(tmp_path: Path) -> None:
