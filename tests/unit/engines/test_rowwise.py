@@ -381,3 +381,15 @@ def test_sheets_and_surveys_compute_queries(tmp_path: Path) -> None:
         (scan,) = dp.Table(schema, dp.AddRemove()).group_by("gender").agg(dp.sum("tens", nulls="skip")).layout.scans
         cube = cube_of(str(tmp_path / source), schema, scan)
         assert (cube.keys.tolist(), cube.rows.tolist(), cube.sums.tolist()) == ([[0], [1]], [2, 1], [[1], [3]])
+
+
+@pytest.mark.parametrize("query", [None, "x AS y", "lower(x) AS y", "upper(lower(x)) AS y", "trim(x) AS y", "x || '' AS y"])
+def test_a_text_in_memory_that_is_not_utf8_is_null_in_an_expression_and_in_no_category_without(query: str | None) -> None:
+    raw = pa.array([b"a"] * 37 + [b"\xff", b"a\xc3", b" \xed\xa0\x80"], type=pa.binary())
+    table = pa.table({"x": pa.StringArray.from_buffers(len(raw), raw.buffers()[1], raw.buffers()[2])})
+    name = "x" if query is None else "y"
+    chosen = None if query is None else f"SELECT {query} FROM source"
+    with session_over(table, dp.Schema({name: dp.Category(["a", "A"])}), budget=dp.PureDP(1000), query=chosen) as one:
+        release = one.release(one.table.group_by(name).agg(dp.count()), spend=900, name="r")
+    assert sorted(release.table["count"].to_list()) == [0, 3, 37]
+    assert release.table["count"].to_list()[-1] == 3

@@ -174,6 +174,16 @@ def test_what_the_custodian_has_written_is_taken():
     assert basic["data_product_region"].startswith("- Residents of Ageland\n")
 
 
+def test_the_budget_adds_up_beside_other_releases():
+    session = session_over(FRAME, SCHEMA, budget=dp.PureDP(5))
+    plan = session.table.group_by("sex").agg(dp.count())
+    first = session.release(plan, spend="0.5", name="first")
+    second = session.release(plan, spend=1, name="second")
+    details = [entry_of(one)["deployment"]["deployment_model"]["release_type_details"] for one in (first, second)]
+    assert "other releases" not in details[0]
+    assert "Charged for other releases until then: ε = 0.5 (pure DP)" in details[1]
+
+
 def test_the_day_is_that_of_the_release_or_is_asked_for():
     release = released()
     assert entry_of(release)["deployment"]["basic"]["publication_date"] == release.document["time"][:10]

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
+from tests.builders import session_over
 
+import discreet as dp
 from discreet.pages.report import words
 
 
@@ -32,3 +35,10 @@ def test_a_reader_learns_whether_intervals_hold_together():
     assert words.covered_words(said).startswith(alone)
     assert words.covered_words({**said, "hold": "each"}) == words.covered_words(said), "releases from before say nothing"
     assert words.covered_words({**said, "hold": "simultaneous"}).startswith("All intervals of this release together contain")
+
+
+def test_groups_that_are_not_printed_are_those_in_which_any_column_is_not_known():
+    schema = dp.Schema({"sex": dp.Category(["f", "m"], required=True), "old": dp.Category(["y"], required=True)})
+    session = session_over(pl.DataFrame({"sex": ["f", "m"] * 50, "old": ["y"] * 100}), schema)
+    release = session.release(session.table.group_by("sex", "old").agg(dp.count()), name="r")
+    assert "Groups in which sex or old is not known are not printed" in words.what_words(release.document, release.about)
