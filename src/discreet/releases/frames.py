@@ -8,7 +8,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ArgumentError, printed
-from discreet.exact.numbers import exact
+from discreet.exact.numbers import exact, text
 from discreet.exact.processes import check_polars
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = [
     "for_csv",
     "frame_of",
     "named_files",
+    "value_columns",
 ]
 
 ESCAPE = "escape"
@@ -34,6 +35,16 @@ FORMULAS = (ESCAPE, "keep")
 # quote that is there already is looked through, so that taking one away gives every label back.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"'*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def value_columns(statistic: Mapping[str, Any]) -> dict[str, str]:
+    """The columns that a statistic of a document has in the main table, if it has any there, each with its order in percent.
+
+    A statistic that is not of several quantiles has one column, without an order. Names are whole: that of one statistic may
+    begin the name of another.
+    """
+    orders = [text(100 * exact(order, "at")) for order in statistic.get("at", ())]
+    return {f"{statistic['name']}_p{order}": order for order in orders} or {statistic["name"]: ""}
 
 
 def all_frames(document: Mapping[str, Any], table: pl.DataFrame) -> dict[str, pl.DataFrame]:

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from discreet.exact.numbers import exact, float_down, float_up, text
+from discreet.exact.numbers import exact, float_down, float_up
+from discreet.releases.frames import value_columns
 from discreet.statistics.possible import Bounds, Ends, count_value
 from discreet.statistics.registry import by_word
 
@@ -56,9 +57,7 @@ def _bounds_of(document: Mapping[str, Any]) -> dict[str, Bounds]:
     """The possible values for each column of the table that holds the values of a statistic."""
     found: dict[str, Bounds] = {}
     for statistic in document["statistics"]:
-        orders = [text(100 * exact(order, "at")) for order in statistic.get("at", ())]
-        names = [f"{statistic['name']}_p{order}" for order in orders] or [statistic["name"]]
-        found |= dict.fromkeys(names, possible_of(statistic, document["plan"]))
+        found |= dict.fromkeys(value_columns(statistic), possible_of(statistic, document["plan"]))
     return found
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ArgumentError, printed
 from discreet.exact.numbers import Amount, exact, text
+from discreet.releases.frames import value_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -221,18 +222,12 @@ def _statistic(document: Mapping[str, Any], column: str, frame: str) -> Mapping[
     """The statistic whose numbers a column has: by its name, the orders of its quantiles, or the place of its frame."""
     if frame:
         return _framed(document).get(frame, {})
-    return next((dict(one) for one in document["statistics"] if column in _columns_of(one)), {})
-
-
-def _columns_of(statistic: Mapping[str, Any]) -> list[str]:
-    """The columns that a statistic has in the main table, if it has any there."""
-    orders = [f"{statistic['name']}_p{text(100 * exact(order, 'at'))}" for order in statistic.get("at", ())]
-    return orders or [statistic["name"]]
+    return next((dict(one) for one in document["statistics"] if column in value_columns(one)), {})
 
 
 def _framed(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The statistic of each frame. Frames stand in the order of their statistics: a name may begin like another one."""
     main = {column["name"] for column in document["columns"]}
-    own = [one for one in document["statistics"] if main.isdisjoint(_columns_of(one))]
+    own = [one for one in document["statistics"] if main.isdisjoint(value_columns(one))]
     places = [dict(one) for one in own for _ in one.get("tables", (None,))]
     return {frame["name"]: line for frame, line in zip(document.get("frames", ()), places, strict=False)}

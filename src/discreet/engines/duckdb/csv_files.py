@@ -15,7 +15,7 @@ from discreet.engines.base import CountedCells, Engine, Header
 from discreet.engines.duckdb.csv_lines import count_rows, csv_header, format_of, row_blocks
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
-from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, count_frames
+from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_parts, count_frames
 from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
@@ -74,8 +74,7 @@ class _CsvEngine:
         return count_frames(self._database, statement, self._frames(read_by(self._chosen, wanted)), axes, moments)
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
-        frames, table = self._frames(read_by(self._chosen, names)), table_of(self._chosen, names, STAGED)
-        return cells_of_frames(self._database, table, self.header, frames, names)
+        return cells_of_parts(self._database, self._chosen, self.header, self._frames, names)
 
     def _frames(self, wanted: Sequence[str]) -> Iterator[Any]:
         for path, names, form in zip(self._paths, self._names, self._formats, strict=True):

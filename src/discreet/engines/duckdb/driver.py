@@ -7,7 +7,7 @@ alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine,
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, LIMB, quote_name
 from discreet.engines.duckdb.frames import ArrowOnly, is_lazy, keep_declared, lazy
-from discreet.engines.duckdb.rowwise import table_of
+from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.keys import unpack, words_of
 from discreet.engines.resources import Limits
 from discreet.engines.rowwise import Rowwise
@@ -35,8 +35,9 @@ __all__ = [
     "UNREAD",
     "Answer",
     "cells_of",
-    "cells_of_frames",
+    "cells_of_parts",
     "count_frames",
+    "count_parts",
     "count_scans",
     "cube_of",
     "file_literal",
@@ -45,6 +46,9 @@ __all__ = [
 ]
 
 Answer = Mapping[str, NDArray[Any]]
+Frames = Callable[[Sequence[str]], Iterable[Any]]
+"""The rows of a source as frames of these of its columns, one part after the other."""
+
 STAGED = "discreet_source"
 TEXT = ColumnType("text", "text")
 UNREAD = ColumnType("other", "an undeclared column")
@@ -105,6 +109,20 @@ def cells_of_frames(
             cursor.register(STAGED, ArrowOnly(frame))
             yield from cells_of(cursor, table, header, names)
             cursor.unregister(STAGED)
+
+
+def count_parts(database: Database, chosen: Rowwise | None, header: Header, frames: Frames, scan: CubeRequest) -> Cube:
+    """The cube of the columns of `header`, which `chosen` computes from the frames where it is given."""
+    names = columns_of([scan])
+    statement = aggregate_sql(DUCKDB, table_of(chosen, names, STAGED), header, *scan)
+    return count_frames(database, statement, frames(read_by(chosen, names)), *scan)
+
+
+def cells_of_parts(
+    database: Database, chosen: Rowwise | None, header: Header, frames: Frames, names: Sequence[str]
+) -> Iterator[CountedCells]:
+    """The cells of these columns of `header`, which `chosen` computes from the frames where it is given."""
+    return cells_of_frames(database, table_of(chosen, names, STAGED), header, frames(read_by(chosen, names)), names)
 
 
 class _FrameEngine:

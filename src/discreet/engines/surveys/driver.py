@@ -11,15 +11,12 @@ from typing import Any
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import CodeList, CountedCells, Engine, Header, check_same, columns_of
+from discreet.engines.base import CodeList, CountedCells, Engine, Header, check_same
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB
-from discreet.engines.duckdb.driver import STAGED, cells_of_frames, count_frames
-from discreet.engines.duckdb.rowwise import read_by, table_of
+from discreet.engines.duckdb.driver import cells_of_parts, count_parts
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.rowwise import Rowwise
-from discreet.engines.sql import aggregate_sql
 from discreet.engines.surveys.formats import Days
 from discreet.engines.surveys.outline import StoredColumn, SurveyFile, read_rows, survey_file
 from discreet.exact.processes import check_polars
@@ -69,16 +66,13 @@ class _SurveyEngine:
         check_polars()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        names = columns_of([(axes, moments)])
-        statement = aggregate_sql(DUCKDB, table_of(self._chosen, names, STAGED), self.header, axes, moments)
-        return count_frames(self._database, statement, self._frames(read_by(self._chosen, names)), axes, moments)
+        return count_parts(self._database, self._chosen, self.header, self._frames, (axes, moments))
 
     def count_rows(self) -> int:
         return sum(frame.height for frame in self._frames(()))
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
-        frames, table = self._frames(read_by(self._chosen, names)), table_of(self._chosen, names, STAGED)
-        return cells_of_frames(self._database, table, self.header, frames, names)
+        return cells_of_parts(self._database, self._chosen, self.header, self._frames, names)
 
     def _frames(self, wanted: Sequence[str]) -> Iterator[Any]:
         """These columns of all rows, or any one where rows alone count."""

@@ -14,15 +14,12 @@ from typing import Any
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import CountedCells, Engine, Header, columns_of, unreadable
+from discreet.engines.base import CountedCells, Engine, Header, unreadable
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB
-from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_frames, count_frames
-from discreet.engines.duckdb.rowwise import read_by, table_of
+from discreet.engines.duckdb.driver import TEXT, cells_of_parts, count_parts
 from discreet.engines.files import file_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.rowwise import Rowwise
-from discreet.engines.sql import aggregate_sql
 from discreet.engines.workbooks.package import check_package, not_readable
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
@@ -75,16 +72,13 @@ class _SheetEngine:
         check_polars()
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
-        names = columns_of([(axes, moments)])
-        statement = aggregate_sql(DUCKDB, table_of(self._chosen, names, STAGED), self.header, axes, moments)
-        return count_frames(self._database, statement, self._frames(read_by(self._chosen, names)), axes, moments)
+        return count_parts(self._database, self._chosen, self.header, self._frames, (axes, moments))
 
     def count_rows(self) -> int:
         return sum(frame.height for frame in self._frames(()))
 
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
-        frames, table = self._frames(read_by(self._chosen, names)), table_of(self._chosen, names, STAGED)
-        return cells_of_frames(self._database, table, self.header, frames, names)
+        return cells_of_parts(self._database, self._chosen, self.header, self._frames, names)
 
     def _frames(self, wanted: Sequence[str]) -> Iterator[Any]:
         try:

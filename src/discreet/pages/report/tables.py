@@ -9,8 +9,8 @@ from typing import Any
 
 from discreet.domain.about import About
 from discreet.exact.figures import decimals_for, interval, name, number, outwards
-from discreet.exact.numbers import exact, text
 from discreet.pages.report.words import kept_words, title_words
+from discreet.releases.frames import value_columns
 from discreet.releases.labelled import title_of, unit_of, worded
 from discreet.releases.worded import QUALITY
 from discreet.statistics.registry import by_word
@@ -100,8 +100,7 @@ def _beginning(table: NumberTable, every: int, shown: int) -> NumberTable:
 def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: set[str]) -> dict[str, str]:
     """The columns with the numbers of a statistic, each with the words that distinguish it; none where a frame has them."""
     own = statistic["name"]
-    orders = [text(100 * exact(order, "at")) for order in statistic.get("at", ())]
-    expected = {f"{own}_p{order}": f"{order} % quantile" for order in orders} or {own: ""}
+    expected = {column: f"{order} % quantile" if order else "" for column, order in value_columns(statistic).items()}
     if all(column in columns for column in expected):
         return expected
     if statistic["statistic"] in by_word() and not any(frame == own or frame.startswith(f"{own}_") for frame in frames):

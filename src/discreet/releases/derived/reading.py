@@ -13,9 +13,10 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.exact.canonical import digest
-from discreet.exact.numbers import common_denominator, exact, rational_gcd, text
+from discreet.exact.numbers import common_denominator, exact, rational_gcd
 from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, Law, RoundedGaussian
 from discreet.releases.derived.linear import LEVEL, Cell, Linear, LogConcave, Tied, half_width
+from discreet.releases.frames import value_columns
 
 __all__ = ["Printed", "Published", "identity", "numbers_of", "outputs_of"]
 
@@ -86,9 +87,7 @@ def outputs_of(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     names = {one["name"] for one in document["columns"]}
     found: dict[str, Mapping[str, Any]] = {}
     for line in document["statistics"]:
-        # By whole names: "count" begins the name of "count_income", which has other noise.
-        orders = [f"{line['name']}_p{text(100 * exact(order, 'at'))}" for order in line.get("at", ())]
-        found |= {name: line for name in orders or [line["name"]] if {name, f"{name}_low"} <= names}
+        found |= {name: line for name in value_columns(line) if {name, f"{name}_low"} <= names}
     return found
 
 
