@@ -15,11 +15,13 @@ ENGINES = [
     *(f"discreet.engines.duckdb.{name}" for name in ("csv_files", "csv_lines", "database_files", "relations", "streams")),
     "discreet.engines.spark.driver",
     "discreet.engines.sqlite.driver",
+    "discreet.engines.surveys.driver",
+    "discreet.engines.workbooks.driver",
 ]
-PAGES = ["discreet.pages.explain", "discreet.pages.planner"]
+PAGES = ["discreet.pages.explain", "discreet.pages.planner", "discreet.pages.registry", "discreet.releases.derived"]
 NEVER = ["scipy", "pandas", "pyarrow", "pyspark", "altair", "vl_convert", "discreet.audit", *STANDARD]
 QUOTE = [*NEVER, *ENGINES, *PAGES, "polars", "jinja2", "cryptography", "rich", "discreet.pages", "discreet.releases.publish"]
-RELEASE = [*NEVER, *ENGINES, *PAGES, "rich"]
+RELEASE = [*NEVER, *ENGINES, *PAGES, "rich", "discreet.releases.exports.registry"]
 HELP = [
     *NEVER,
     *ENGINES,

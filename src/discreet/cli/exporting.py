@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from discreet.cli.output import Answer
 from discreet.domain.about import About
@@ -11,9 +12,10 @@ from discreet.errors import ArgumentError
 from discreet.exact.given_paths import given_path
 from discreet.planfile.about import about_file
 from discreet.releases.document import Release
-from discreet.releases.exports.base import Wishes
-from discreet.releases.exports.registry import export
 from discreet.releases.labelled import fitting
+
+if TYPE_CHECKING:
+    from discreet.releases.exports.base import Wishes
 
 __all__ = ["Words", "exported"]
 
@@ -52,6 +54,8 @@ def exported(folder: Path, to: str, path: Path, words: Words, wishes: Wishes) ->
     Raises:
         ArgumentError: no release there, no such format, frame or language, or a file that cannot be written.
     """
+    from discreet.releases.exports.registry import export  # all formats, which releases and reports do not need
+
     release = words.of(Release.load(folder))
     files = [str(place) for place in export(release.document, release.about, to, path, wishes)]
     return Answer(files, {"written": files, "release": release.name, "digest": release.digest})

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 from tests.unit.cli.commands import done, refused
 
 OLD = Path(__file__).parents[2] / "golden" / "frozen" / "v0_1_0"
@@ -41,44 +42,10 @@ def test_what_is_not_there_is_refused(tmp_path: Path, more: list[str], told: str
     assert list(tmp_path.iterdir()) == []
 
 
-TWO_RELEASES = """
-[data]
-dataset = "d"
-source = "example:acs12"
-neighbours = "replace-one"
-rows = 2000
-ledger = "budget.db"
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-[columns.age]
-type = "number"
-lower = 0
-upper = 110
-[about.statistics.mean_age]
-label = "Mean age"
-[about.columns.age.categories]
-"[0, 50)" = "young"
-[budget]
-measure = "zcdp"
-rho = 1
-[[release]]
-name = "r"
-group_by = ["gender"]
-statistics = [{ mean = "age", nulls = "skip" }]
-spend = 0.1
-[[release]]
-name = "s"
-group_by = [{ bins = "age", edges = [0, 50, 110] }]
-statistics = ["count"]
-spend = 0.1
-"""
-
-
 def test_the_words_of_a_plan_are_for_all_of_its_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Words that only one of two releases needs once ended the command after its charge."""
     monkeypatch.chdir(tmp_path)
-    Path("two.toml").write_text(TWO_RELEASES, "utf-8")
+    Path("two.toml").write_text(plan_text("two-releases"), "utf-8")
     for _ in range(2):  # a stored release too
         told = done("release", "two.toml", "--out", "results")
     assert "Mean age" in told
