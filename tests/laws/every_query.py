@@ -7,7 +7,7 @@ own meaning in a method `literally`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
@@ -23,6 +23,7 @@ from discreet.cube.queries import (
     NonNullCount,
     PairSum,
     QuantileCodes,
+    QuantileIntervals,
     RowCount,
     Squares,
     TableCounts,
@@ -38,10 +39,12 @@ from discreet.quotes.quote import Quote
 
 from . import literal_rows
 from .literal_choices import choices_changed
+from .literal_intervals import intervals_changed
 
 MOVES = ("within", "across", "leaves")
 NULLS = {"nulls": "skip"}
 Norms = tuple[int, int]
+Changed = Callable[[int, tuple[Fraction, ...]], tuple[Norms, Norms]]
 Contribution = dict[tuple[int, int, int], int]
 
 
@@ -88,6 +91,10 @@ class Case:
             return "a squared factor steps over 0, which counts as the least square"
         if isinstance(query, QuantileCodes) and (query.size == 1 or query.at[0] in (0, Fraction(1, 10))):
             return "choices at the ends of the data, or between less than two codes, move less than one in the middle"
+        if isinstance(query, QuantileIntervals):
+            codes = {row[query.centres.column] for cell, row in placed(self.plan) if cell is not None} - {None}
+            if len(codes & set(range(query.centres.low, query.centres.low + 4))) < 4 or query.at != (Fraction(1, 2),):
+                return "a margin moves less between a few codes, or where q is not 1/2"
         return ""
 
 
@@ -113,6 +120,8 @@ def columns(query: object) -> list[str]:
         return [group.column for group in query.groups]
     if isinstance(query, PairSum):
         return [query.x.column, query.y.column]
+    if isinstance(query, QuantileIntervals):
+        return [query.centres.column]
     return [query.column] if hasattr(query, "column") else []
 
 
@@ -197,7 +206,9 @@ def _reached(case: Case) -> dict[str, Norms]:
     if isinstance(case.query, Dispersion):
         return {"within": norms(_dispersions(case.query)), "across": (0, 0), "leaves": (0, 0)}
     if isinstance(case.query, QuantileCodes):
-        return _choices(case)
+        return _choices(case, case.query, choices_changed, 3)
+    if isinstance(case.query, QuantileIntervals):
+        return _choices(case, case.query.centres, lambda size, _at: intervals_changed(size, case.query.at), 4)
     rows = kinds(case)
     values = matrix([added for _, added in rows])
     if not is_replaced(case.plan):
@@ -229,14 +240,12 @@ def _dispersions(query: Dispersion) -> np.ndarray:
     return np.array(found, dtype=object)[:, None]
 
 
-def _choices(case: Case) -> dict[str, Norms]:
-    """The changes of the ranges of choices; a level of choices is a coordinate (see `literal_choices`)."""
-    query = case.query
+def _choices(case: Case, query: QuantileCodes, changed: Changed, most: int) -> dict[str, Norms]:
+    """The changes of the ranges of choices among at most so many codes; a level of choices is a coordinate."""
     cells = [cell for cell, row in placed(case.plan) if cell is not None and row[query.column] is not None]
     # All rows of the table that are in one cell, by their codes; the others do not matter to it.
     codes = {row[query.column] - query.low for cell, row in placed(case.plan) if row[query.column] is not None}
-    some = codes & {0, 1, 2}
-    added, replaced = choices_changed(len(some), query.at)
+    added, replaced = changed(len(codes & set(range(most))), query.at)
     counts_nowhere = any(cell is None or row[query.column] is None for cell, row in placed(case.plan))
     twice = (2 * added[0], 2 * added[1])  # a row leaves the choices of one cell and joins those of another one
     if not is_replaced(case.plan):
@@ -323,7 +332,10 @@ def queries(plan: Plan) -> Iterator[object]:
     yield from (TableCounts(*grouped) for grouped in tables(plan))
     yield from (LevelCounts("v", low, tree) for tree in trees(width + 1))
     for at in ("1/2",), ("1/4", "1/2", "3/4"), ("0", "1"), ("1/10", "1/3"):
-        yield QuantileCodes("v", low, width + 1, tuple(map(Fraction, at)))
+        centres = QuantileCodes("v", low, width + 1, tuple(map(Fraction, at)))
+        yield centres
+        yield QuantileIntervals(centres, centres.at)
+        yield QuantileIntervals(centres, centres.at[len(centres.at) // 2 :][:1])
     if plan.facts.rows in (2, 3) and not plan.group_by and not conditions_of(plan.steps) and not facts.nullable and width:
         yield Dispersion("v", width, plan.facts.rows)
 

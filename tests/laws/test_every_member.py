@@ -19,7 +19,7 @@ import pytest
 
 import discreet as dp
 from discreet.cube.queries import QUERIES as EVERY_QUERY
-from discreet.cube.queries import Dispersion, PairSum, QuantileCodes, Squares
+from discreet.cube.queries import Dispersion, PairSum, QuantileCodes, QuantileIntervals, Squares
 from discreet.domain.groups import CategoryGroup, Group, group_of, is_complete
 from discreet.domain.neighbours import AddRemove, Neighbours, ReplaceOne
 from discreet.domain.steps import Step, conditions_of, step_json
@@ -30,6 +30,7 @@ from discreet.errors import InternalError
 from discreet.mechanisms import (
     MECHANISMS,
     NOISES,
+    ExponentialIntervals,
     ExponentialQuantiles,
     Lattice,
     Sensitivity,
@@ -93,7 +94,8 @@ QUERIES: dict[type, Case] = {type(case.query): case for case in cases(dp.Replace
 def test_every_query_says_what_it_is(kind: type) -> None:
     case = QUERIES[kind]
     query: Any = case.query
-    if kind in {Dispersion, QuantileCodes}:  # no sums over records: a row replaces or chooses, and adds nothing
+    # No sums over records: a row replaces or chooses, and adds nothing.
+    if kind in {Dispersion, QuantileCodes, QuantileIntervals}:
         assert not hasattr(query, "reach")
     else:
         least, most = query.reach()
@@ -138,7 +140,11 @@ OF_NOISES: dict[type, tuple[Any, str, str]] = {
     LatticeGaussian: (LatticeGaussian(SQUARE, Fraction(50)), "zcdp", "σ² = Δ₂² / (2ρ)"),
     KNormLaplace: (KNormLaplace(KERNEL, np.array([[1, -2, 1], [-1, 2, -1]]), HALF), "pure-dp", "ε"),
     ExponentialQuantiles: (ExponentialQuantiles(4, 1, (HALF,), HALF), "zcdp", "range² = 8ρ / Δ₂²"),
+    ExponentialIntervals: (ExponentialIntervals(4, 1, (HALF,), HALF), "zcdp", "range² = 8ρ / Δ₂²"),
 }
+
+CHOSEN = {ExponentialQuantiles, ExponentialIntervals}
+"""What is drawn depends on the records: codes and intervals are chosen, and nothing is added."""
 
 
 def test_every_noise_and_every_lattice_is_here() -> None:
@@ -150,7 +156,7 @@ def test_every_noise_and_every_lattice_is_here() -> None:
 def test_every_noise_has_a_name_a_sentence_a_formula_and_half_widths(kind: type) -> None:
     law, measure, formula = OF_NOISES[kind]
     assert_described(law, measure, formula)
-    if kind is ExponentialQuantiles:
+    if kind in CHOSEN:
         with pytest.raises(InternalError, match="no additive noise"):
             law.half_widths(HALF)
         assert law.rank_error(HALF) > 0
@@ -185,7 +191,7 @@ def test_noise_that_keeps_totals_is_never_taken_for_independent_noise(kind: type
     else:
         with pytest.raises(InternalError, match="not independent"):
             law_of_cell(law)
-        assert law.keeps_totals == (kind is not ExponentialQuantiles)
+        assert law.keeps_totals == (kind not in CHOSEN)
         assert not law.everywhere
         assert law.held is None
 
@@ -194,7 +200,7 @@ def test_noise_that_keeps_totals_is_never_taken_for_independent_noise(kind: type
 def test_every_noise_that_is_added_tells_an_audit_its_loss_or_its_law(kind: type) -> None:
     law = OF_NOISES[kind][0]
     known = law.prepare_audit()
-    assert (known is None) == (kind is ExponentialQuantiles)
+    assert (known is None) == (kind in CHOSEN)
     if known is None:
         return
     if known.loss is None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.exact.lattices import independent_rows, kernel_basis
-from discreet.mechanisms import NOISES, ExponentialQuantiles, Sensitivity, candidates, law_of_cell
+from discreet.mechanisms import NOISES, ExponentialIntervals, ExponentialQuantiles, Sensitivity, candidates, law_of_cell
 from discreet.mechanisms.base import Vector
 from discreet.mechanisms.gaussian import GaussianNoise
 from discreet.mechanisms.held import HeldCells
@@ -89,7 +89,7 @@ def test_half_widths_that_are_too_small_are_noticed(monkeypatch: pytest.MonkeyPa
 
 
 def test_no_additive_noise_is_left_out() -> None:
-    assert set(ENUMERATED) == set(NOISES) - {GaussianNoise, HeldCells, ExponentialQuantiles}
+    assert set(ENUMERATED) == set(NOISES) - {GaussianNoise, HeldCells, ExponentialQuantiles, ExponentialIntervals}
 
 
 @pytest.mark.parametrize("kind", ENUMERATED)

@@ -25,6 +25,7 @@ from discreet.cube.queries import (
     NonNullCount,
     PairSum,
     QuantileCodes,
+    QuantileIntervals,
     RowCount,
     Squares,
     TableCounts,
@@ -68,6 +69,7 @@ MAKERS = {
     "correlation": lambda column: dp.correlation(*column, nulls="skip"),
     "median": lambda column: dp.median(column, nulls="skip", interval=1),
     "chosen": lambda column: dp.median(column, nulls="skip").alias(f"chosen_{column}"),
+    "around": lambda column: dp.median(column, nulls="skip", interval="chosen").alias(f"around_{column}"),
     "quantiles": lambda column: dp.quantiles(column, [0, "0.9"], nulls="skip"),
     "histogram": lambda column: dp.histogram(column, EDGES[column]),
     "tables": lambda columns: dp.tables(*([bins_or_name(one) for one in grouping] for grouping in columns)),
@@ -286,6 +288,8 @@ def expected_choice(query, kept, quoted):
 def expected_answer(query, kept, quoted):
     if isinstance(query, QuantileCodes):
         return expected_choice(query, kept, quoted)
+    if isinstance(query, QuantileIntervals):
+        return expected_choice(query.centres, kept, quoted)
     if isinstance(query, Dispersion):
         codes = [code_in(query.column, row[query.column]) for row in kept]
         return [sum((one - other) ** 2 for one, other in combinations(codes, 2)) // query.coarse]

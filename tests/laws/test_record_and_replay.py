@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.cube.cube import Cube
-from discreet.cube.queries import QuantileCodes, RowCount
+from discreet.cube.queries import QuantileCodes, QuantileIntervals, RowCount
 from discreet.mechanisms import Sensitivity
 from discreet.plan.plan import resize_of, table_facts, used_columns
 from discreet.quotes import allocate
@@ -49,7 +49,7 @@ def replays(draw, spends=tuple(SPENDS)):
     asked = draw(cases(imputed=resize is not None)).quoted(dp.Table(SCHEMA, neighbours), FREE, resize)
     assume(asked is not None)
     # What is chosen has no noise that is added; its law is held against every pair of tables in test_selection_law.
-    assume(not any(isinstance(one.query, QuantileCodes) for one in asked.measured))
+    assume(not any(isinstance(one.query, QuantileCodes | QuantileIntervals) for one in asked.measured))
     quoted = allocate.quote(asked.plan, draw(st.sampled_from(spends)))
     row = rows_of(quoted.plan)
     count = rows if resize is None else resize[0]

@@ -24,6 +24,7 @@ from discreet.cube.queries import (
     NonNullCount,
     PairSum,
     QuantileCodes,
+    QuantileIntervals,
     RowCount,
     Squares,
     TableCounts,
@@ -41,8 +42,10 @@ from discreet.totals.published import totals_of_counts
 from . import literal_rows
 from .every_query import contribution, matrix
 from .literal_choices import HALF, changed
+from .literal_intervals import largest_factor
 from .mutants import Mutant
 
+CHOSEN = (QuantileCodes, QuantileIntervals)
 ROWS, MOST_FIBRES, MOST_CHOICES = 3, 3, 100
 SCHEMA = dp.Schema(a=dp.Category(["x", "y"]), b=dp.Category(["p", "q"]), v=dp.Number(0, 3), w=dp.Number(0, 2))
 LEVELS = {"a": ["x", "y", None], "b": ["p", None], "v": [0, 3, None], "w": [0, 2, None]}
@@ -79,6 +82,7 @@ def queries(plan):
     column = plan.facts["b"]
     yield TableCounts((CategoryGroup("b"),), (len(column.kept) + column.nullable,))
     yield QuantileCodes("v", 0, 4, HALF)
+    yield QuantileIntervals(QuantileCodes("v", 0, 4, HALF), HALF)
     yield PairSum(Factor("v", 0, -3, 2, 3, 1), Factor("w", 0, -1, 1, 2, 1), 0)
 
 
@@ -102,8 +106,8 @@ def kinds_of(invariants, plan, query):
     found = {}
     for values, cell, row in rows_of(plan):
         shown = tuple(values[list(LEVELS).index(name)] for name in invariants.columns)
-        added = (cell, row["v"]) if isinstance(query, QuantileCodes) else contribution(query, plan, cell, row)
-        key = added if isinstance(query, QuantileCodes) else frozenset(added.items())
+        added = (cell, row["v"]) if isinstance(query, CHOSEN) else contribution(query, plan, cell, row)
+        key = added if isinstance(query, CHOSEN) else frozenset(added.items())
         found.setdefault((shown, key), (values, added))
     return list(found.values())
 
@@ -137,7 +141,7 @@ def declared(plan, query, totals):
 def reached(query, kinds, tables, a):
     """The largest norms over all pairs of these tables that differ in at most a rows."""
     first, second = np.nonzero(np.abs(tables[:, None] - tables[None]).sum(axis=2) <= 2 * a)
-    if isinstance(query, QuantileCodes):
+    if isinstance(query, CHOSEN):
         pairs = [(i, j) for i, j in zip(first, second, strict=True) if i < j]
         both = [choices(query, kinds, tables[i], tables[j]) for i, j in pairs[:: 1 + len(pairs) // MOST_CHOICES]]
         return max((l1 for l1, _ in both), default=0), max((l2 for _, l2 in both), default=0)
@@ -161,7 +165,11 @@ def choices(query, kinds, one, other):
             )
             for table in (one, other)
         ]
-        found.append(changed(*both, 0, query.size - 1, query.at, HALF[0]))
+        if isinstance(query, QuantileIntervals):
+            factor = largest_factor(query.centres.size, *query.at, (tuple(both),))
+            found.append({(factor, factor**2)})
+        else:
+            found.append(changed(*both, 0, query.size - 1, query.at, HALF[0]))
     return sum(max(l1 for l1, _ in each) for each in found), sum(max(l2 for _, l2 in each) for each in found)
 
 

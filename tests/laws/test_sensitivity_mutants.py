@@ -17,6 +17,7 @@ from discreet.cube.queries import (
     NonNullCount,
     PairSum,
     QuantileCodes,
+    QuantileIntervals,
     RowCount,
     Squares,
     TableCounts,
@@ -96,16 +97,22 @@ OF_ROWS = {
     "conditions are forgotten": Mutant(allocate, "counts_every_row", "and all(", "or all("),
     "squared distances of one row less": Mutant(Dispersion, "most", "(self.rows - 1)", "(self.rows - 2)"),
     "squared distances are not squared": Mutant(Dispersion, "most", "self.width**2", "self.width"),
+    "all intervals are one choice": Mutant(allocate, "intervals_change", "levels_change(quantiles,", "levels_change(1,"),
+    "intervals are chosen level by level": Mutant(
+        allocate, "intervals_change", "levels_change(quantiles,", "levels_change(quantiles.bit_length(),"
+    ),
+    "every row is around intervals": Mutant(
+        allocate._OneRow, "surrounds", "skipped = self.skipped or nullable", "skipped = self.skipped"
+    ),
+    "no value of an interval is null": Mutant(
+        QuantileIntervals, "nullable", "return self.centres.nullable(facts)", "return False"
+    ),
     "all quantiles are one choice": Mutant(selection, "_levels", "quantiles.bit_length()", "1"),
-    "choices of a replaced row as of an added one": Mutant(
-        allocate, "quantiles_change", "if neighbours.appears:", "if True:"
-    ),
+    "choices of a replaced row as of an added one": Mutant(selection, "levels_change", "if neighbours.appears:", "if True:"),
     "the range of a replaced row is not squared": Mutant(
-        allocate, "quantiles_change", "2 * levels, 4 * levels", "2 * levels, 2 * levels"
+        selection, "levels_change", "2 * levels, 4 * levels", "2 * levels, 2 * levels"
     ),
-    "choices in two cells count as one": Mutant(
-        allocate, "quantiles_change", "Sensitivity(2 * levels, 2 * levels)", "alone"
-    ),
+    "choices in two cells count as one": Mutant(selection, "levels_change", "Sensitivity(2 * levels, 2 * levels)", "alone"),
 }
 
 

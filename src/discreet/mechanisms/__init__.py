@@ -12,6 +12,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 * `lattice_gaussian`: Gaussian noise that keeps exact totals
 * `k_norm`: The least noise that keeps exact totals, in few dimensions
 * `quantile_choice`: Quantiles chosen by their rank, an exponential mechanism for each
+* `interval_choice`: Intervals of quantiles, chosen around values that are public
 * `adding`: Noise meets values, in integers that cannot overflow
 * `losses`: What an audit knows of a noise: the loss of a move, and copies of cells
 * `_placing`: Noise of the cells of a structure in the places of the answer
@@ -20,6 +21,7 @@ A noise is the law of one published answer; a mechanism offers noises for a guar
 
 from discreet.mechanisms.base import (
     Answer,
+    Around,
     Codes,
     Guarantee,
     Lattice,
@@ -30,6 +32,7 @@ from discreet.mechanisms.base import (
     law_of_cell,
     noise_text,
 )
+from discreet.mechanisms.interval_choice import ExponentialIntervals, held_to, intervals_change
 from discreet.mechanisms.quantile_choice import ExponentialQuantiles, quantiles_change
 from discreet.mechanisms.registry import MECHANISMS, NOISES, candidates, noise_for, words_of
 from discreet.mechanisms.sensitivity import Change, Sensitivity, change_of, joint_factor, worst
@@ -38,8 +41,10 @@ __all__ = [
     "MECHANISMS",
     "NOISES",
     "Answer",
+    "Around",
     "Change",
     "Codes",
+    "ExponentialIntervals",
     "ExponentialQuantiles",
     "Guarantee",
     "Lattice",
@@ -50,6 +55,8 @@ __all__ = [
     "Vector",
     "candidates",
     "change_of",
+    "held_to",
+    "intervals_change",
     "joint_factor",
     "law_of_cell",
     "noise_for",

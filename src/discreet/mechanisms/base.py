@@ -24,6 +24,7 @@ from discreet.totals.structure import Structure
 
 __all__ = [
     "Answer",
+    "Around",
     "Audited",
     "CellLaw",
     "Codes",
@@ -202,7 +203,16 @@ class Codes:
     at: tuple[Fraction, ...]
 
 
-Answer = Vector | Codes
+@dataclass(frozen=True, slots=True)
+class Around:
+    """An answer that is chosen around public codes: in each of `cells` cells intervals of the quantiles `at`."""
+
+    size: int
+    cells: int
+    at: tuple[Fraction, ...]
+
+
+Answer = Vector | Codes | Around
 
 
 @dataclass(frozen=True, slots=True)

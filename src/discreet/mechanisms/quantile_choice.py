@@ -31,7 +31,7 @@ from discreet.mechanisms.base import Answer, Codes, Guarantee, Mechanism, Noise,
 from discreet.mechanisms.sensitivity import Change, Sensitivity
 from discreet.noise.bits import Bits
 
-__all__ = ["QUANTILE_CHOICE", "ExponentialQuantiles", "quantiles_change", "quantiles_for"]
+__all__ = ["QUANTILE_CHOICE", "ExponentialQuantiles", "levels_change", "quantiles_change", "quantiles_for", "range_for"]
 
 _MANY = 1 << 40
 _CHUNK = 1 << 18  # codes that are looked at together
@@ -124,10 +124,19 @@ def quantiles_for(sensitivity: Sensitivity, guarantee: Guarantee, asked: Codes) 
     Raises:
         ArgumentError: a guarantee that leaves next to nothing to choose by.
     """
+    return ExponentialQuantiles(asked.size, asked.cells, asked.at, range_for(sensitivity, guarantee))
+
+
+def range_for(sensitivity: Sensitivity, guarantee: Guarantee) -> Fraction:
+    """The range of each choice, where all choices by rank together may cost `guarantee`.
+
+    Raises:
+        ArgumentError: a guarantee that leaves next to nothing to choose by.
+    """
     reach = guarantee.choice_range(sensitivity.l1, sensitivity.l2_squared)
     if reach < _LEAST_RANGE:
         raise ArgumentError(f"guarantee={guarantee}: gives a choice by rank a range below 1e-17; spend more")
-    return ExponentialQuantiles(asked.size, asked.cells, asked.at, min(reach, _LARGEST_RANGE))
+    return min(reach, _LARGEST_RANGE)
 
 
 def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) -> Iterator[Noise]:
@@ -139,12 +148,16 @@ QUANTILE_CHOICE = Mechanism((_WORDS,), _candidates)
 
 
 def quantiles_change(quantiles: int, *, cells: int, skipped: bool, neighbours: Neighbours) -> Change:
-    """The effect of one row on the choices of this many quantiles, counted in levels of choices that it changes by a record.
+    """The effect of one row on the choices of this many quantiles, counted in levels of choices."""
+    return levels_change(_levels(quantiles), cells=cells, skipped=skipped, neighbours=neighbours)
+
+
+def levels_change(levels: int, *, cells: int, skipped: bool, neighbours: Neighbours) -> Change:
+    """The effect of one row on this many levels of choices, in each of which a record is in one choice.
 
     A record that is added or removed changes one choice in every level. One that is replaced changes one choice by two
     records, whose range is at most twice as large, or two choices by one: Δ₂² is 4 or 2 for a level.
     """
-    levels = _levels(quantiles)
     alone = Sensitivity(levels, levels)
     if neighbours.appears:
         return Change(alone, alone, alone)

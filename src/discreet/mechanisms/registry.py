@@ -8,6 +8,7 @@ from discreet.errors import InternalError
 from discreet.mechanisms.base import Answer, Guarantee, Mechanism, Noise, NoiseWords, Vector
 from discreet.mechanisms.gaussian import GAUSSIAN, GaussianNoise
 from discreet.mechanisms.held import HeldCells
+from discreet.mechanisms.interval_choice import INTERVAL_CHOICE, ExponentialIntervals
 from discreet.mechanisms.k_norm import K_NORM, KNormLaplace
 from discreet.mechanisms.laplace import LAPLACE, LaplaceNoise
 from discreet.mechanisms.lattice_gaussian import LATTICE_GAUSSIAN, LatticeGaussian
@@ -17,7 +18,7 @@ from discreet.mechanisms.sum_zero import SUM_ZERO, PairedLaplace, SumZeroLaplace
 
 __all__ = ["MECHANISMS", "NOISES", "candidates", "noise_for", "words_of"]
 
-MECHANISMS: tuple[Mechanism, ...] = (LAPLACE, GAUSSIAN, SUM_ZERO, LATTICE_GAUSSIAN, K_NORM, QUANTILE_CHOICE)
+MECHANISMS: tuple[Mechanism, ...] = (LAPLACE, GAUSSIAN, SUM_ZERO, LATTICE_GAUSSIAN, K_NORM, QUANTILE_CHOICE, INTERVAL_CHOICE)
 
 NOISES: tuple[type[Noise], ...] = (
     LaplaceNoise,
@@ -28,6 +29,7 @@ NOISES: tuple[type[Noise], ...] = (
     LatticeGaussian,
     KNormLaplace,
     ExponentialQuantiles,
+    ExponentialIntervals,
 )
 """Every noise that a mechanism offers; the type checker sees here that each has all that the library asks of one."""
 

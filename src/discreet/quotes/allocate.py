@@ -7,7 +7,7 @@ public, and a release does exactly what its quote says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log, sqrt
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from discreet.errors import ArgumentError, InternalError, PlanError
 from discreet.exact.numbers import decimal_text, sqrt_down, sqrt_up
 from discreet.mechanisms import (
     Answer,
+    Around,
     Change,
     Codes,
     Lattice,
@@ -29,6 +30,8 @@ from discreet.mechanisms import (
     Vector,
     candidates,
     change_of,
+    held_to,
+    intervals_change,
     joint_factor,
     noise_for,
     quantiles_change,
@@ -75,6 +78,7 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *,
     measured, joint = found[0] if len(found) == 1 else min(found, key=lambda one: _spread(one[0]))
     advertised = spend if exact_totals is None else _advertise(plan, spend, measured, joint)
     lines = _lines(asked, recipes, measured)
+    measured = _held(lines, measured)
     return Quote(plan, spend, _moved_rows(plan, exact_totals), measured, lines, exact_totals, advertised, joint, expect)
 
 
@@ -91,6 +95,7 @@ def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = Non
     recipes = recipes_of(asked)
     measured, joint = _measure(asked, recipes, target)
     lines = _lines(asked, recipes, measured)
+    measured = _held(lines, measured)
     return Quote(plan, target, _moved_rows(plan, exact_totals), measured, lines, exact_totals, target, joint)
 
 
@@ -101,6 +106,15 @@ def _prepare(plan: Plan, exact_totals: ExactTotals | None) -> Asked:
 def _lines(asked: Asked, recipes: Sequence[Recipe], measured: Sequence[Measured]) -> tuple[Line, ...]:
     both = zip(asked.plan.statistics, recipes, strict=True)
     return set_levels(asked.plan, [Line(statistic, recipe, LEVEL) for statistic, recipe in both], measured)
+
+
+def _held(lines: Sequence[Line], measured: Sequence[Measured]) -> tuple[Measured, ...]:
+    """The same queries, where intervals that are chosen hold at the level of their statistics."""
+    levels: dict[Query, Fraction] = {}
+    for line in lines:
+        for query, _ in line.recipe.queries:
+            levels[query] = max(levels.get(query, Fraction(0)), line.level)
+    return tuple(replace(one, law=held_to(one.law, levels[one.asked])) for one in measured)
 
 
 def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> tuple[Target, ...]:
@@ -249,6 +263,9 @@ class _Answered:
     def chooses(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Answer:  # noqa: ARG002
         return Codes(size, self.asked.plan.layout.cells, at)
 
+    def surrounds(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Answer:  # noqa: ARG002
+        return Around(size, self.asked.plan.layout.cells, at)
+
     def _vector(self) -> Vector:
         space, size = self.asked.space, self.asked.plan.layout.cells * sum(self.query.widths())
         if space is None:
@@ -309,6 +326,10 @@ class _OneRow:
     def chooses(self, _size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Change:
         skipped = self.skipped or nullable
         return quantiles_change(len(at), cells=self.cells, skipped=skipped, neighbours=self.neighbours)
+
+    def surrounds(self, _size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Change:
+        skipped = self.skipped or nullable
+        return intervals_change(len(at), cells=self.cells, skipped=skipped, neighbours=self.neighbours)
 
 
 def _bound_with_totals(space: Space, query: Query, change: Change) -> Sensitivity:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.cube.cells import cells_of
 from discreet.cube.cube import Cube, row_count
-from discreet.cube.queries import scan_of
+from discreet.cube.queries import Query, beside_public, scan_of
 from discreet.cube.resample import resample
 from discreet.domain.steps import facts_of
 from discreet.engines.base import CubeRequest, Engine, cubes_of
@@ -82,9 +82,13 @@ def noisy_answers(
     """The same vectors with the noise of the quote, and what was chosen from counts of codes. Public from here on.
 
     With a `chunk`, the noise of this many cells at a time is written over `exact`: the same law, because the noise of cells
-    is independent; on a lattice it is one draw.
+    is independent; on a lattice it is one draw. What is chosen around a public answer comes after it.
     """
-    return [_noisy(values, one.law, bits, chunk or len(values)) for values, one in zip(exact, quote.measured, strict=True)]
+    public: dict[Query, NDArray[Any]] = {}
+    for values, one in zip(exact, quote.measured, strict=True):
+        given = beside_public(one.query, values, public)
+        public[one.asked] = _noisy(given, one.law, bits, chunk or len(given))
+    return list(public.values())
 
 
 def _noisy(values: NDArray[Any], noise: Noise, bits: Bits, chunk: int) -> NDArray[Any]:

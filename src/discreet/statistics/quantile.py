@@ -1,6 +1,7 @@
-"""Quantiles of a column, and the median: values chosen by their rank, intervals from the noisy counts of a tree.
+"""Quantiles of a column, and the median: values chosen by their rank; intervals chosen too, or from noisy counts of a tree.
 
-A part of the spend goes into the choice, the rest, a twentieth, into the tree; `ranks` has the mathematics of the tree.
+A part of the spend goes into the choice, the rest, a twentieth, into the tree; `ranks` has the mathematics of the tree, and
+`quantile_intervals` the intervals that are chosen.
 """
 
 from __future__ import annotations
@@ -11,12 +12,10 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.cube.queries import LevelCounts, QuantileCodes, Query
+from discreet.cube.queries import LevelCounts, QuantileCodes, QuantileIntervals, Query
 from discreet.cube.trees import Tree
 from discreet.domain.groups import Bins, Group
-from discreet.domain.schema import Number
 from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, InternalError
 from discreet.exact.numbers import Amount, exact, text
@@ -35,6 +34,15 @@ from discreet.statistics.common import (
 )
 from discreet.statistics.estimate import Estimate
 from discreet.statistics.possible import Possible, column_value
+from discreet.statistics.quantile_intervals import (
+    Chosen,
+    ChosenRecipe,
+    Codes,
+    Interval,
+    interval_json,
+    interval_of,
+    share_of,
+)
 from discreet.statistics.ranks import quantile_estimates, rank_half_width
 from discreet.statistics.recipe import LEVEL, RANKS, Answers, Counted, CountTable, GroupSize, Noises, Statements
 
@@ -46,7 +54,6 @@ _MOST_CHOSEN = 63
 _MOST_CODES = 2**22
 """The most codes among which quantiles are chosen, to save memory; more codes get a tree."""
 _INTERVAL = Fraction(1, 20)
-_LARGEST = 2**63
 
 
 def median(column: str, *, interval: Amount | None = None, weight: Amount = 1, nulls: str | None = None) -> Statistic:
@@ -73,8 +80,10 @@ def quantiles(
     Args:
         column: which column.
         at: the q, each in [0, 1].
-        interval: which part of its spend goes into the intervals, from 0 to 1; a twentieth if it is left out. The values are
-            chosen by their rank with the rest. With 0 intervals are the whole range of the column; with 1 values and
+        interval: "chosen" for the narrowest intervals: three tenths of the spend go into a choice of the interval of each
+            quantile, and values are off by up to 1.5 times as much. Or which part of the spend goes into a tree of counts
+            that all intervals are read from, from 0 to 1; a twentieth if it is left out. The values are chosen by their
+            rank with the rest. With 0 intervals are the whole range of the column; with 1 values and
             intervals are read from the same noisy counts, which is better for very many quantiles: done for more than 63.
         weight: its share of the spend relative to the other statistics of the request.
         nulls: "skip" leaves out rows that are null in the column.
@@ -96,14 +105,11 @@ def quantiles(
     return Statistic(kind, check_column_name(column), column, checked_weight(weight), skips_nulls(nulls))
 
 
-def _interval(interval: Amount | None, quantiles: int) -> Fraction:
-    """The part of the spend that intervals get; errors of choices in more than six levels add up to more than a tree."""
+def _interval(interval: Amount | None, quantiles: int) -> Interval:
+    """The source of intervals; errors of choices in more than six levels add up to more than a tree."""
     if interval is None:
         return _INTERVAL if quantiles <= _MOST_CHOSEN else Fraction(1)
-    part = exact(interval, "interval")
-    if not 0 <= part <= 1:
-        raise ArgumentError(f"interval={text(part)}: must lie in [0, 1]; it is the part of the spend for the intervals")
-    return part
+    return interval_of(interval)
 
 
 def _number(value: Written) -> Amount:
@@ -134,7 +140,7 @@ class Ranks:
     def to_json(self, one: Statistic) -> dict[str, object]:
         asked = _of(one)
         at = {} if isinstance(asked, Median) else {"at": [text(q) for q in asked.at]}
-        return {**at, "interval": text(asked.interval)}
+        return {**at, "interval": interval_json(asked.interval)}
 
     def places(self, one: Statistic, facts: TableFacts) -> int:
         known, _ = number_of(facts, one.column)
@@ -161,7 +167,7 @@ class Quantiles:
     """The q-quantile of the column for each q of `at`: the smallest value that at least q of the rows do not exceed."""
 
     at: tuple[Fraction, ...]
-    interval: Fraction
+    interval: Interval
 
     word: ClassVar = "quantiles"
     noun: ClassVar = "Quantiles"
@@ -181,17 +187,17 @@ class Quantiles:
         return title(part or Quantiles.noun, shown)
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
-        return _apart(self.at, one, facts, free)
+        return _apart(self, one, facts, free)
 
-    def recipe(self, one: Statistic, asked: Asked) -> QuantileRecipe:
-        return _recipe(self.at, self.interval, one, asked)
+    def recipe(self, one: Statistic, asked: Asked) -> QuantileRecipe | ChosenRecipe:
+        return _recipe(self, one, asked)
 
 
 @dataclass(frozen=True, slots=True)
 class Median:
     """The 1/2-quantile of the column."""
 
-    interval: Fraction
+    interval: Interval
 
     word: ClassVar = "median"
     noun: ClassVar = "Median"
@@ -216,28 +222,32 @@ class Median:
         return title(part or Median.noun, shown)
 
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
-        return _apart(self.at, one, facts, free)
+        return _apart(self, one, facts, free)
 
-    def recipe(self, one: Statistic, asked: Asked) -> QuantileRecipe:
-        return _recipe(self.at, self.interval, one, asked)
+    def recipe(self, one: Statistic, asked: Asked) -> QuantileRecipe | ChosenRecipe:
+        return _recipe(self, one, asked)
 
 
-def _apart(at: Sequence[Fraction], one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
+def _apart(kind: Quantiles | Median, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
     """The integers of the choices by rank, and of the deepest possible tree: its depth depends on the spend."""
     known, _ = number_of(facts, one.column)
-    chosen, depth = len(at).bit_length(), max(1, (known.high - known.low).bit_length())
+    chosen, depth = len(kind.at).bit_length(), max(1, (known.high - known.low).bit_length())
+    if isinstance(kind.interval, Chosen):
+        chosen = max(chosen, len(kind.at))
     choices = free.of_moves((2 * chosen, 4 * chosen), (2 * chosen, 2 * chosen), (chosen, chosen))
     return largest_of(choices, free.of_moves((2 * depth, 2 * depth), (2 * depth, 2 * depth), (depth, depth)))
 
 
-def _recipe(at: tuple[Fraction, ...], interval: Fraction, one: Statistic, asked: Asked) -> QuantileRecipe:
+def _recipe(kind: Quantiles | Median, one: Statistic, asked: Asked) -> QuantileRecipe | ChosenRecipe:
     known, grid = number_of(asked.facts, one.column)
-    size = known.high - known.low + 1
+    size, interval = known.high - known.low + 1, share_of(kind.interval)
+    chosen = _choose_codes(one, asked, known.low, size) if interval < 1 else ()
+    if chosen and isinstance(kind.interval, Chosen):
+        return ChosenRecipe(kind.at, chosen[0], _choose_intervals(one, asked, chosen[0]), Codes(grid, known.low, size))
     # One level over the grid of the column; its shape depends on the noise that it will get.
     tree = LevelCounts(str(one.column), known.low, Tree(size, max(size, 2), 1))
-    chosen = _choose_codes(one, asked, known.low, size) if interval < 1 else ()
     return QuantileRecipe(
-        at=at,
+        at=kind.at,
         choices=chosen,
         trees=(tree,) if interval or not chosen else (),
         interval=interval if chosen else Fraction(1),
@@ -250,31 +260,19 @@ def _choose_codes(one: Statistic, asked: Asked, low: int, size: int) -> tuple[Qu
     """The choice of all quantiles of the column that are chosen by their rank; none for one code, or for too many."""
     if not 1 < size <= _MOST_CODES:
         return ()
-    kinds = [_of(other) for other in asked.statistics if other.column == one.column and _asks_ranks(other)]
-    at = {q for kind in kinds if kind.interval < 1 for q in kind.at}
+    at = {q for kind in _kinds(one, asked) if share_of(kind.interval) < 1 for q in kind.at}
     return (QuantileCodes(str(one.column), low, size, tuple(sorted(at))),)
 
 
-@dataclass(frozen=True, slots=True)
-class Codes:
-    """The codes of a column from `low` on, as values of its grid."""
+def _choose_intervals(one: Statistic, asked: Asked, centres: QuantileCodes) -> QuantileIntervals:
+    """The choice of all chosen intervals of the column."""
+    at = {q for kind in _kinds(one, asked) if isinstance(kind.interval, Chosen) for q in kind.at}
+    return QuantileIntervals(centres, tuple(sorted(at)))
 
-    grid: Number
-    low: int
-    size: int
 
-    def values(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """The values: 64-bit integers where all of the grid are, else doubles."""
-        grid = self.grid
-        whole = grid.lower.denominator == grid.step.denominator == 1 and -_LARGEST <= grid.lower <= grid.upper < _LARGEST
-        least = int(codes.min())
-        if int(codes.max()) - least < len(codes):  # one value for each code is less work than to sort
-            distinct, place = np.arange(least, int(codes.max()) + 1), codes - least
-        else:
-            distinct, place = np.unique(codes, return_inverse=True)
-        exactly = [grid.value(self.low + int(code)) for code in distinct]
-        shown = np.array([int(value) for value in exactly] if whole else [float(value) for value in exactly])
-        return np.asarray(shown[place])
+def _kinds(one: Statistic, asked: Asked) -> list[Quantiles | Median]:
+    """All requests of quantiles of the column."""
+    return [_of(other) for other in asked.statistics if other.column == one.column and _asks_ranks(other)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,13 +1,13 @@
 """Primitive integer queries: what noise is added to.
 
-Each is linear in the cube (but for `Dispersion` and `QuantileCodes`, which have their own rules), one integer or several
+Each is linear in the cube (but for `Dispersion` and those that choose, which have their own rules), one integer or several
 for every cell of the release. A query is one class; `base` has the protocol that it follows. From what
 a row adds the sensitivity follows without looking at any row.
 
 * `base`: What every query is: how far a row can change it, what it reads, how the cube answers it, what it is called
 * `counts`: Counts: of rows, of rows that are not null, and of rows by further groups
 * `pairs`: Sums over pairs of columns: of products, of the values or squares of one where the other is known, and of rows
-* `ranks`: What quantiles are made of: a tree of counts over the grid of a column, and codes that are chosen by their rank
+* `ranks`: What quantiles are made of: a tree of counts over the grid of a column; codes and intervals chosen by rank
 * `sums`: Sums over rows: of values, of their squares, and the squared distances of all pairs of rows
 """
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 from discreet.cube.queries.base import Query, Row, scan_of
 from discreet.cube.queries.counts import NonNullCount, RowCount, TableCounts
 from discreet.cube.queries.pairs import Factor, PairSum
-from discreet.cube.queries.ranks import LevelCounts, QuantileCodes
+from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, beside_public
 from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
 
 __all__ = [
@@ -27,12 +27,15 @@ __all__ = [
     "NonNullCount",
     "PairSum",
     "QuantileCodes",
+    "QuantileIntervals",
     "Query",
     "Row",
     "RowCount",
     "Squares",
     "TableCounts",
     "WeightedSum",
+    "around",
+    "beside_public",
     "scan_of",
 ]
 
@@ -44,6 +47,7 @@ QUERIES: tuple[type[Query], ...] = (
     TableCounts,
     LevelCounts,
     QuantileCodes,
+    QuantileIntervals,
     Dispersion,
     PairSum,
 )

@@ -21,7 +21,7 @@ Said_co = TypeVar("Said_co", covariant=True)
 
 
 class Row(Protocol[Said_co]):
-    """The one row that differs: what follows when it counts in a query in one of three ways. Nothing has a default."""
+    """The one row that differs: what follows when it counts in a query in one of four ways. Nothing has a default."""
 
     def adds(self, least: int, most: int, *, at_once: int, parts: int, nullable: bool) -> Said_co:
         """It adds an integer in [least, most] to `at_once` of the `parts` coordinates of its cell, or nothing."""
@@ -31,6 +31,9 @@ class Row(Protocol[Said_co]):
 
     def chooses(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Said_co:
         """It is one of the rows from which the quantiles `at` are chosen by their rank, among `size` codes."""
+
+    def surrounds(self, size: int, at: tuple[Fraction, ...], *, nullable: bool) -> Said_co:
+        """It is one of the rows by which an interval of each of the quantiles `at` is chosen, among `size` codes."""
 
 
 class Query(Protocol):

@@ -1,8 +1,8 @@
-"""The queries of quantiles: a tree of counts over the grid of a column, and codes that are chosen by their rank."""
+"""The queries of quantiles: a tree of counts over the grid of a column; codes and intervals that are chosen by rank."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from discreet.cube.cells import Codes, Integers, codes_of
 from discreet.cube.cube import Cube
-from discreet.cube.queries.base import Changed, Row, change_of_sum, numbers_added
+from discreet.cube.queries.base import Changed, Query, Row, change_of_sum, numbers_added
 from discreet.cube.queries.counts import counts_in_places
 from discreet.cube.scans import Scan
 from discreet.cube.trees import Tree, choose_tree, level_counts
 from discreet.domain.codes import NULL
 from discreet.domain.steps import TableFacts
 
-__all__ = ["LevelCounts", "QuantileCodes"]
+__all__ = ["LevelCounts", "QuantileCodes", "QuantileIntervals", "around", "beside_public"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +114,60 @@ class QuantileCodes:
         new[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
         counts = np.add.reduceat(rows, np.flatnonzero(new)) if len(rows) else rows
         return np.column_stack([pairs[new], counts])
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileIntervals:
+    """Intervals of the q-quantiles of a column for each q of `at`, ascending, around the codes that `centres` gave."""
+
+    centres: QuantileCodes
+    at: tuple[Fraction, ...]
+
+    def words(self) -> str:
+        return f"intervals of quantiles of {self.centres.column}"
+
+    def contribution(self) -> str:
+        return (
+            "intervals are chosen around public values; a row counts in the choice of each of them, and the Δ count choices"
+        )
+
+    def columns(self) -> tuple[str, ...]:
+        return self.centres.columns()
+
+    def widths(self) -> tuple[int, ...]:
+        return (2 * len(self.at),)
+
+    def nullable(self, facts: TableFacts) -> bool:
+        return self.centres.nullable(facts)
+
+    def change(self, row: Row[Changed], facts: TableFacts) -> Changed:
+        return row.surrounds(self.centres.size, self.at, nullable=self.nullable(facts))
+
+    def choose_shape(self, variance: Callable[[int], float], rows: int | None) -> QuantileIntervals:
+        return self
+
+    def is_answered_by(self, part: Scan) -> bool:
+        return self.centres.is_answered_by(part)
+
+    def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:
+        """The records, as the choice of the centres has them."""
+        return self.centres.answer(cube, brought, cells, facts)
+
+
+def beside_public(query: Query, values: Integers, public: Mapping[Query, Integers]) -> Integers:
+    """The exact values that noise meets, with the public answers before it that it is chosen around."""
+    if not isinstance(query, QuantileIntervals):
+        return values
+    chosen = public[query.centres].reshape(-1, len(query.centres.at))
+    return around(chosen[:, [query.centres.at.index(q) for q in query.at]], values)
+
+
+def around(chosen: Integers, records: Integers) -> Integers:
+    """What intervals are chosen from: the centres, rows of a cell, a code and 0 records, before the records.
+
+    Args:
+        chosen: int64, shape (cells, quantiles): the centres, which are public.
+        records: int64, shape (n, 3), sorted: a cell, a code from 0 and how many records of the cell have it, at least 1.
+    """
+    cells = np.repeat(np.arange(len(chosen)), chosen.shape[1])
+    return np.concatenate([np.column_stack([cells, chosen.ravel(), np.zeros_like(cells)]), records])
