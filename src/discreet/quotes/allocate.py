@@ -7,7 +7,6 @@ public, and a release does exactly what its quote says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import log, sqrt
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from discreet.cube.queries import Query, RowCount
 from discreet.domain.neighbours import Neighbours, ReplaceOne
 from discreet.domain.steps import conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
+from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import decimal_text, sqrt_down, sqrt_up
 from discreet.mechanisms import (
     Answer,
@@ -30,7 +30,6 @@ from discreet.mechanisms import (
     candidates,
     change_of,
     joint_factor,
-    noise_for,
     quantiles_change,
     worst,
 )
@@ -179,7 +178,8 @@ def _shape(asked: Asked, query: Query, part: Target) -> Query:
     single = _sensitivity(asked, query, _change(asked, query))
 
     def variance(times: int) -> float:
-        return noise_for(Sensitivity(times * single.l1, times * single.l2_squared), part).variance()
+        least, _ = candidates(Vector(1), Sensitivity(times * single.l1, times * single.l2_squared), part)[0]
+        return least
 
     return query.choose_shape(variance, asked.facts.rows)
 
