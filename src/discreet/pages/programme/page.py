@@ -43,7 +43,7 @@ def render_programme(shelf: Shelf, accounts: Sequence[Account] = (), *, language
     script = _script()
     return template(_FOLDER / "programme.html.jinja").render(
         page=page_of(shelf, accounts, words, title),
-        say=words,
+        t=words,
         script=script,
         script_digest=base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii"),
         generator=_GENERATOR,
