@@ -30,6 +30,8 @@ what it means for the budget (`exits`).
 * `registering`: `discreet register`: the entry of a release for the registry of deployments, and the page of its
   evaluation
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write
+* `sampling`: `discreet convert --sampled`, `--without-replacement` and `--proportion`: guarantees on both sides of a
+  sample
 * `settings`: `--set NAME=VALUE`: the values of a plan's parameters, as they were typed
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
 """
@@ -357,20 +359,31 @@ def consistent(
 app.command(epilog="Example: discreet export results --to xlsx --out income.xlsx")(export)
 
 
-@app.command(epilog="Examples: discreet convert --rho 0.213 --delta 1e-10; discreet convert --epsilon 1 --delta 1e-9")
-def convert(
+@app.command(epilog="Examples: discreet convert --rho 0.213 --delta 1e-10; discreet convert --epsilon 1 --sampled 1/100")
+def convert(  # noqa: PLR0917 (options have names)
     rho: Annotated[str | None, typer.Option(help="ρ of zero-concentrated differential privacy.")] = None,
     mu: Annotated[str | None, typer.Option(help="μ of Gaussian differential privacy.")] = None,
     epsilon: Annotated[str | None, typer.Option(help="ε.")] = None,
     delta: Annotated[str | None, typer.Option(help="δ.")] = None,
+    sampled: Annotated[
+        str | None,
+        typer.Option(metavar="RATE", help="The file is a secret sample: each person was drawn at most at this rate."),
+    ] = None,
+    without_replacement: Annotated[
+        str | None, typer.Option(metavar="M,N", help="The file is a secret sample: M of N persons, without replacement.")
+    ] = None,
+    proportion: Annotated[
+        str | None, typer.Option(metavar="P", help="The guarantee is for a table that was resized at this proportion.")
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Convert between measures: --rho or --mu at a --delta or an --epsilon, or a target --epsilon with its --delta."""
     from discreet.cli.converting import conversions
 
+    ways = {"sampled": sampled, "without_replacement": without_replacement, "proportion": proportion}
     with exits():
-        write(conversions(rho=rho, mu=mu, epsilon=epsilon, delta=delta), as_json=as_json)
+        write(conversions(rho=rho, mu=mu, epsilon=epsilon, delta=delta, **ways), as_json=as_json)
 
 
 @app.command(epilog="Example: discreet effective --rho 0.213 --delta 1e-10 --invariant totals")
