@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +10,7 @@ from discreet.cli.output import Answer
 from discreet.domain.draws import WithoutReplacement, refuse_design
 from discreet.domain.neighbours import AddRemove
 from discreet.errors import ArgumentError
+from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import exact, text
 from discreet.privacy import GDP, ZCDP, ApproxDP, PureDP
 from discreet.privacy.amounts import amount_text

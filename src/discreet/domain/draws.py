@@ -8,13 +8,13 @@ nothing about the draw of others; W4 shows for each refused design what happens 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import ClassVar, TypeGuard, cast
 
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import number
+from discreet.exact.frozen import dataclass
 from discreet.exact.names import one_form
 from discreet.exact.numbers import Amount, exact, text
 

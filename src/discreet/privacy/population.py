@@ -6,11 +6,11 @@ from the total of all releases (W1, W2): converting every release by itself and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
 from discreet.errors import ArgumentError
+from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, exact, float_up, text
 from discreet.privacy._resampled import Sampled
 from discreet.privacy.base import Copies

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, repeat
 from typing import Any
 
 from discreet.domain.about import About
 from discreet.exact.figures import decimals_for, interval, name, number, outwards
+from discreet.exact.frozen import dataclass
 from discreet.pages.report.words import kept_words, title_words
 from discreet.releases.frames import value_columns
 from discreet.releases.labelled import title_of, unit_of, worded

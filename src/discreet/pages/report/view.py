@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from discreet.domain.declared_words import column_words, step_words
 from discreet.exact.figures import name
+from discreet.exact.frozen import dataclass
 from discreet.pages.report import appendix, promise, words
 from discreet.pages.report.about import about_facts, quality_words
 from discreet.pages.report.appendix import Noise, OrdinaryNoise
