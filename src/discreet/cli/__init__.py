@@ -24,6 +24,7 @@ what it means for the budget (`exits`).
 * `ledger_commands`: `discreet ledger` and its commands, each a thin function too
 * `ledgers`: `discreet ledger show`, `discreet ledger verify` and `discreet ledger export`
 * `numbers`: The first rows of a release as a table for people: one cell for a number and its interval
+* `one_command`: The one command that is asked for, which is built faster than all of them
 * `options`: The arguments and options that several commands have
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
 * `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
@@ -49,6 +50,7 @@ from discreet.cli.derive_commands import derive_app
 from discreet.cli.exits import exits, on_terminal
 from discreet.cli.export_command import export
 from discreet.cli.ledger_commands import ledger_app
+from discreet.cli.one_command import only_asked_for
 from discreet.cli.options import (
     AsJson,
     FolderArgument,
@@ -80,8 +82,7 @@ app = typer.Typer(
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(derive_app, name="derive")
 
-_RARELY = 200_000
-"""New objects between two searches for garbage. Modules and plans are never garbage; searching took a tenth of a run."""
+_RARELY = 200_000  # new objects between two searches for garbage: modules and plans are none, and to search took a tenth
 
 
 def main() -> None:
@@ -91,7 +92,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal without Greek letters must not turn a release that was charged into a failure.
             stream.reconfigure(errors="backslashreplace")
-    app(prog_name="discreet")
+    only_asked_for(app, sys.argv)(prog_name="discreet")
 
 
 def _version(*, asked: bool) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.cli.output import Answer
 from discreet.domain.about import About, language_tag
 from discreet.errors import ArgumentError
+from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import given_path
 from discreet.pages.words import words_in
 from discreet.planfile.about import about_file

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -12,6 +11,7 @@ from discreet.domain.bin_steps import step_codes
 from discreet.domain.schema import Category, Date, Number, Value
 from discreet.domain.steps import CategoryFacts, NumberFacts, TableFacts
 from discreet.errors import ArgumentError, PlanError, printed, unreachable
+from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, text
 
 __all__ = [

@@ -10,7 +10,7 @@ import datetime as dt
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -21,12 +21,12 @@ from discreet.domain.missing import missing_codes
 from discreet.domain.reading import CsvFormat
 from discreet.domain.rowwise.tree import Select
 from discreet.errors import SchemaError, did_you_mean, printed, unreachable
+from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, exact, text
 
 __all__ = ["Category", "Column", "Date", "Number", "Schema", "Value", "is_numeric"]
 
-# Codes must be exact as doubles, because a floating column is put on the grid in IEEE arithmetic.
-_MAX_CODES = 2**52
+_MAX_CODES = 2**52  # they must be exact as doubles: a floating column is put on the grid in IEEE arithmetic
 _MAX_SIZE = 10**60  # of numerators and denominators: every sum of the column, with its noise, is a finite double
 _MAX_CODE = 10**400  # some programs take the largest double for null
 _EPOCH = dt.date(1970, 1, 1)

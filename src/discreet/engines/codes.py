@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd
 
@@ -18,6 +17,7 @@ from discreet.domain.schema import Number
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect
 from discreet.errors import InternalError, SourceError
+from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import text
 
 __all__ = ["decimal_code", "double_literal", "exact_grid", "float_code", "integer_code"]

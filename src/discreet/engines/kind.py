@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from discreet.domain.schema import Schema
 from discreet.engines.base import Engine
 from discreet.engines.files import Listing
 from discreet.engines.resources import Limits
+from discreet.exact.frozen import dataclass
 
 __all__ = ["EngineKind", "Files", "Given", "Named", "OpenFolder", "Tables", "is_loaded_instance"]
 

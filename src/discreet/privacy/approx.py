@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 from typing import Any, ClassVar, Protocol
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, printed
+from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, decimal_up, exact, text
 from discreet.privacy import _profiles
 from discreet.privacy._checks import (

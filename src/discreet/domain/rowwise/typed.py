@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from discreet.domain.rowwise.operations import FLOAT, INTEGER, NULL, TEXT, Operation
@@ -11,6 +11,7 @@ from discreet.domain.rowwise.registry import OPERATIONS, meant
 from discreet.domain.rowwise.tokens import wrong
 from discreet.domain.rowwise.tree import TYPE_WORDS, Call, Expression, Literal, Name, Value
 from discreet.errors import PlanError
+from discreet.exact.frozen import dataclass
 
 __all__ = ["Applied", "Cell", "Constant", "Typed", "typed", "value_of"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet.exact.frozen import dataclass
 from discreet.pages.report.promise import measure_words
 from discreet.pages.words import Words
 from discreet.privacy import from_json

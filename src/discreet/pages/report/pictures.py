@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet.exact.figures import decimals_for, name, number
+from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import decimal_up, exact, text
 from discreet.pages.report.drawing import (
     Artist,

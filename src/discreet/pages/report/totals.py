@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from discreet.domain.declared_words import list_names
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
+from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import decimal_up
 from discreet.pages.report.promise import measure_words, others_words
 from discreet.pages.report.tables import MOST_ROWS
