@@ -313,7 +313,7 @@ def test_the_command_writes_the_page_and_says_what_it_left_out(made, folder):
 
 def test_it_is_german_with_german_numbers(made, folder):
     html = Seen(page(folder, language="de")).text
-    assert "3 Veröffentlichungen aus einem Datensatz." in html
+    assert "3 Veröffentlichungen aus einem Datenbestand." in html
     assert re.search(r"ρ = 0,1\b", html)
     assert "Releases" not in html
 
