@@ -8,11 +8,11 @@ loaded when they are first asked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.domain.schema import Schema
 from discreet.errors import SchemaError, printed
-from discreet.exact.frozen import dataclass
 from discreet.exact.on_demand import on_demand
 from discreet.totals.description import Description
 from discreet.totals.reading import read_cells, read_coefficients, read_columns, read_list

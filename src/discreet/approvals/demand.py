@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ from discreet.approvals.keys import PublicKey, load_public_keys, public_key
 from discreet.approvals.signing import Approval, is_signed
 from discreet.approvals.statements import Statement, difference, document
 from discreet.errors import ArgumentError, NotApproved, printed
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import given_path
 
 __all__ = ["Consent", "Demand", "Signatures", "demand_from", "is_met", "missing_words", "require_met", "signed_by"]

@@ -7,12 +7,11 @@ import binascii
 import hashlib
 import os
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import ArgumentError, printed
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import content_of, reason, shown_path
 
 if TYPE_CHECKING:

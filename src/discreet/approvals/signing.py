@@ -5,13 +5,12 @@ from __future__ import annotations
 import getpass
 import warnings
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from discreet.approvals.keys import PublicKey, load_private_key
 from discreet.approvals.statements import Statement, document
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import given_path
 
 __all__ = ["Approval", "approve", "ask_on_terminal", "is_signed", "signer"]

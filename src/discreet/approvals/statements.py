@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from discreet.errors import ArgumentError
 from discreet.exact.canonical import canonical
-from discreet.exact.frozen import dataclass
 
 __all__ = ["ChangeStatement", "ReleaseStatement", "Statement", "TotalsStatement", "difference", "document", "statement_of"]
 

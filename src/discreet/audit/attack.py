@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,6 @@ from discreet.audit.pairs import Pair
 from discreet.audit.statistics import Statistic, constant_statistics, drawn_statistics
 from discreet.audit.tables import cubes_of
 from discreet.cube.cube import Cube
-from discreet.exact.frozen import dataclass
 from discreet.noise.bits import Bits
 from discreet.quotes.quote import Quote
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -19,7 +19,6 @@ from discreet.audit.draws import KERNEL, Kernel
 from discreet.audit.pairs import neighbouring_tables
 from discreet.domain.neighbours import whole_number
 from discreet.errors import ArgumentError, PlanError, printed
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, exact, text
 from discreet.invariants import Invariants
 from discreet.noise.bits import Bits, system_bits

@@ -7,14 +7,13 @@ first data set and at most `above(…)` under the second, each with the stated e
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, log
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
-
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Event", "above", "below", "best_events", "count_reached", "thresholds"]
 

@@ -8,7 +8,7 @@ plan: how many rows of the resized table have a value that only the canaries can
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -22,7 +22,6 @@ from discreet.cube.value_paths import CategoryPath, Path, path_of
 from discreet.domain.codes import NULL
 from discreet.domain.steps import CategoryFacts, Resize, Step, Where, WhereIn, facts_of
 from discreet.errors import DiscreetError
-from discreet.exact.frozen import dataclass
 from discreet.noise.bits import Bits
 from discreet.plan.layout import used_columns
 from discreet.plan.plan import Plan, resize_of

@@ -8,6 +8,7 @@ of its probability are the bounds of Clopper and Pearson, as in an attack.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 
 from discreet.audit.bounds import above, below
 from discreet.audit.draws import Kernel, drawer, prepare_audit, window_of
-from discreet.exact.frozen import dataclass
 from discreet.noise.bits import Bits
 from discreet.noise.single.laws import Law
 from discreet.quotes.quote import Measured, Quote

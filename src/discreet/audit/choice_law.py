@@ -7,7 +7,7 @@ and the range of the quote.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from math import ceil, exp, log
@@ -17,7 +17,6 @@ import numpy as np
 from discreet.audit.checks import Counted
 from discreet.audit.choices import is_choice, law_of_choice
 from discreet.audit.draws import Kernel
-from discreet.exact.frozen import dataclass
 from discreet.mechanisms import ExponentialQuantiles
 from discreet.noise.bits import Bits
 from discreet.quotes.quote import Measured, Quote

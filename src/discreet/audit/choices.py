@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -21,7 +21,6 @@ from discreet.audit.pairs import fitting, possible, same_totals
 from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects
 from discreet.cube.queries import QuantileCodes
 from discreet.errors import InternalError
-from discreet.exact.frozen import dataclass
 from discreet.mechanisms import ExponentialQuantiles
 from discreet.plan.plan import resize_of
 from discreet.quotes.quote import Measured, Quote

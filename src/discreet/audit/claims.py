@@ -9,11 +9,11 @@ Every δ and ε here is rounded up, so that a claim is never made smaller than i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 from typing import Protocol
 
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import sqrt_up
 from discreet.plan.plan import resize_of
 from discreet.privacy import GDP, Budget

@@ -8,7 +8,7 @@ of the blocks or tables of those cells. Where there are no such copies (general 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from discreet.cube.cube import Cube
 from discreet.errors import InternalError, unreachable
-from discreet.exact.frozen import dataclass
 from discreet.mechanisms.base import Audited
 from discreet.noise.bits import Bits
 from discreet.quotes.quote import Measured, Quote

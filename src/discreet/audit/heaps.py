@@ -15,10 +15,10 @@ How deep is best depends on the noise that is really there, which is under test,
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
 
-from discreet.exact.frozen import dataclass
 from discreet.mechanisms import ExponentialQuantiles
 
 __all__ = ["Heaps", "shapes"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import ceil
 from typing import Any
@@ -22,7 +22,6 @@ from discreet.audit.draws import Kernel, drawer, prepare_audit
 from discreet.audit.fitting import fit_table
 from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects
 from discreet.domain.schema import Schema
-from discreet.exact.frozen import dataclass
 from discreet.noise.bits import Bits
 from discreet.plan.plan import resize_of
 from discreet.quotes.quote import Quote

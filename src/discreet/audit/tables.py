@@ -5,7 +5,7 @@ A row has one code for each column in use, None for null. Codes are what every d
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Any
@@ -21,7 +21,6 @@ from discreet.domain.schema import Category, Column, Number
 from discreet.domain.steps import CategoryFacts, Resize, Where
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
-from discreet.exact.frozen import dataclass
 from discreet.plan.plan import Plan, used_columns
 from discreet.quotes.quote import Quote
 from discreet.totals.exact_totals import alive_cells

@@ -20,6 +20,7 @@ what it means for the budget (`exits`).
 * `export_command`: `discreet export`: its options
 * `exporting`: `discreet export`: its work, and releases in the words that somebody asks for
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
+* `guarantee_commands`: `discreet convert` and `discreet effective`: their options
 * `inspecting`: `discreet inspect`: how the rows are read, in exact numbers, for the eyes of their curator alone
 * `ledger_commands`: `discreet ledger` and its commands, each a thin function too
 * `ledgers`: `discreet ledger show`, `discreet ledger verify` and `discreet ledger export`
@@ -31,6 +32,8 @@ what it means for the budget (`exits`).
 * `registering`: `discreet register`: the entry of a release for the registry of deployments, and the page of its
   evaluation
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write
+* `sampling`: `discreet convert --sampled`, `--without-replacement` and `--proportion`: guarantees on both sides of a
+  sample
 * `settings`: `--set NAME=VALUE`: the values of a plan's parameters, as they were typed
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
 """
@@ -40,7 +43,6 @@ from __future__ import annotations
 import gc
 import io
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -49,6 +51,7 @@ from discreet._version import __version__
 from discreet.cli.derive_commands import derive_app
 from discreet.cli.exits import exits, on_terminal
 from discreet.cli.export_command import export
+from discreet.cli.guarantee_commands import convert, effective
 from discreet.cli.ledger_commands import ledger_app
 from discreet.cli.one_command import only_asked_for
 from discreet.cli.options import (
@@ -358,43 +361,5 @@ def consistent(
 app.command(epilog="Example: discreet export results --to xlsx --out income.xlsx")(export)
 
 
-@app.command(epilog="Examples: discreet convert --rho 0.213 --delta 1e-10; discreet convert --epsilon 1 --delta 1e-9")
-def convert(
-    rho: Annotated[str | None, typer.Option(help="ρ of zero-concentrated differential privacy.")] = None,
-    mu: Annotated[str | None, typer.Option(help="μ of Gaussian differential privacy.")] = None,
-    epsilon: Annotated[str | None, typer.Option(help="ε.")] = None,
-    delta: Annotated[str | None, typer.Option(help="δ.")] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Convert between measures: --rho or --mu at a --delta or an --epsilon, or a target --epsilon with its --delta."""
-    from discreet.cli.converting import conversions
-
-    with exits():
-        write(conversions(rho=rho, mu=mu, epsilon=epsilon, delta=delta), as_json=as_json)
-
-
-@app.command(epilog="Example: discreet effective --rho 0.213 --delta 1e-10 --invariant totals")
-def effective(  # noqa: PLR0917 (options have names)
-    rho: Annotated[str | None, typer.Option(help="The advertised ρ.")] = None,
-    epsilon: Annotated[str | None, typer.Option(help="The advertised ε.")] = None,
-    mu: Annotated[str | None, typer.Option(help="The advertised μ.")] = None,
-    delta: Annotated[str | None, typer.Option(help="The δ of the advertised ε, or the δ at which to state ε.")] = None,
-    invariant: Annotated[
-        str | None, typer.Option(help="The exact totals: rows, totals, occupied, margins, or margins:K.")
-    ] = None,
-    plan: Annotated[Path | None, typer.Option(help="A plan file: the totals in its [invariants] are exact.")] = None,
-    settings: Settings = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Show what an advertised guarantee is worth alongside exact totals, which weaken it."""
-    from discreet.cli.effective import effective_guarantee
-
-    with exits():
-        write(
-            effective_guarantee(
-                rho=rho, epsilon=epsilon, mu=mu, delta=delta, invariant=invariant, plan=plan, given=settings_of(settings)
-            ),
-            as_json=as_json,
-        )
+app.command(epilog="Example: discreet convert --rho 0.213 --delta 1e-10")(convert)
+app.command(epilog="Example: discreet effective --rho 0.213 --delta 1e-10 --invariant totals")(effective)

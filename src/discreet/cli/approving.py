@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from discreet.cli.output import Answer, Grid, align, write
 from discreet.cli.releasing import rename_orders
 from discreet.domain.words import column_facts, neighbours_text
 from discreet.errors import ArgumentError, LedgerError, did_you_mean
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import given_path, stands
 from discreet.exact.names import one_form
 from discreet.ledger import Ledger

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from discreet.cli.numbers import MOST_ROWS
 from discreet.cli.output import Answer, Grid
 from discreet.errors import ArgumentError
 from discreet.exact.figures import decimals_for, interval, name, number, plural
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import given_path
 from discreet.releases.derived.change import change
 from discreet.releases.derived.combine import combine

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from discreet.exact.frozen import dataclass
 from discreet.planfile.write import toml_visible
 
 __all__ = ["Entry", "Section", "render_list", "render_sections", "to_fill_in"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 from discreet.cli.output import Answer, Grid, align
 from discreet.errors import ArgumentError, LedgerError
 from discreet.exact.canonical import canonical
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import given_path, stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
-
-from discreet.exact.frozen import dataclass
 
 if TYPE_CHECKING:
     from rich.status import Status

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from operator import add
 from pathlib import Path
@@ -17,7 +17,6 @@ from discreet.engines import NO_LIMITS, Limits, Progress, header_faults
 from discreet.engines.absent import AbsentSource
 from discreet.engines.sources import is_absent, is_view
 from discreet.errors import ArgumentError, BudgetExceeded, PlanError, SourceError, without_secrets
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text

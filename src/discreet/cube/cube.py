@@ -7,6 +7,7 @@ same data are equal arrays.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -14,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["ROW_LIMIT", "Cube", "blocks", "compact", "empty_cube", "fits_int64", "join", "order_of", "row_count"]
 

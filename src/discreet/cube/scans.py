@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import Protocol
 
 from discreet.cube.value_paths import KeyAxis, Moment, Path
 from discreet.domain.groups import Group, Label
 from discreet.domain.steps import Step, TableFacts
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Prepared", "Scan"]
 

@@ -11,6 +11,7 @@ node of a level has the same number of children, and least squares is two passes
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Tree", "choose_tree", "consistent_leaves", "interval_variance", "level_counts", "prefix_variance"]
 

@@ -9,6 +9,7 @@ each other; a record's imputed value is drawn once, before it is copied (soundne
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +20,6 @@ from discreet.domain.imputation import integer_weights, law_weights
 from discreet.domain.schema import Category, Date, Number
 from discreet.domain.steps import Clamp, ClampCategories, Impute, NumberFacts, Step, TableFacts, after
 from discreet.errors import InternalError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["CategoryPath", "KeyAxis", "Moment", "NumberPath", "Path", "axis_law", "axis_size", "mark_imputed", "path_of"]
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
 from discreet.errors import ArgumentError, did_you_mean, printed
-from discreet.exact.frozen import dataclass
 
 __all__ = ["PARAGRAPHS", "TEXTS", "About", "Labels", "about_in", "check_about", "key_of", "language_tag"]
 

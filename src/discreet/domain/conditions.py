@@ -6,12 +6,12 @@ import datetime as dt
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
 from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import exact, text
 
 __all__ = ["Condition", "nearest_condition"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -11,7 +12,6 @@ from discreet.domain.bin_steps import step_codes
 from discreet.domain.schema import Category, Date, Number, Value
 from discreet.domain.steps import CategoryFacts, NumberFacts, TableFacts
 from discreet.errors import ArgumentError, PlanError, printed, unreachable
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, text
 
 __all__ = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 
 from discreet.domain.schema import Category, Column, Date, Number, Value
 from discreet.errors import ArgumentError, did_you_mean, printed
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, exact, text
 
 __all__ = ["ImputationLaw", "Normal", "Uniform", "Weights", "check_law", "integer_weights", "law_json", "law_weights"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, SupportsIndex, TypeGuard, cast
 
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import number
-from discreet.exact.frozen import dataclass
 
 __all__ = [
     "AddRemove",

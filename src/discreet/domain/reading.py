@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from discreet.errors import ArgumentError, did_you_mean, printed
-from discreet.exact.frozen import dataclass
 
 __all__ = ["ENCODINGS", "CsvFiles", "CsvFormat", "with_point"]
 

@@ -10,7 +10,7 @@ import datetime as dt
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,6 @@ from discreet.domain.missing import missing_codes
 from discreet.domain.reading import CsvFormat
 from discreet.domain.rowwise.tree import Select
 from discreet.errors import SchemaError, did_you_mean, printed, unreachable
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, exact, text
 
 __all__ = ["Category", "Column", "Date", "Number", "Schema", "Value", "is_numeric"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
@@ -18,7 +18,6 @@ from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights, 
 from discreet.domain.neighbours import Neighbours, whole_number
 from discreet.domain.schema import Category, Column, Date, Number, Schema, Value
 from discreet.errors import ArgumentError, PlanError, did_you_mean, printed, unreachable
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, exact, text
 
 __all__ = [

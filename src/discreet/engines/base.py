@@ -6,13 +6,13 @@ Engines are the only code that sees rows. They know paths, axes and moments; the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from discreet.cube.cube import Cube, row_count
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.schema import Category, Column, Date, Schema
 from discreet.errors import SourceError, did_you_mean, printed
-from discreet.exact.frozen import dataclass
 
 __all__ = [
     "CodeList",

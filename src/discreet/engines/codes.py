@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd
 
@@ -17,7 +18,6 @@ from discreet.domain.schema import Number
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect
 from discreet.errors import InternalError, SourceError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import text
 
 __all__ = ["decimal_code", "double_literal", "exact_grid", "float_code", "integer_code"]

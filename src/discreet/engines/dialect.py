@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from discreet.cube.value_paths import CategoryPath, NumberPath
 from discreet.engines.base import ColumnType
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Dialect"]
 

@@ -7,6 +7,7 @@ are put together into one number: a hash table of millions of cells takes the ti
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 
 from discreet.cube.cube import blocks
 from discreet.cube.value_paths import CategoryPath, KeyAxis
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Word", "unpack", "word_sql", "words_of"]
 

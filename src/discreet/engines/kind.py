@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from discreet.domain.schema import Schema
 from discreet.engines.base import Engine
 from discreet.engines.files import Listing
 from discreet.engines.resources import Limits
-from discreet.exact.frozen import dataclass
 
 __all__ = ["EngineKind", "Files", "Given", "Named", "OpenFolder", "Tables", "is_loaded_instance"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from discreet.errors import ArgumentError, printed
-from discreet.exact.frozen import dataclass
 
 __all__ = ["NO_LIMITS", "Limits"]
 

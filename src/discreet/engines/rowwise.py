@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,7 +17,6 @@ from discreet.domain.rowwise.typed import Applied, Cell, Typed, typed, value_of
 from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Header
 from discreet.errors import PlanError, SourceError, did_you_mean, printed
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Rowwise", "Selecting", "cell_value", "columns_read", "derived_rows", "rowwise"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from glob import escape, glob
 from pathlib import Path
@@ -32,7 +33,6 @@ from discreet.engines.registry import (
 from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.urls import check_url, is_url, refused_url
 from discreet.errors import ArgumentError, SourceError, did_you_mean, printed, without_secrets
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import reason, shown_path
 
 __all__ = ["Opened", "is_absent", "is_view", "open_known", "source_in", "source_text"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, permutations, product
 
 from discreet.cube.value_paths import CategoryPath
 from discreet.errors import SourceError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Spellings", "every_spelling", "replace_all", "spelled_targets", "spellings"]
 

@@ -7,11 +7,11 @@ folder's mode keeps everybody else out. The next process removes the files that 
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
 from discreet.exact.files import Draft, draft_in, swept
-from discreet.exact.frozen import dataclass
 from discreet.exact.processes import this_process
 
 __all__ = ["SpillFolder", "new_spill_folder", "remove_spill_folder"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -23,7 +23,6 @@ from discreet.engines.codes import decimal_code, double_literal, exact_grid, flo
 from discreet.engines.dialect import Dialect
 from discreet.engines.keys import word_sql, words_of
 from discreet.engines.missing import without_missing
-from discreet.exact.frozen import dataclass
 
 __all__ = ["aggregate_sql", "answer_names", "check_grids", "part_name", "parts_of"]
 

@@ -7,7 +7,6 @@
 * `figures`: Numbers and names as people read them: rounded so that no interval shrinks, and without invisible
   characters
 * `files`: Files and folders that stand whole or not at all, durably, and the drafts in which they are made
-* `frozen`: Frozen dataclasses with slots, made in a third of the time that the standard library takes
 * `gaussian_sums`: Certified sums of exp(-k²/(2s)) over integers k, for s from nearly 0 to far beyond 10^34, at the
   working precision
 * `given_paths`: Paths as people give them: text that can be a path, files that can be read at once, folders that can

@@ -18,9 +18,8 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-
-from discreet.exact.frozen import dataclass
 
 if sys.platform != "win32":
     import fcntl

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from discreet.approvals.demand import Consent, Demand
 from discreet.approvals.signing import Approval
 from discreet.approvals.statements import ChangeStatement
-from discreet.exact.frozen import dataclass
 from discreet.exact.names import one_form
 from discreet.ledger.book import account_of
 from discreet.ledger.consents import Demanded, change_of, demands_with, require_consent

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from discreet.exact.frozen import dataclass
 from discreet.exact.names import one_form, spellings
 from discreet.ledger.amounts import Amounts, Meter, amounts_from, amounts_text, spent_after
 from discreet.ledger.consents import Deed, Demanded, demanded_after, demands_on, require_consented

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +24,6 @@ from discreet.approvals.statements import (
 from discreet.approvals.written import approvals_text, check_signatures, read_approvals
 from discreet.errors import ArgumentError, NotApproved
 from discreet.exact.canonical import canonical
-from discreet.exact.frozen import dataclass
 from discreet.exact.names import one_form
 from discreet.ledger.amounts import Amounts, amounts_from
 from discreet.ledger.records import Identity

@@ -6,7 +6,7 @@ brought forward, and no statement may touch a row of `entries`: the chain of dig
 
 from __future__ import annotations
 
-from discreet.exact.frozen import dataclass
+from dataclasses import dataclass
 
 __all__ = ["LAYOUTS", "Layout"]
 

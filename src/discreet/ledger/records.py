@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import MISSING, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
 from discreet.approvals.demand import Consent
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 from discreet.ledger.amounts import Amounts, amounts_from, amounts_text, require_amounts, shown
 
 __all__ = [

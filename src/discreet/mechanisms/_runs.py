@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Integers", "Node", "Runs", "Slice", "pieces_of", "runs_of"]
 

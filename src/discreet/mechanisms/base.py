@@ -7,7 +7,7 @@ noise it is. A mechanism offers the noises that give a guarantee for an answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import decimal_text, exact
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.noise.bits import Bits

@@ -7,11 +7,10 @@ Rounding N(0, σ²) and adding it to integers is post-processing of the Gaussian
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import text
 from discreet.mechanisms.adding import add_noise
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector

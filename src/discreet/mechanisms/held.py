@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.exact.frozen import dataclass
 from discreet.mechanisms._placing import put_in_place
 from discreet.mechanisms.adding import add
 from discreet.mechanisms.base import Audited, Independent, Integers, Noise, NoiseWords, Vector

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -15,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, unreachable
-from discreet.exact.frozen import dataclass
 from discreet.exact.lattices import rank
 from discreet.exact.numbers import text
 from discreet.mechanisms._placing import is_paired, order_of, put_in_place

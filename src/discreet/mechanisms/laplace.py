@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import text
 from discreet.mechanisms.adding import add_noise
 from discreet.mechanisms.base import Answer, Audited, Guarantee, Integers, Mechanism, Noise, NoiseWords, Vector

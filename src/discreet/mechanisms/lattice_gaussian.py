@@ -7,6 +7,7 @@ docs/proofs/semi-dp.md). It has no GDP guarantee.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -14,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, unreachable
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import text
 from discreet.mechanisms._placing import by_block, into, put_in_place
 from discreet.mechanisms.adding import add

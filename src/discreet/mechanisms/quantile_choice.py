@@ -16,6 +16,7 @@ is one of c and of one of up to 16 pieces of the records at c, which has a loss 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
 from typing import ClassVar
@@ -24,7 +25,6 @@ import numpy as np
 
 from discreet.domain.neighbours import Neighbours
 from discreet.errors import ArgumentError, InternalError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import text
 from discreet.mechanisms._runs import Integers, Node, Slice, pieces_of, runs_of
 from discreet.mechanisms.base import Answer, Codes, Guarantee, Mechanism, Noise, NoiseWords

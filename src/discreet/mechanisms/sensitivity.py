@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.domain.neighbours import Neighbours
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Change", "Sensitivity", "change_of", "joint_factor", "worst"]
 

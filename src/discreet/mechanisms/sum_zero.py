@@ -7,6 +7,7 @@ the sensitivity space, by the triangle inequality (Theorem L1, docs/proofs/semi-
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -14,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import unreachable
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import text
 from discreet.mechanisms._placing import by_block, is_paired, mean_of_blocks, put_in_place, two_rows
 from discreet.mechanisms.adding import add

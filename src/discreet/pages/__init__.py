@@ -5,4 +5,5 @@
   a server
 * `registry`: A release for people who register or review deployments of differential privacy
 * `report`: A release as one HTML page for people who did not make it
+* `words`: The texts of the pages in several languages, each in one file: `en.toml`, `de.toml`
 """

@@ -7,12 +7,12 @@ before a release agrees with the report after it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet.domain.declared_words import step_words
 from discreet.exact.figures import plural
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, decimal_text, sqrt_up, text
 from discreet.mechanisms import Change, Sensitivity
 from discreet.pages.report.appendix import Noise, laws_of, noises_of, ordinary_words, start_words

@@ -8,6 +8,7 @@ and everything else in this module, are a function of plan and schema alone (sou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 from typing import Protocol
@@ -20,7 +21,6 @@ from discreet.domain.schema import Schema
 from discreet.domain.steps import Resize, Step, TableFacts, Where, after, conditions_of, facts_of
 from discreet.errors import InternalError
 from discreet.exact.figures import plural
-from discreet.exact.frozen import dataclass
 from discreet.statistics.base import Need, Statistic, groupings_of
 
 __all__ = [

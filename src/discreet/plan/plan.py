@@ -7,7 +7,7 @@ any budget is spent and any data are opened.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from discreet.cube.value_paths import path_of
@@ -18,7 +18,6 @@ from discreet.domain.steps import Step, TableFacts, facts_of, step_json
 from discreet.domain.words import card, declared_facts, one_line, request_text
 from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical, digest
-from discreet.exact.frozen import dataclass
 from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
 from discreet.plan.shown import checked_nulls
 from discreet.plan.sizes import check_cubes, check_release

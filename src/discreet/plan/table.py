@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from discreet.domain.conditions import nearest_condition
@@ -14,7 +14,6 @@ from discreet.domain.schema import Schema
 from discreet.domain.steps import Step, TableFacts, after, clamp_step, impute_step, resize_step, step_json, where_step
 from discreet.domain.words import card, declared_facts, neighbours_text, one_line
 from discreet.errors import PlanError, printed
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan, table_facts
 from discreet.plan.shown import checked_nulls

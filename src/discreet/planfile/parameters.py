@@ -9,10 +9,10 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import did_you_mean, printed
-from discreet.exact.frozen import dataclass
 from discreet.exact.names import one_form
 from discreet.planfile.tree import Keys, Node
 

@@ -7,7 +7,7 @@ that was written. Every mistake raises a PlanError that names its place, before 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from discreet.domain.schema import Category, Column, Schema, Value
 from discreet.engines import source_in
 from discreet.engines.urls import is_url
 from discreet.errors import did_you_mean
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import INTERVALS, Plan

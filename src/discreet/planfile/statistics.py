@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.domain.groups import Bins
 from discreet.errors import did_you_mean
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount
 from discreet.planfile.tree import Node
 from discreet.statistics.base import Kind, Statistic

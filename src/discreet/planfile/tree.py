@@ -12,11 +12,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import ArgumentError, PlanError, did_you_mean
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import content_of, given_path, reason, shown_path
 from discreet.exact.numbers import Amount
 

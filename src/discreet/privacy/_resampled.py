@@ -7,12 +7,12 @@ condition met exactly, is evaluated in interval arithmetic and is a bound. See d
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
 from discreet.errors import unreachable
 from discreet.exact.balls import Ball, ball, enclose, lower_rational, upper
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, float_down, float_up
 from discreet.privacy import _gaussian, _slopes
 from discreet.privacy._checks import checked_delta, not_negative

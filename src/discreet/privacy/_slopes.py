@@ -9,11 +9,11 @@ condition holds exactly however rough the search was.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, log
 
 from discreet.exact.balls import Ball, ball, enclose, upper
-from discreet.exact.frozen import dataclass
 from discreet.exact.precision import ORDINARY_BITS, with_precision
 from discreet.privacy import _gaussian
 

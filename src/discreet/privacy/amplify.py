@@ -11,13 +11,13 @@ separately amplified losses is too small, counterexample in the tests), and the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 from typing import TypeVar, overload
 
 from discreet.domain.neighbours import Neighbours, is_relation
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, exact, text
 from discreet.privacy import _copies
 from discreet.privacy._resampled import GaussianSample, Resampled, Sampled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 from typing import Any, ClassVar, Protocol
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, printed
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, decimal_up, exact, text
 from discreet.privacy import _profiles
 from discreet.privacy._checks import (

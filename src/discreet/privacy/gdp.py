@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -10,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, decimal_up, sqrt_down, sqrt_up, text
 from discreet.privacy import _gaussian, _profiles, convert
 from discreet.privacy._checks import (

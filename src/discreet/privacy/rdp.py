@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, exact, text
 from discreet.privacy import _profiles, convert
 from discreet.privacy._checks import checked_delta, group_size, not_negative, repetitions, same_kind

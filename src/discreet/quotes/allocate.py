@@ -7,6 +7,7 @@ public, and a release does exactly what its quote says.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import log, sqrt
 from typing import TYPE_CHECKING
@@ -18,7 +19,6 @@ from discreet.cube.queries import Query, RowCount
 from discreet.domain.neighbours import Neighbours, ReplaceOne
 from discreet.domain.steps import conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import decimal_text, sqrt_down, sqrt_up
 from discreet.mechanisms import (
     Answer,

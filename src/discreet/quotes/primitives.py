@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts, conditions_of
-from discreet.exact.frozen import dataclass
 from discreet.plan.plan import Plan
 from discreet.quotes.space import Space
 from discreet.quotes.view import counts_every_row

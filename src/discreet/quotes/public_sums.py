@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from discreet.domain.groups import Group, group_labels, is_complete
 from discreet.domain.steps import conditions_of
 from discreet.errors import PlanError
-from discreet.exact.frozen import dataclass
 from discreet.plan.plan import Plan
 from discreet.quotes.space import space_of
 from discreet.quotes.view import counts_every_row

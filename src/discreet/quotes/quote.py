@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.cube.queries import Query
 from discreet.domain.words import card, one_line, request_text
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import decimal_text
 from discreet.mechanisms import Noise, Sensitivity, noise_text
 from discreet.plan.plan import Plan, resize_of

@@ -8,6 +8,7 @@ with one-way margins an entry of a count table is at most a(k-1)/k. Proofs: docs
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 from discreet.domain.neighbours import ReplaceOne
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, PlanError, printed
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import float_up, sqrt_up
 from discreet.mechanisms import Sensitivity
 from discreet.plan.plan import Plan

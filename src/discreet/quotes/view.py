@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -13,7 +14,6 @@ from discreet.domain.codes import NULL
 from discreet.domain.groups import group_labels, is_complete
 from discreet.domain.steps import Impute, conditions_of, facts_of
 from discreet.errors import PlanError
-from discreet.exact.frozen import dataclass
 from discreet.plan.plan import Plan, resize_of
 
 __all__ = ["View", "counts_every_row", "positions", "refuse_imputed", "view_of"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.groups import Group, Label, group_labels
-from discreet.exact.frozen import dataclass
 from discreet.plan.shown import hidden_labels
 from discreet.quotes.quote import Line, Quote
 from discreet.releases.labels import LabelColumn, label_columns

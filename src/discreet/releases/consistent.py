@@ -11,6 +11,7 @@ in integers by sorting; groups that cross go to a solver. Whatever the way, the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 
 from discreet.cube.cube import ROW_LIMIT
 from discreet.errors import ArgumentError, InternalError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["ConsistentTable", "Constraint", "consistent_counts", "consistent_within"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from discreet.domain.words import one_line, release_card
 from discreet.errors import ArgumentError, printed
 from discreet.exact.canonical import digest, seal
 from discreet.exact.files import make_folder, replace_file
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import content_of, given_path, reason, shown_path
 from discreet.releases.files import TABLE, TableFile, collect_rows, copy_table, paths_of, problem_of, table_of
 from discreet.releases.frames import all_frames, check_formulas, for_csv, frame_of, named_files

@@ -13,13 +13,12 @@ import os
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ArgumentError
 from discreet.exact.files import Draft, discard, draft_in, make_folder, sync_folder
-from discreet.exact.frozen import dataclass
 
 if TYPE_CHECKING:
     import polars as pl

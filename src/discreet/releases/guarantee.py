@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet.domain.neighbours import relation_named
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import decimal_up, exact, text
 from discreet.privacy.coordinates import Budget, from_json, to_json
 from discreet.privacy.measures import is_budget

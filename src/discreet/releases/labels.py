@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.groups import Label
-from discreet.exact.frozen import dataclass
 
 __all__ = ["LabelColumn", "all_rows", "label_columns", "printed_rows"]
 

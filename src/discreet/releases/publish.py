@@ -8,7 +8,7 @@ their digests in place of the numbers; `session.folders` says where the files go
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, islice
 from pathlib import Path
@@ -23,7 +23,6 @@ from discreet.domain.steps import Impute, Resize
 from discreet.errors import InternalError
 from discreet.exact.canonical import canonical, digest
 from discreet.exact.files import sync_folder
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits, no_bits
 from discreet.plan.layout import draws_rows

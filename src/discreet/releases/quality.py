@@ -12,12 +12,12 @@ Everything here is a function of the release document alone, so it is post-proce
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ArgumentError, printed
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, exact, text
 from discreet.releases.frames import value_columns
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, printed
-from discreet.exact.frozen import dataclass
 from discreet.releases.document import Release
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from discreet.domain.reading import CsvFiles, CsvFormat
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, printed
 from discreet.exact.canonical import canonical, digest
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import text
 from discreet.plan.plan import Plan
 from discreet.privacy.coordinates import Budget, coordinates, kind_name, to_json

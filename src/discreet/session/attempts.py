@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from discreet.engines.base import Engine
 from discreet.errors import BudgetExceeded, InternalError, LedgerError, ReleaseFailed
 from discreet.exact.clock import utc_now
 from discreet.exact.files import Draft, discard
-from discreet.exact.frozen import dataclass
 from discreet.noise.bits import Bits
 from discreet.plan.plan import used_columns
 from discreet.privacy.amounts import budget_down, in_words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, BudgetExceeded, LedgerError, PlanError, printed
 from discreet.exact.canonical import canonical
-from discreet.exact.frozen import dataclass
 from discreet.exact.names import one_form
 from discreet.exact.numbers import Amount
 from discreet.plan.plan import Plan

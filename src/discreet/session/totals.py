@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import dataclass
 
 from discreet._version import __version__
 from discreet.approvals.demand import Consent
@@ -15,7 +16,6 @@ from discreet.domain.steps import facts_of
 from discreet.engines.base import CubeRequest, Engine
 from discreet.errors import InternalError, LedgerError
 from discreet.exact.canonical import canonical, digest
-from discreet.exact.frozen import dataclass
 from discreet.ledger import Identity, Ledger, Publication
 from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals, totals_from_json, totals_of_counts

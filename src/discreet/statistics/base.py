@@ -8,7 +8,7 @@ values with intervals.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -16,7 +16,6 @@ from discreet.cube.queries import NonNullCount, Query, RowCount
 from discreet.domain.groups import Bins, Group
 from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, printed
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, text
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.possible import Possible

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -11,7 +12,6 @@ from discreet.domain.schema import Date, Number
 from discreet.domain.steps import NumberFacts, TableFacts
 from discreet.errors import ArgumentError, InternalError, PlanError, printed
 from discreet.exact.figures import name as shown_name
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, exact, text
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import Need, Room, Statistic, Written, groupings_of

@@ -8,6 +8,7 @@ covariance and of both variances, which hold together; where a variance may be 0
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -15,7 +16,6 @@ import numpy as np
 
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Reads, Shape, Statistic

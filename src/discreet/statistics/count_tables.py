@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import Any, ClassVar
@@ -14,7 +14,6 @@ from discreet.cube.queries import Query, TableCounts
 from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_labels, is_complete
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError, PlanError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Reads, Room, Shape, Statistic, Written, groupings_of

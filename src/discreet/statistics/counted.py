@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from discreet.cube.cells import Codes, Integers
 from discreet.cube.queries import Query
 from discreet.errors import InternalError
-from discreet.exact.frozen import dataclass
 from discreet.mechanisms import Noise
 from discreet.noise.single.many import half_width_of_sum
 from discreet.statistics.base import Asked

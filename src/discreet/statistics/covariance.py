@@ -9,7 +9,7 @@ by what is possible (B2 in docs/proofs/pairs.md).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar
@@ -21,7 +21,6 @@ from discreet.cube.queries import Factor, PairSum, Query
 from discreet.domain.steps import TableFacts
 from discreet.errors import PlanError
 from discreet.exact.figures import name as shown_name
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Need, Reads, Shape, Statistic, Written

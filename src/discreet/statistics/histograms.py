@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from discreet.domain.groups import BinGroup, Bins, Group, bins, group_labels
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError, PlanError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import UNBIASED, Asked, Free, Keys, Need, Reads, Room, Shape, Statistic, Written, groupings_of

@@ -13,6 +13,7 @@ The same decomposition is the basis of ResidualPlanner (Xiao, He, Zhang and Kife
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import isfinite, prod
 
@@ -20,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError, printed
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Margin", "reconcile"]
 

@@ -6,6 +6,7 @@ A part of the spend goes into the choice, the rest, a twentieth, into the tree; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -18,7 +19,6 @@ from discreet.domain.groups import Bins, Group
 from discreet.domain.schema import Number
 from discreet.domain.steps import TableFacts
 from discreet.errors import ArgumentError, InternalError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, exact, text
 from discreet.mechanisms import Sensitivity, law_of_cell
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Room, Shape, Statistic, Written

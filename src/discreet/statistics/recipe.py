@@ -6,6 +6,7 @@ A recipe sees no plan and no quote, only the noise behind its queries (`Noises`)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
@@ -14,7 +15,6 @@ import numpy as np
 from discreet.cube.cells import Integers
 from discreet.cube.queries import Query
 from discreet.domain.groups import Group
-from discreet.exact.frozen import dataclass
 from discreet.mechanisms import Noise
 from discreet.statistics.estimate import Estimate
 

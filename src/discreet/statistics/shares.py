@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Reads, Shape, Statistic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from discreet.cube.cells import Integers
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, common_denominator
 from discreet.mechanisms import Sensitivity, law_of_cell
 from discreet.noise.single.sums import SumOfNoises

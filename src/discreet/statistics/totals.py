@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
 from discreet.cube.queries import Query, Squares, WeightedSum
 from discreet.domain.steps import TableFacts
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import rational_gcd
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import Free, Statistic

@@ -9,6 +9,7 @@ squared distances of all pairs of rows are one number with its own noise.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import Dispersion, Query
 from discreet.domain.steps import TableFacts
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, float_down, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Need, Reads, Shape, Statistic

@@ -11,12 +11,12 @@ It is computed with a free attribute in addition to the columns of the invariant
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.domain.schema import Schema
 from discreet.errors import PlanError
-from discreet.exact.frozen import dataclass
 from discreet.totals.classes import Classes, classes_of, existence_of
 from discreet.totals.components import Component, Split, components_of, exists, possible_cells, splits_of
 from discreet.totals.description import Description

@@ -7,12 +7,12 @@ totals of one partition, however they were described: nested totals, totals of s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import PlanError
-from discreet.exact.frozen import dataclass
 from discreet.totals.components import Split
 
 __all__ = ["Classes", "Existence", "classes_of", "existence_of"]

@@ -6,13 +6,13 @@ Whether a row may take a value depends on each component alone, so a(t) is put t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.schema import Schema
 from discreet.errors import PlanError, unreachable
-from discreet.exact.frozen import dataclass
 from discreet.totals.cells import cell_indices, domain_size, positions
 from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals, cell_numbers

@@ -7,13 +7,12 @@ it with the nouns of `discreet.invariants`, whose `Invariants` also answers what
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 from discreet.domain.schema import Category, Schema
 from discreet.errors import ArgumentError, SchemaError
 from discreet.exact.canonical import canonical
-from discreet.exact.frozen import dataclass
 from discreet.totals.cells import Cell, cell_indices, domain_size
 from discreet.totals.statements import (
     ExactStatement,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from discreet.domain.schema import Schema
 from discreet.errors import unreachable
-from discreet.exact.frozen import dataclass
 from discreet.totals.cells import cell_index, domain_size, positions, shape_of
 from discreet.totals.description import Description
 from discreet.totals.published import PublishedTotals

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from discreet.domain.codes import NULL
 from discreet.domain.schema import Schema
 from discreet.errors import InternalError, PlanError
 from discreet.exact.canonical import canonical
-from discreet.exact.frozen import dataclass
 from discreet.totals.cells import Cell, cell_at, cell_indices, domain_size, shape_of
 from discreet.totals.description import Description
 from discreet.totals.statements import (

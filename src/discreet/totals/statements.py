@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from discreet.errors import unreachable
 from discreet.exact.canonical import canonical
-from discreet.exact.frozen import dataclass
 from discreet.totals.cells import Cell
 
 __all__ = [

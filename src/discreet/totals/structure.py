@@ -13,13 +13,13 @@ published totals (soundness 18 and 20); docs/proofs/semi-dp.md, "Requests".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exact.figures import plural
-from discreet.exact.frozen import dataclass
 from discreet.exact.lattices import rank
 
 __all__ = ["Blocks", "Kernel", "Structure", "Table", "Tables", "describe", "exact_sums", "margin_equations"]

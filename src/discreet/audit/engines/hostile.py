@@ -9,12 +9,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
 from discreet.domain.schema import Category, Column, Date, Number, Schema
 from discreet.engines.base import ColumnType, Header
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount
 
 __all__ = ["HostileTable", "hostile_tables", "ties"]

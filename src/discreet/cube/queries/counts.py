@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -17,7 +18,6 @@ from discreet.domain.codes import NULL
 from discreet.domain.groups import BinGroup, Group, is_complete
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["NonNullCount", "RowCount", "TableCounts", "counts_in_places"]
 

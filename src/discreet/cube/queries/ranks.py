@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +16,6 @@ from discreet.cube.scans import Scan
 from discreet.cube.trees import Tree, choose_tree, level_counts
 from discreet.domain.codes import NULL
 from discreet.domain.steps import TableFacts
-from discreet.exact.frozen import dataclass
 
 __all__ = ["LevelCounts", "QuantileCodes"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from discreet.cube.scans import Scan
 from discreet.domain.codes import NULL
 from discreet.domain.steps import TableFacts
 from discreet.errors import InternalError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Dispersion", "Squares", "WeightedSum"]
 

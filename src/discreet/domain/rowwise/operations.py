@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from discreet.domain.rowwise.tree import Value
-from discreet.exact.frozen import dataclass
 
 __all__ = ["BOOLEAN", "DAY", "FLOAT", "INTEGER", "NULL", "ORDERED", "TEXT", "TYPES", "Operation", "strict"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from discreet.errors import PlanError, printed
-from discreet.exact.frozen import dataclass
 
 __all__ = ["MOST_QUERY", "Token", "tokens_of", "wrong"]
 

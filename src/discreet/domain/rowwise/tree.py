@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from discreet.errors import PlanError, did_you_mean, printed
-from discreet.exact.frozen import dataclass
 
 __all__ = ["TYPE_WORDS", "Call", "Expression", "Item", "Literal", "Name", "Select", "Value", "names_in", "written"]
 

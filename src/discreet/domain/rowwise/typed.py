@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.domain.rowwise.operations import FLOAT, INTEGER, NULL, TEXT, Operation
@@ -11,7 +11,6 @@ from discreet.domain.rowwise.registry import OPERATIONS, meant
 from discreet.domain.rowwise.tokens import wrong
 from discreet.domain.rowwise.tree import TYPE_WORDS, Call, Expression, Literal, Name, Value
 from discreet.errors import PlanError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Applied", "Cell", "Constant", "Typed", "typed", "value_of"]
 

@@ -11,7 +11,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,6 @@ import numpy as np
 from discreet.domain.reading import CsvFormat
 from discreet.engines.duckdb.csv_bytes import PACKED, utf8_blocks
 from discreet.errors import SourceError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["MAX_LINE", "CsvRows", "count_rows", "csv_header", "format_of", "row_blocks", "split_line"]
 

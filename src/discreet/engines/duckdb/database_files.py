@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,7 +24,6 @@ from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError, did_you_mean
-from discreet.exact.frozen import dataclass
 
 __all__ = ["is_duckdb_view", "open_duckdb_table"]
 

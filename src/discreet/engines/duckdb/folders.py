@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from discreet.errors import SourceError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["NO_PARTITIONS", "Partitions", "parquet_files", "partitions_of"]
 

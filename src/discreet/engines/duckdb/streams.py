@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
@@ -25,7 +26,6 @@ from discreet.engines.resources import Limits
 from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import ArgumentError, SourceError, printed
-from discreet.exact.frozen import dataclass
 
 __all__ = ["DatabaseTable", "Grouping", "open_streamed", "place_of"]
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from discreet.engines.files import check_distinct
 from discreet.errors import SourceError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["FileFacts", "FrameFiles", "check_names", "facts_of", "files_of_path", "files_of_table"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.engines.base import ColumnType
 from discreet.engines.surveys.transport import check_transport
-from discreet.exact.frozen import dataclass
 
 __all__ = ["FORMATS", "Days", "SurveyFormat", "column_type"]
 

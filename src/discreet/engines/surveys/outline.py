@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from typing import Any
 from discreet.engines.base import CodeList, ColumnType, Header, unreadable
 from discreet.engines.surveys.formats import FORMATS, Days, SurveyFormat, column_type
 from discreet.errors import SourceError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["StoredColumn", "SurveyFile", "read_rows", "survey_file"]
 

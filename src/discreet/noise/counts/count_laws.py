@@ -6,6 +6,7 @@ and what is left out is below a geometric series of the last ratio.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 from statistics import NormalDist
@@ -13,7 +14,6 @@ from typing import Protocol
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, around, ball, enclosure, negligible, sign
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount
 from discreet.noise._parameters import rate_between
 from discreet.noise.single.laws import check_probability, smallest

@@ -12,6 +12,7 @@ nodes of small variance. All blocks, of whatever size, share their halves, so th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, prod
 from typing import Any, NamedTuple
@@ -20,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exact.balls import Ball, ball
-from discreet.exact.frozen import dataclass
 from discreet.noise.bits import Bits
 from discreet.noise.single._acceptance import Nodes, below, loss_up
 from discreet.noise.single._centres import Centres, Stretch

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count, product
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 from discreet.exact.lattices import hermite, independent_rows, kernel_basis, solution
 from discreet.noise.lattice.polytope import Point, Polytope, hull, scaled_inverse
 

@@ -10,6 +10,7 @@ docs/proofs/lattice-general.md.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, SupportsIndex
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclosure
-from discreet.exact.frozen import dataclass
 from discreet.exact.lattices import exact_product
 from discreet.exact.numbers import Amount, float_up
 from discreet.noise._lazy import LazyUniform

@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import gcd
@@ -21,7 +22,6 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclosure, pi_ball
-from discreet.exact.frozen import dataclass
 from discreet.exact.lattices import eliminate, exact_product, gram, independent_rows, kernel_basis, narrow, solution
 from discreet.exact.numbers import Amount, decimal_up
 from discreet.noise._lazy import LazyUniform

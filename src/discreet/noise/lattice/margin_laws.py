@@ -8,13 +8,13 @@ up to a distortion η, which is tiny unless sigma2 is below 2 or so. Proofs: doc
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclosure, pi_ball, sign
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, float_up
 from discreet.noise._parameters import MOST_SIGMA2, check_size, positive
 from discreet.noise.single.laws import DiscreteGaussian, check_coverage, smallest

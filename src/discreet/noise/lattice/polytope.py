@@ -7,6 +7,7 @@ so that nothing has to be certified afterwards. Proofs: docs/proofs/lattice-gene
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -15,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 from discreet.exact.lattices import determinant, independent_rows, solution
 
 __all__ = ["Point", "Polytope", "hull", "scaled_inverse"]

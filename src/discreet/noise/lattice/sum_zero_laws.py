@@ -12,13 +12,13 @@ for a hundred thousand cells as for two.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import expm1, sqrt
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, around, ball, enclosure, negligible, sign
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount
 from discreet.exact.precision import with_precision, working_bits
 from discreet.noise._parameters import MOST_SCALE, check_size, positive

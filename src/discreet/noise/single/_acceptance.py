@@ -10,6 +10,7 @@ errors: docs/proofs/lattice-gaussian.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -18,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exact.balls import Ball, ball, pi_ball, theta3
-from discreet.exact.frozen import dataclass
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits
 

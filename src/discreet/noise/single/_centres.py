@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["Centres", "Stretch"]
 

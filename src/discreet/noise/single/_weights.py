@@ -15,7 +15,7 @@ One table can serve a family of laws: `most` and `least` bound their weights at 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, factorial, isqrt
 
@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exact.balls import Ball, ball, enclosure, pi_ball
-from discreet.exact.frozen import dataclass
 from discreet.noise._parameters import cap_rate
 
 __all__ = ["Weights", "centred_weights", "gaussian", "geometric", "laplace", "rounded_weights"]

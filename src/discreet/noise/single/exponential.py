@@ -8,6 +8,7 @@ made again with the same U, extended by as many bits as it takes, against enclos
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exact.balls import Ball, ball
-from discreet.exact.frozen import dataclass
 from discreet.exact.precision import with_precision, working_bits
 from discreet.noise._lazy import LazyUniform
 from discreet.noise.bits import Bits

@@ -8,6 +8,7 @@ needs. All of it depends on public parameters alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Protocol
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, around, ball, enclosure, negligible, pi_ball, sign
-from discreet.exact.frozen import dataclass
 from discreet.exact.gaussian_sums import gaussian_sum, gaussian_tail_sum
 from discreet.exact.numbers import Amount, exact
 from discreet.exact.precision import with_precision

@@ -10,6 +10,7 @@ half-width is too large by at most m·h, about m/5000 standard deviations. It is
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -18,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, float_up
 from discreet.noise.single.laws import Law, check_coverage
 

@@ -13,6 +13,7 @@ block, from `high` on it is rejected. They are rounded in the safe direction, so
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exact.balls import Ball, ball, enclosure
-from discreet.exact.frozen import dataclass
 from discreet.noise.single._weights import Weights
 
 __all__ = ["CELLS", "Envelope", "build", "stack"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite, log
@@ -12,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.neighbours import Neighbours
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import decimal_up, float_down, float_up, text
 from discreet.pages.planner.releases import Planned, Scene, release_facts
 from discreet.pages.report.words import capital

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import ceil, floor, log10
@@ -13,7 +13,6 @@ from discreet.cube.queries import Dispersion, LevelCounts
 from discreet.domain.steps import Resize
 from discreet.errors import InternalError
 from discreet.exact.figures import name, number, plural
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import float_down, text
 from discreet.pages.planner.curves import ROWS, Curve, choose_amounts, curve_of, with_halves_and_doubles
 from discreet.plan.plan import Plan, resize_of

@@ -8,12 +8,12 @@ protects nobody.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.domain.about import About
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import decimal_up, exact
 from discreet.pages.registry import facts
 from discreet.pages.report.promise import comparison_words, detection_words

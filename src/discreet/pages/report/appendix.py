@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet.approvals.written import signers_of
 from discreet.exact.figures import name, number
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import exact, text
 from discreet.mechanisms import Sensitivity, words_of
 from discreet.pages.report.promise import measure_words

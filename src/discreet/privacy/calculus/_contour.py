@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, expm1, fsum, inf, isfinite, log, log1p, pi, sqrt
 from typing import NamedTuple
@@ -10,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import float_up
 from discreet.privacy.calculus._losses import UNIT, Complex, Errors, Gaussian, Grid, Loss
 

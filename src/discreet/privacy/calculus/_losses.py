@@ -8,6 +8,7 @@ docs/proofs/privacy.md). Each loss belongs to a pair that dominates a mechanism 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, floor, fsum, log, log1p, pi, sqrt
 from typing import NamedTuple
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 
 __all__ = ["UNIT", "Errors", "Gaussian", "Grid", "Lattices", "Loss", "Theta", "discrete_gaussian", "discrete_laplace"]
 

@@ -13,10 +13,10 @@ The class of a measure has the closed forms for its noise; releases use the same
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, float_down, float_up, sqrt_down, text
 from discreet.privacy._checks import positive
 from discreet.privacy._digits import digits_up

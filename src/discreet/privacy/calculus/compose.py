@@ -15,12 +15,12 @@ rounding remains. A ledger's adaptive totals do not use this: they add parameter
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, log
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import lower
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import Amount, decimal_up, exact, float_down, float_up, rational_gcd, sqrt_down, sqrt_up, text
 from discreet.privacy import _gaussian
 from discreet.privacy._search import first_below

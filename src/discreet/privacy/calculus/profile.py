@@ -16,12 +16,12 @@ use GDP or ZCDP (`guarantee`), because the profile of a discrete Gaussian vector
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 
 from discreet.errors import ArgumentError
 from discreet.exact.balls import Ball, ball, enclose, upper
-from discreet.exact.frozen import dataclass
 from discreet.exact.gaussian_sums import gaussian_sum, gaussian_tail_sum
 from discreet.exact.numbers import Amount, decimal_up, exact, float_down, float_up, sqrt_up, text
 from discreet.privacy import convert

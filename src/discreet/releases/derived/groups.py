@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 from discreet.releases.derived.operands import Key, Numbers
 from discreet.releases.derived.reading import Published
 

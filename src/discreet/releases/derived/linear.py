@@ -7,12 +7,12 @@ docs/proofs/derived.md, "Linear numbers".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, gcd, lcm, log
 from typing import Protocol
 
-from discreet.exact.frozen import dataclass
 from discreet.noise.single.laws import Law
 from discreet.noise.single.sums import SumOfNoises
 

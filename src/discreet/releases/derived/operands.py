@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
@@ -14,7 +14,6 @@ from discreet.domain.about import About
 from discreet.domain.words import one_line
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.canonical import canonical
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import content_of, reason, shown_path
 from discreet.exact.numbers import Amount, exact
 from discreet.releases.derived.linear import Linear, constant

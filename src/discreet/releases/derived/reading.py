@@ -8,11 +8,11 @@ printed intervals are used (`Printed`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet.exact.canonical import digest
-from discreet.exact.frozen import dataclass
 from discreet.exact.numbers import common_denominator, exact, rational_gcd
 from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, Law, RoundedGaussian
 from discreet.releases.derived.linear import LEVEL, Cell, Linear, LogConcave, Tied, half_width

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,6 @@ from discreet.domain.words import one_line
 from discreet.errors import ArgumentError
 from discreet.exact.canonical import seal
 from discreet.exact.files import make_folder, replace_file
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import given_path, reason
 from discreet.exact.numbers import decimal_text, float_down, float_up, text
 from discreet.releases.derived.fieller import Interval

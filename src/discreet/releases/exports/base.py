@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from glob import escape
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import Any
 from discreet.domain.about import About
 from discreet.errors import ArgumentError, printed
 from discreet.exact.files import replace_file
-from discreet.exact.frozen import dataclass
 from discreet.exact.given_paths import reason
 from discreet.releases.exports.digits import NOISE, check_digits
 from discreet.releases.files import DOCUMENT

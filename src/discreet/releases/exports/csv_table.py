@@ -8,11 +8,11 @@ Texts are quoted, numbers are not, as RFC 4180 has it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.domain.about import About, key_of
 from discreet.exact.figures import name
-from discreet.exact.frozen import dataclass
 from discreet.releases.exports.base import ENCODINGS, Format, Wishes
 from discreet.releases.exports.digits import Digits, plain
 from discreet.releases.exports.ids import unique

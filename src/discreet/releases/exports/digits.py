@@ -7,11 +7,11 @@ written contains what was computed. Whole numbers get no decimals. `RAW` is ever
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from math import floor, isfinite, log10
 
 from discreet.errors import ArgumentError, printed
-from discreet.exact.frozen import dataclass
 
 __all__ = ["DIGITS", "NOISE", "RAW", "Shown", "check_digits", "plain", "shown"]
 

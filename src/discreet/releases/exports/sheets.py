@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.domain.about import About
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import name
-from discreet.exact.frozen import dataclass
 from discreet.releases.exports.digits import RAW, Shown, shown
 from discreet.releases.labelled import number_title, title_of, unit_of, value_label
 from discreet.releases.possible import as_shown

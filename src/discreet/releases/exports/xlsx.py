@@ -10,14 +10,13 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from discreet.domain.about import About
 from discreet.errors import ArgumentError
-from discreet.exact.frozen import dataclass
 from discreet.releases.exports.base import Format, Wishes
 from discreet.releases.exports.csv_table import columns_of
 from discreet.releases.exports.digits import Digits
