@@ -20,6 +20,7 @@ what it means for the budget (`exits`).
 * `export_command`: `discreet export`: its options
 * `exporting`: `discreet export`: its work, and releases in the words that somebody asks for
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
+* `folder_commands`: `discreet register` and `discreet programme`: what is made of the releases in a folder
 * `guarantee_commands`: `discreet convert` and `discreet effective`: their options
 * `inspecting`: `discreet inspect`: how the rows are read, in exact numbers, for the eyes of their curator alone
 * `ledger_commands`: `discreet ledger` and its commands, each a thin function too
@@ -51,6 +52,7 @@ from discreet._version import __version__
 from discreet.cli.derive_commands import derive_app
 from discreet.cli.exits import exits, on_terminal
 from discreet.cli.export_command import export
+from discreet.cli.folder_commands import programme, register
 from discreet.cli.guarantee_commands import convert, effective
 from discreet.cli.ledger_commands import ledger_app
 from discreet.cli.one_command import only_asked_for
@@ -321,24 +323,8 @@ def report(folder: FolderArgument, labels: Labels = None, language: Language = N
         write(report_folder(given_path(folder, "report"), artist, Words(labels, language)), as_json=as_json)
 
 
-@app.command(epilog="Example: discreet register results --published 2026-11-23")
-def register(
-    folder: FolderArgument,
-    published: Annotated[
-        str | None,
-        typer.Option(metavar="DAY", help="The day of publication; left out: the day of the release, if it is known."),
-    ] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Write an entry for the OpenDP registry of deployments, and a page that answers the evaluation of NIST SP 800-226.
-
-    Both follow from release.json alone. What it does not know is a marked question, which the custodian answers.
-    """
-    from discreet.cli.registering import registered_folder
-
-    with exits():
-        write(registered_folder(given_path(folder, "register"), published), as_json=as_json)
+app.command(epilog="Example: discreet register results --published 2026-11-23")(register)
+app.command(epilog="Example: discreet programme results --ledger budget.ledger")(programme)
 
 
 @app.command(epilog="Example: discreet consistent results --statistic count")
