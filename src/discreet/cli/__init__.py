@@ -194,6 +194,7 @@ def quote(
     ] = None,
     settings: Settings = None,
     *,
+    language: Annotated[str, typer.Option(metavar="TAG", help="The language of the page: en or de.")] = "en",
     without_source: WithoutSource = False,
     as_json: AsJson = False,
 ) -> None:
@@ -209,7 +210,8 @@ def quote(
         if html is None:
             answer = quoted_plan(plan, given, without_source=without_source)
         else:
-            answer = planner_page(plan, given_path(html, "--html"), given, without_source=without_source)
+            place = given_path(html, "--html")
+            answer = planner_page(plan, place, given, without_source=without_source, language=language)
         write(answer, as_json=as_json)
 
 

@@ -285,8 +285,15 @@ def quoted_plan(path: Path, given: Mapping[str, str] | None = None, *, without_s
     return Answer(lines, facts)
 
 
-def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
-    """Writes the planner of a plan to `out`: its quotes, with sliders.
+def planner_page(
+    path: Path,
+    out: Path,
+    given: Mapping[str, str] | None = None,
+    *,
+    without_source: bool = False,
+    language: str = "en",
+) -> Answer:
+    """Writes the planner of a plan to `out`: its quotes, with sliders, in this language.
 
     Raises:
         DiscreetError: as `quoted_plan`, but for releases that do not fit; or the page cannot be written.
@@ -301,7 +308,7 @@ def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None, 
         quotes, now = _quotes(seen.plan, session)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
     releases = [Planned(name, quote, name in now.given_back) for name, quote in quotes.items()]
-    written = write_planner(chosen, releases, out)
+    written = write_planner(chosen, releases, out, language=language)
     lines = [f"{written} was written: open it in a browser. No row was read, and nothing was spent."]
     return Answer([*lines, *seen.remarks], {"planner": str(written), "releases": list(quotes), "notes": [*seen.remarks]})
 
