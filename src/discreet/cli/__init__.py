@@ -30,6 +30,7 @@ what it means for the budget (`exits`).
 * `options`: The arguments and options that several commands have
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
 * `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
+* `populations`: What the account of a secret sample promises to the population from which it was drawn
 * `registering`: `discreet register`: the entry of a release for the registry of deployments, and the page of its
   evaluation
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write
@@ -193,6 +194,7 @@ def quote(
     ] = None,
     settings: Settings = None,
     *,
+    language: Annotated[str, typer.Option(metavar="TAG", help="The language of the page: en or de.")] = "en",
     without_source: WithoutSource = False,
     as_json: AsJson = False,
 ) -> None:
@@ -208,7 +210,8 @@ def quote(
         if html is None:
             answer = quoted_plan(plan, given, without_source=without_source)
         else:
-            answer = planner_page(plan, given_path(html, "--html"), given, without_source=without_source)
+            place = given_path(html, "--html")
+            answer = planner_page(plan, place, given, without_source=without_source, language=language)
         write(answer, as_json=as_json)
 
 
