@@ -7,22 +7,24 @@ from typing import Any
 
 from discreet.domain.about import About
 from discreet.exact.numbers import text
+from discreet.pages.words import Words
+from discreet.releases.labelled import value_label
 from discreet.releases.quality import CLASSES, quality_in
 
-__all__ = ["about_facts", "quality_words"]
+__all__ = ["about_facts", "label_in", "quality_words"]
 
-_FACTS = {
-    "universe": "Universe",
-    "period": "Reference period",
-    "publisher": "Publisher",
-    "contact": "Contact",
-    "licence": "Licence",
-}
+_FACTS = ("universe", "period", "publisher", "contact", "licence")
 
 
-def about_facts(about: About) -> tuple[tuple[str, str], ...]:
+def about_facts(about: About, words: Words) -> tuple[tuple[str, str], ...]:
     """The facts that the texts have, each with its word."""
-    return tuple((word, getattr(about, key)) for key, word in _FACTS.items() if getattr(about, key))
+    return tuple((words(f"report.{key}"), getattr(about, key)) for key in _FACTS if getattr(about, key))
+
+
+def label_in(about: About, column: str, value: object, words: Words) -> str:
+    """The words for a group of a column, in the language of the page where it has no label."""
+    own = about.column(column)
+    return value_label(about, column, value) if own.categories or own.unknown else words.name(value)
 
 
 def quality_words(document: Mapping[str, Any]) -> str:
