@@ -6,7 +6,8 @@
 The columns and requests are those of `bench_types.py`. Each is released from a path and from a DataFrame of the same file.
 Times are medians of the processor time of the driver and of its Java process, in alternating runs of one warm session. What
 a request costs whatever the rows is measured on a file of 1,000 rows and taken off all three sides. Of numbers two grids
-are measured, the finest and the coarsest. Spark cannot read timestamps in nanoseconds.
+are measured, the finest and the coarsest. Spark cannot read timestamps in nanoseconds, and a release from Spark refuses
+those in milliseconds. Each line is written to the results as soon as it is measured, in the place of the one before.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def chosen(only: str | None) -> Iterator[Case]:
         by_column.setdefault(case.made, []).append(case)
     for grids in by_column.values():
         for case in grids[:1] if len(grids) == 1 else (grids[0], grids[-1]):
-            if "timestamp ns" not in case.name and (only is None or only in f"{case.name}{', nulls' * case.made[1]}"):
+            unread = case.name.startswith(("timestamp ns", "timestamp ms"))
+            if not unread and (only is None or only in f"{case.name}{', nulls' * case.made[1]}"):
                 yield case
 
 
@@ -108,12 +110,22 @@ def show(one: dict[str, Any]) -> None:
     )
 
 
+def keep(one: dict[str, Any], path: Path, rows: int) -> None:
+    """The line is in the results, in the place of an older one, and lines of another number of rows are not."""
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    before = kept.get("types_spark", {})
+    lines = before["columns"] if before.get("rows") == rows else []
+    by_case = {(line["name"], line["nulls"]): line for line in [*lines, one]}
+    kept["types_spark"] = {"rows": rows, "day": time.strftime("%Y-%m-%d"), "columns": list(by_case.values())}
+    path.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=lambda text: int(float(text)), default=ROWS)
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--only", help="what the names of the cases contain")
-    parser.add_argument("--results", type=Path, help="a JSON file whose entry 'types_spark' is replaced by the measurements")
+    parser.add_argument("--results", type=Path, help="a JSON file whose entry 'types_spark' gets the measured lines")
     parser.add_argument("--files", type=Path, help="a folder that keeps the files for the next time")
     return parser.parse_args()
 
@@ -127,20 +139,18 @@ def main() -> int:
         return 0
     asked = arguments()
     warnings.simplefilter("ignore")
-    spark, results = session(), []
+    spark = session()
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.files or Path(temporary)
         folder.mkdir(exist_ok=True)
         for case in chosen(asked.only):
             for size in (FEW, asked.rows):
                 write(folder, case.made, size)
-            results.append(measured(case, folder, asked.rows, asked.runs, spark))
-            show(results[-1])
+            one = measured(case, folder, asked.rows, asked.runs, spark)
+            show(one)
+            if asked.results:
+                keep(one, asked.results, asked.rows)
     spark.stop()
-    if asked.results:
-        kept = json.loads(asked.results.read_text(encoding="utf-8")) if asked.results.exists() else {}
-        kept["types_spark"] = {"rows": asked.rows, "day": time.strftime("%Y-%m-%d"), "columns": results}
-        asked.results.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return 0
 
 

@@ -27,6 +27,8 @@ SIZES = tuple(size * MILLION for size in (1, 3, 10, 30, 100))
 HEAD = "| | seconds | × discreet | processor s | peak memory | source ready | error of a count | of a sum | of a mean |"
 BOUND = 1.25
 """Of the processor time of a release over that of the plain query, whatever the type of the column is."""
+SPARK_BOUND = 1.4
+"""The same on Spark, from a path and from a DataFrame."""
 BUSY = 0.1
 """If others kept so many cores busy during a measurement, or more, the page says so."""
 
@@ -47,7 +49,8 @@ def rendered(page: str, results: Record) -> str:
     Raises:
         ValueError: a pair of marks is missing.
     """
-    for name, part in {"tables": _tables, "growth": _growth, "types": _types, "circumstances": _circumstances}.items():
+    parts = {"tables": _tables, "growth": _growth, "types": _types, "types_spark": _types_spark}
+    for name, part in {**parts, "circumstances": _circumstances}.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         if page.count(begin) != 1 or page.count(end) != 1:
             raise ValueError(f"the page needs one pair of marks for {name}")
@@ -124,6 +127,32 @@ def _types(results: Record) -> str:
     within = sum(one["ratio"] <= BOUND for one in found.values())
     words = f"{within} of {len(found)} ratios are at most {BOUND}; the largest is {worst['ratio']:.2f} ({shown})."
     return "\n".join([*lines, "", f"{words} {measured['rows'] // MILLION} million rows, {measured['day']}."])
+
+
+def _types_spark(results: Record) -> str:
+    """A line for each type of column: the plain query on Spark, and the ratios of a release from a path and a DataFrame."""
+    measured: Record = results["types_spark"]
+    found = {(one["name"], one["nulls"]): one for one in measured["columns"]}
+    lines = [
+        "| column | plain query | path | DataFrame | with nulls: plain | path | DataFrame |",
+        "|---" * 7 + "|",
+    ]
+    for name in dict.fromkeys(name for name, _ in found):
+        cells = [cell for nulls in (False, True) for cell in _spark_cells(found[name, nulls])]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    ratios = {
+        f"{name}{', with nulls' * nulls}, from a {'path' if side == 'path' else 'DataFrame'}": one[f"{side}_ratio"]
+        for (name, nulls), one in found.items()
+        for side in ("path", "frame")
+    }
+    worst = max(ratios, key=lambda name: ratios[name])
+    within = sum(ratio <= SPARK_BOUND for ratio in ratios.values())
+    words = f"{within} of {len(ratios)} ratios are at most {SPARK_BOUND}; the largest is {ratios[worst]:.2f} ({worst})."
+    return "\n".join([*lines, "", f"{words} {measured['rows'] // MILLION} million rows, {measured['day']}."])
+
+
+def _spark_cells(one: Record) -> list[str]:
+    return [f"{one['plain']:.3f} s", f"{one['path_ratio']:.2f}", f"{one['frame_ratio']:.2f}"]
 
 
 def _type_cells(one: Record) -> list[str]:

@@ -10,6 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from discreet.cli import app
+from discreet.cli.planning import open_session
+from discreet.planfile.read import load_plan
+from discreet.quotes.groups import middle
 
 pytestmark = pytest.mark.browser
 
@@ -117,10 +120,17 @@ def quoted(page, folder):
     return json.loads(found.output)
 
 
+def quotes_of(file):
+    """The quotes of a plan file."""
+    plan = load_plan(file)
+    with open_session(plan) as session:
+        return [session.quote(one.request, spend=one.spend, error=one.error, expect=one.expect) for one in plan.orders]
+
+
 def agrees(page, facts, loosest):
     """Every error on the page is that of the quote, or larger by at most the factor `loosest`; the cost is its charge."""
-    for place, release in enumerate(facts["releases"]):
-        for k, exactly in enumerate(release["expected_error"].values()):
+    for place, release in enumerate(quotes_of("written.toml")):
+        for k, exactly in enumerate(release.errors(middle(release.sizes)).values()):
             shown = number(page.locator(f'[data-error="{place}:{k}:now"]').inner_text())
             assert exactly * (1 - 1e-9) <= shown <= exactly * loosest * 1.001, (place, k, shown, exactly)
     relation, cost = re.match(r"[ερμ] ([=≤]) ([0-9.,e-]+)", page.locator("[data-cost]").inner_text()).groups()
@@ -192,7 +202,9 @@ def test_an_amount_that_is_none_is_said_and_not_used(opened):
 
 def test_every_control_has_a_name_and_is_reached_by_keyboard(opened):
     page = opened("zcdp")
-    named = """[...document.querySelectorAll('input, button')].map(one =>
+    for box in page.locator("details").all():
+        box.evaluate("one => { one.open = true; }")
+    named = """[...document.querySelectorAll('input, button, select')].map(one =>
         one.getAttribute('aria-label') || (one.labels && one.labels[0] || one).textContent.trim())"""
     assert all(page.evaluate(named))
     wanted, reached = page.locator("input, button").count(), set()
@@ -265,3 +277,85 @@ def test_where_nothing_is_asked_for_any_more_no_epsilon_is_stated(opened, tmp_pa
     page.goto((tmp_path / "page.html").as_uri())
     assert page.locator("[data-cost]").inner_text() == "ρ = 0"
     assert page.locator("[data-epsilon]").inner_text() == ""
+
+
+def test_it_says_what_is_planned_and_draws_errors_by_spend(opened):
+    page = opened("zcdp")
+    texts = page.locator(".what").all_inner_texts()
+    assert texts[0] == "20 groups of gender × race. A typical group has 100 rows."
+    assert texts[2].startswith("One number for the whole table.")
+    chart = page.locator('svg[data-chart="0"]')
+    assert chart.locator("polyline").count() == 3
+    before = chart.locator("circle").first.get_attribute("cx")
+    move(page, "spend", 0, 10)
+    assert float(chart.locator("circle").first.get_attribute("cx")) > float(before)
+    assert chart.get_attribute("aria-label").startswith("Error by spend. At ρ = ")
+    assert page.seen == []
+
+
+def test_all_spends_move_by_one_factor_and_the_rest_is_shared_out(opened, tmp_path):
+    page = opened("zcdp")
+    page.locator("#factor").focus()
+    for _ in range(15):
+        page.keyboard.press("ArrowRight")
+    assert page.locator("[data-times]").inner_text() == "× 2"
+    spends = '[data-what="spend"] input[type=text]'
+    assert [one.input_value() for one in page.locator(spends).all()] == ["0.2", "0.1", "0.4"]
+    assert "This is more than" in page.locator("[data-over]").inner_text()
+    page.get_by_role("button", name="Share out the rest").click()
+    assert page.locator("[data-over]").inner_text() == ""
+    shared = [float(one.input_value()) for one in page.locator(spends).all()]
+    assert shared == [0.1428, 0.07142, 0.2857]
+    agrees(page, quoted(page, tmp_path), 1.25)
+    assert page.locator("[data-times]").inner_text() == "× 1"
+
+
+def test_a_large_epsilon_is_warned_of(opened):
+    page = opened("pure")
+    assert page.locator("[data-large]").inner_text() == ""
+    typed(page, "spend", 0, "11")
+    assert "ε is above 10" in page.locator("[data-large]").inner_text()
+
+
+def test_the_download_has_the_name_of_the_plan(opened):
+    page = opened("zcdp")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    assert download.value.suggested_filename == "plan.toml"
+    assert "Written to plan.toml" in page.locator("[data-done]").inner_text()
+
+
+def test_private_sizes_are_chosen_from_round_ones(opened, monkeypatch):
+    monkeypatch.setitem(PLANS, "private", PLANS["approx"].replace('"replace-one"\nrows = 2000', '"add-remove"'))
+    page = opened("private")
+    size = page.get_by_label("Rows of a group:").first
+    assert size.locator("option").all_inner_texts() == ["10", "100", "1,000", "10,000"]
+    before = number(page.locator('[data-error="0:1:now"]').inner_text())
+    size.select_option("10")
+    assert number(page.locator('[data-error="0:1:now"]').inner_text()) > before
+    assert "in a group of 10 rows" in page.locator('[data-short="0"]').inner_text()
+
+
+def test_fifty_tables_are_short_and_open_one_by_one(opened, monkeypatch):
+    head, first = PLANS["approx"].split("[[release]]")[:2]
+    many = "".join(f"[[release]]{first.replace('alert(2)', f'T{k}').replace('0.1', '0.01')}" for k in range(50))
+    monkeypatch.setitem(PLANS, "fifty", head + many)
+    page = opened("fifty", viewport={"width": 1366, "height": 900})
+    assert page.evaluate("document.documentElement.scrollHeight") < 8000
+    assert page.get_by_role("navigation").locator("a").count() == 50
+    assert page.locator('svg[data-chart="7"] polyline').count() == 0
+    page.locator('[data-release-details="7"] summary').click()
+    page.locator('svg[data-chart="7"] polyline').first.wait_for(state="attached")
+
+
+def test_it_is_german_and_takes_decimal_commas(opened, tmp_path):
+    page = opened("zcdp")
+    found = CliRunner().invoke(app, ["quote", "plan.toml", "--html", "page.html", "--language", "de"])
+    assert found.exit_code == 0, found.output
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.get_by_role("heading", name="Was wird es kosten").count() == 1
+    typed(page, "spend", 0, "0,25")
+    assert "ρ = 0,5" in page.locator("[data-cost]").inner_text()
+    assert 'spend = "0.25"' in page.locator("[data-written]").inner_text()
+    english = ("Spend", "groups of", "expected errors", "Guarantee", "statistic\t", "Download")
+    assert not [one for one in english if one in page.locator("body").inner_text()]

@@ -71,6 +71,7 @@ READS_FOLDER: dict[str, Callable[[str], list[str]]] = {
     "report": lambda path: ["report", path],
     "consistent": lambda path: ["consistent", path],
     "register": lambda path: ["register", path],
+    "programme": lambda path: ["programme", path],
     "derive ratio": lambda path: ["derive", "ratio", path],
     "derive change": lambda path: ["derive", "change", path, path],
     "verify --releases": lambda path: ["ledger", "verify", "other.db", "--releases", path],

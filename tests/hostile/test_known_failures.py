@@ -356,7 +356,7 @@ def test_no_environment_variable_fixes_the_noise(monkeypatch):
     assert len(drawn) == 3
     sources = Path(sys.modules["discreet"].__file__).parent.rglob("*.py")
     # Where Java and a remote server are, and the password of a database: none of them draws anything.
-    reading = {"spark/driver.py", "engines/urls.py", "duckdb/streams.py"}
+    reading = {"spark/driver.py", "engines/urls.py", "duckdb/postgresql.py"}
     names = [
         f"{path.parent.name}/{path.name}"
         for path in sources

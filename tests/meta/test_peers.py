@@ -76,6 +76,13 @@ def test_a_page_with_another_measurement_of_a_type_would_be_noticed(field):
     assert page.rendered(text, results) != text
 
 
+@pytest.mark.parametrize("field", ["plain", "path_ratio", "frame_ratio"])
+def test_a_page_with_another_measurement_on_spark_would_be_noticed(field):
+    text, results = PAGE.read_text(encoding="utf-8"), copy.deepcopy(RESULTS)
+    results["types_spark"]["columns"][0][field] = 12.5
+    assert page.rendered(text, results) != text
+
+
 def test_a_measurement_that_was_ended_says_so():
     results = changed(OPENDP, ended="> 10 min", stage="requests")
     (line,) = [one for one in page.rendered(PAGE.read_text(encoding="utf-8"), results).splitlines() if "> 10 min (" in one]

@@ -20,16 +20,21 @@ what it means for the budget (`exits`).
 * `export_command`: `discreet export`: its options
 * `exporting`: `discreet export`: its work, and releases in the words that somebody asks for
 * `explaining`: `discreet explain`: the chain from one person's data to the noise of each release
+* `folder_commands`: `discreet register` and `discreet programme`: what is made of the releases in a folder
+* `guarantee_commands`: `discreet convert` and `discreet effective`: their options
 * `inspecting`: `discreet inspect`: how the rows are read, in exact numbers, for the eyes of their curator alone
 * `ledger_commands`: `discreet ledger` and its commands, each a thin function too
 * `ledgers`: `discreet ledger show`, `discreet ledger verify` and `discreet ledger export`
 * `numbers`: The first rows of a release as a table for people: one cell for a number and its interval
+* `one_command`: The one command that is asked for, which is built faster than all of them
 * `options`: The arguments and options that several commands have
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
 * `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
 * `registering`: `discreet register`: the entry of a release for the registry of deployments, and the page of its
   evaluation
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write
+* `sampling`: `discreet convert --sampled`, `--without-replacement` and `--proportion`: guarantees on both sides of a
+  sample
 * `settings`: `--set NAME=VALUE`: the values of a plan's parameters, as they were typed
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
 """
@@ -39,7 +44,6 @@ from __future__ import annotations
 import gc
 import io
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -48,7 +52,10 @@ from discreet._version import __version__
 from discreet.cli.derive_commands import derive_app
 from discreet.cli.exits import exits, on_terminal
 from discreet.cli.export_command import export
+from discreet.cli.folder_commands import programme, register
+from discreet.cli.guarantee_commands import convert, effective
 from discreet.cli.ledger_commands import ledger_app
+from discreet.cli.one_command import only_asked_for
 from discreet.cli.options import (
     AsJson,
     FolderArgument,
@@ -80,8 +87,7 @@ app = typer.Typer(
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(derive_app, name="derive")
 
-_RARELY = 200_000
-"""New objects between two searches for garbage. Modules and plans are never garbage; searching took a tenth of a run."""
+_RARELY = 200_000  # new objects between two searches for garbage: modules and plans are none, and to search took a tenth
 
 
 def main() -> None:
@@ -91,7 +97,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal without Greek letters must not turn a release that was charged into a failure.
             stream.reconfigure(errors="backslashreplace")
-    app(prog_name="discreet")
+    only_asked_for(app, sys.argv)(prog_name="discreet")
 
 
 def _version(*, asked: bool) -> None:
@@ -187,6 +193,7 @@ def quote(
     ] = None,
     settings: Settings = None,
     *,
+    language: Annotated[str, typer.Option(metavar="TAG", help="The language of the page: en or de.")] = "en",
     without_source: WithoutSource = False,
     as_json: AsJson = False,
 ) -> None:
@@ -202,7 +209,8 @@ def quote(
         if html is None:
             answer = quoted_plan(plan, given, without_source=without_source)
         else:
-            answer = planner_page(plan, given_path(html, "--html"), given, without_source=without_source)
+            place = given_path(html, "--html")
+            answer = planner_page(plan, place, given, without_source=without_source, language=language)
         write(answer, as_json=as_json)
 
 
@@ -317,24 +325,8 @@ def report(folder: FolderArgument, labels: Labels = None, language: Language = N
         write(report_folder(given_path(folder, "report"), artist, Words(labels, language)), as_json=as_json)
 
 
-@app.command(epilog="Example: discreet register results --published 2026-11-23")
-def register(
-    folder: FolderArgument,
-    published: Annotated[
-        str | None,
-        typer.Option(metavar="DAY", help="The day of publication; left out: the day of the release, if it is known."),
-    ] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Write an entry for the OpenDP registry of deployments, and a page that answers the evaluation of NIST SP 800-226.
-
-    Both follow from release.json alone. What it does not know is a marked question, which the custodian answers.
-    """
-    from discreet.cli.registering import registered_folder
-
-    with exits():
-        write(registered_folder(given_path(folder, "register"), published), as_json=as_json)
+app.command(epilog="Example: discreet register results --published 2026-11-23")(register)
+app.command(epilog="Example: discreet programme results --ledger budget.ledger")(programme)
 
 
 @app.command(epilog="Example: discreet consistent results --statistic count")
@@ -357,43 +349,5 @@ def consistent(
 app.command(epilog="Example: discreet export results --to xlsx --out income.xlsx")(export)
 
 
-@app.command(epilog="Examples: discreet convert --rho 0.213 --delta 1e-10; discreet convert --epsilon 1 --delta 1e-9")
-def convert(
-    rho: Annotated[str | None, typer.Option(help="ρ of zero-concentrated differential privacy.")] = None,
-    mu: Annotated[str | None, typer.Option(help="μ of Gaussian differential privacy.")] = None,
-    epsilon: Annotated[str | None, typer.Option(help="ε.")] = None,
-    delta: Annotated[str | None, typer.Option(help="δ.")] = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Convert between measures: --rho or --mu at a --delta or an --epsilon, or a target --epsilon with its --delta."""
-    from discreet.cli.converting import conversions
-
-    with exits():
-        write(conversions(rho=rho, mu=mu, epsilon=epsilon, delta=delta), as_json=as_json)
-
-
-@app.command(epilog="Example: discreet effective --rho 0.213 --delta 1e-10 --invariant totals")
-def effective(  # noqa: PLR0917 (options have names)
-    rho: Annotated[str | None, typer.Option(help="The advertised ρ.")] = None,
-    epsilon: Annotated[str | None, typer.Option(help="The advertised ε.")] = None,
-    mu: Annotated[str | None, typer.Option(help="The advertised μ.")] = None,
-    delta: Annotated[str | None, typer.Option(help="The δ of the advertised ε, or the δ at which to state ε.")] = None,
-    invariant: Annotated[
-        str | None, typer.Option(help="The exact totals: rows, totals, occupied, margins, or margins:K.")
-    ] = None,
-    plan: Annotated[Path | None, typer.Option(help="A plan file: the totals in its [invariants] are exact.")] = None,
-    settings: Settings = None,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Show what an advertised guarantee is worth alongside exact totals, which weaken it."""
-    from discreet.cli.effective import effective_guarantee
-
-    with exits():
-        write(
-            effective_guarantee(
-                rho=rho, epsilon=epsilon, mu=mu, delta=delta, invariant=invariant, plan=plan, given=settings_of(settings)
-            ),
-            as_json=as_json,
-        )
+app.command(epilog="Example: discreet convert --rho 0.213 --delta 1e-10")(convert)
+app.command(epilog="Example: discreet effective --rho 0.213 --delta 1e-10 --invariant totals")(effective)

@@ -1,4 +1,4 @@
-"""`discreet convert`: one guarantee in the words of another."""
+"""`discreet convert`: one guarantee in the words of another, also for a population and through a resize."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from discreet.privacy.coordinates import amount_of
 __all__ = ["conversions"]
 
 
-def conversions(*, rho: str | None, mu: str | None, epsilon: str | None, delta: str | None) -> Answer:
+def conversions(
+    *,
+    rho: str | None,
+    mu: str | None,
+    epsilon: str | None,
+    delta: str | None,
+    sampled: str | None = None,
+    without_replacement: str | None = None,
+    proportion: str | None = None,
+) -> Answer:
     """The given parameters in other measures; every answer is rounded to the safe side.
 
     Raises:
@@ -19,15 +28,24 @@ def conversions(*, rho: str | None, mu: str | None, epsilon: str | None, delta: 
     """
     if rho is not None and mu is not None:
         raise ArgumentError("--rho and --mu: give one of them")
-    if mu is not None and epsilon is None and delta is None:
-        return _of_mu(GDP(exact(mu, "--mu")))
-    if mu is not None:
-        return _of_guarantee(GDP(exact(mu, "--mu")), epsilon, delta)
-    if rho is not None:
-        return _of_guarantee(ZCDP(exact(rho, "--rho")), epsilon, delta)
-    if epsilon is None:
+    if rho is None and mu is None and epsilon is None:
         raise ArgumentError("convert: give --rho, --mu or --epsilon, for example --rho 0.213 --delta 1e-10")
-    return _of_target(epsilon, delta)
+    guarantee = None if rho is None and mu is None else _total(rho, mu)
+    ways = {"--sampled": sampled, "--without-replacement": without_replacement, "--proportion": proportion}
+    given = {way: value for way, value in ways.items() if value is not None}
+    if given:
+        from discreet.cli.sampling import through_sample
+
+        return through_sample(given, guarantee, epsilon, delta)
+    if guarantee is None:
+        return _of_target(epsilon or "", delta)
+    if isinstance(guarantee, GDP) and epsilon is None and delta is None:
+        return _of_mu(guarantee)
+    return _of_guarantee(guarantee, epsilon, delta)
+
+
+def _total(rho: str | None, mu: str | None) -> ZCDP | GDP:
+    return GDP(exact(mu, "--mu")) if mu is not None else ZCDP(exact(rho or "", "--rho"))
 
 
 def _of_guarantee(guarantee: ZCDP | GDP, epsilon: str | None, delta: str | None) -> Answer:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.cli.output import Answer
-from discreet.domain.about import About
+from discreet.domain.about import About, language_tag
 from discreet.errors import ArgumentError
 from discreet.exact.given_paths import given_path
+from discreet.pages.words import words_in
 from discreet.planfile.about import about_file
 from discreet.releases.document import Release
 from discreet.releases.labelled import fitting
@@ -40,6 +41,18 @@ class Words:
         if self.file is not None:
             return release.labelled(_fitting(release, about_file(given_path(self.file, "--labels"))))
         return release if self.language is None else release.labelled(self.language)
+
+    def for_page(self, release: Release) -> tuple[Release, str | None]:
+        """The release in these words, and the language of its page where the release has no texts in it.
+
+        Raises:
+            ArgumentError: neither the release nor a page has words in that language; or as `of`.
+        """
+        if self.language is not None and self.file is None:
+            tag = language_tag(self.language)
+            if tag not in release.languages and words_in(tag).language == tag.partition("-")[0]:
+                return release, tag
+        return self.of(release), None
 
 
 def _fitting(release: Release, about: About) -> About:

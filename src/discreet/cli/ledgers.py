@@ -19,10 +19,10 @@ from discreet.exact.numbers import text
 from discreet.ledger import MOST_ATTEMPTS, Demanded, Entry, Identity, Ledger, Standing, entry_body, why_lost
 from discreet.ledger.declarations import amend, changes
 from discreet.ledger.one_file import RESTORE
-from discreet.privacy import Budget, coordinates, from_coordinates, from_json
+from discreet.privacy import from_coordinates
 from discreet.privacy.amounts import amount_text, number_text
-from discreet.privacy.measures import is_budget
 from discreet.releases.document import Release
+from discreet.session.accounts import budget_in
 
 __all__ = ["exported_ledger", "shown_ledger", "verified_ledger"]
 
@@ -274,16 +274,7 @@ def _cost(identity: Identity, entry: Entry) -> str:
 
 def _shown(identity: Identity, amounts: Amounts) -> str:
     """The amounts in the parameters of their measure, or as they add where the declaration names none."""
-    budget = _read_budget(identity)
+    budget = budget_in(identity)
     if budget is None:
         return ", ".join(number_text(value) for value in amounts)
     return amount_text(from_coordinates(type(budget), amounts))
-
-
-def _read_budget(identity: Identity) -> Budget | None:
-    """The budget of the declaration, if it is one of this package: a ledger may also be used alone."""
-    try:
-        budget = from_json(json.loads(identity.declaration).get("budget"))
-    except ArgumentError:
-        return None
-    return budget if is_budget(budget) and coordinates(budget) == identity.budget else None

@@ -31,7 +31,10 @@ Labels = Annotated[
     str | None, typer.Option("--labels", metavar="FILE", help="Texts and labels (TOML) instead of those of the release.")
 ]
 Language = Annotated[
-    str | None, typer.Option("--language", metavar="TAG", help="A language in which the release has texts, such as de.")
+    str | None,
+    typer.Option(
+        "--language", metavar="TAG", help="A language in which the release has texts, such as de; a page: en or de too."
+    ),
 ]
 KeyOption = Annotated[
     str | None, typer.Option("--key", metavar="FILE", help="Sign with this private key (Ed25519, in the format of OpenSSH).")

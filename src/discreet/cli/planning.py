@@ -16,7 +16,7 @@ from discreet.domain.reading import CsvFiles
 from discreet.engines import NO_LIMITS, Limits, Progress, header_faults
 from discreet.engines.absent import AbsentSource
 from discreet.engines.sources import is_absent, is_view
-from discreet.errors import ArgumentError, BudgetExceeded, PlanError, SourceError, without_secrets
+from discreet.errors import ArgumentError, BudgetExceeded, DiscreetError, PlanError, RowsDiffer, SourceError, without_secrets
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
@@ -188,13 +188,11 @@ def checked_plan(path: Path, given: Mapping[str, str] | None = None, *, without_
     try:
         with seen.session() as session:
             quotes, now = _quotes(seen.plan, session)
-            _require_room(plan, _charge(plan, quotes, now), now)
             if seen.source is None and not now.given_back >= quotes.keys():  # else nothing is read (soundness 35)
                 session.check_source()
+            _require_room(plan, _charge(plan, quotes, now), now)
     except SourceError as wrong:
-        if not is_absent(plan.source):
-            raise _with_all_columns(wrong, plan) from None
-        raise SourceError(f"{wrong}; --without-source checks everything else") from None
+        raise _with_all_faults(wrong, plan) from None
     views = [_VIEW] if seen.source is None and is_view(plan.source) else []
     notes = [*seen.remarks, *views, *approval_notes(seen.plan, quotes, now.paid), *_notes(plan, quotes, now)]
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
@@ -235,10 +233,24 @@ def _read_plan(path: Path, given: Mapping[str, str] | None) -> PlanFile:
         raise PlanError("\ndiscreet: ".join(map(str, faults_of(read_toml(path), given)))) from None
 
 
-def _with_all_columns(wrong: SourceError, plan: PlanFile) -> SourceError:
-    """The error of a source; where columns do not fit it, the message has a line for each of them."""
-    faults = header_faults(source_of(plan), plan.schema)
-    return SourceError("\ndiscreet: ".join(faults)) if len(faults) > 1 else wrong
+def _with_all_faults(wrong: SourceError, plan: PlanFile) -> SourceError:
+    """The error of a source, after a line for what is refused whatever the source is.
+
+    Where columns do not fit the source, the message has a line for each of them.
+    """
+    faults = [] if is_absent(plan.source) else header_faults(source_of(plan), plan.schema)
+    said = faults if len(faults) > 1 else [f"{wrong}{'; --without-source checks everything else' * is_absent(plan.source)}"]
+    text = "\ndiscreet: ".join([*_refused_anyway(plan), *said])
+    return RowsDiffer(text, wrong.declared, wrong.found) if isinstance(wrong, RowsDiffer) else SourceError(text)
+
+
+def _refused_anyway(plan: PlanFile) -> list[str]:
+    """The refusal of a plan whose source is taken to fit; none where there is none."""
+    try:
+        quote_all(Review(plan, AbsentSource(plan.schema, plan.csv)))
+    except DiscreetError as refused:
+        return [str(refused)]
+    return []
 
 
 def quoted_plan(path: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
@@ -270,8 +282,15 @@ def quoted_plan(path: Path, given: Mapping[str, str] | None = None, *, without_s
     return Answer(lines, facts)
 
 
-def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None, *, without_source: bool = False) -> Answer:
-    """Writes the planner of a plan to `out`: its quotes, with sliders.
+def planner_page(
+    path: Path,
+    out: Path,
+    given: Mapping[str, str] | None = None,
+    *,
+    without_source: bool = False,
+    language: str = "en",
+) -> Answer:
+    """Writes the planner of a plan to `out`: its quotes, with sliders, in this language.
 
     Raises:
         DiscreetError: as `quoted_plan`, but for releases that do not fit; or the page cannot be written.
@@ -286,7 +305,7 @@ def planner_page(path: Path, out: Path, given: Mapping[str, str] | None = None, 
         quotes, now = _quotes(seen.plan, session)
     chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
     releases = [Planned(name, quote, name in now.given_back) for name, quote in quotes.items()]
-    written = write_planner(chosen, releases, out)
+    written = write_planner(chosen, releases, out, language=language)
     lines = [f"{written} was written: open it in a browser. No row was read, and nothing was spent."]
     return Answer([*lines, *seen.remarks], {"planner": str(written), "releases": list(quotes), "notes": [*seen.remarks]})
 

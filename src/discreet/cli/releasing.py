@@ -149,7 +149,10 @@ def report_folder(folder: Path, artist: Artist, words: Words) -> Answer:
     from discreet.pages.report import write_report
 
     places = release_folders(folder, "report")
-    written = [write_report(words.of(Release.load(place)), place / "report.html", artist) for place in places]
+    chosen = [(place, *words.for_page(Release.load(place))) for place in places]
+    written = [
+        write_report(release, place / "report.html", artist, language=language) for place, release, language in chosen
+    ]
     return _written_files(written)
 
 

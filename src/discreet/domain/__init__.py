@@ -9,6 +9,7 @@
 * `conditions`: A condition that somebody wrote as text, and the nearest way to say it: the bounds that it leaves
 * `declared_words`: The declared columns and the steps in words: one wording for commands, notebooks, explanations and
   reports
+* `draws`: How a file was drawn from a population, where who was drawn is secret; and designs from which nothing follows
 * `groups`: Groups of rows: categories, and bins of numbers and dates
 * `imputation`: Imputation laws, the distributions that replace nulls
 * `missing`: Missing codes: values of the source that stand for "not known", such as -8 and 999, and that are read as null

@@ -25,8 +25,7 @@ from discreet.exact.numbers import Amount, exact, text
 
 __all__ = ["Category", "Column", "Date", "Number", "Schema", "Value", "is_numeric"]
 
-# Codes must be exact as doubles, because a floating column is put on the grid in IEEE arithmetic.
-_MAX_CODES = 2**52
+_MAX_CODES = 2**52  # they must be exact as doubles: a floating column is put on the grid in IEEE arithmetic
 _MAX_SIZE = 10**60  # of numerators and denominators: every sum of the column, with its noise, is a finite double
 _MAX_CODE = 10**400  # some programs take the largest double for null
 _EPOCH = dt.date(1970, 1, 1)

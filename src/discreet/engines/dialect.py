@@ -46,6 +46,8 @@ class Dialect:
         is_day: true where a column of dates, timestamps or texts of this type has a certain day; it may be null elsewhere.
         date_code: the code of a date within the bounds of the path, null for null.
         sums: the select list of the exact sum of (value - low) over column v of this number.
+        counted: the number of rows in which an expression is not null; of all rows for a star.
+        carried: further columns of the source that `counted` and `sums` use.
         grouped: the GROUP BY, as text; empty without keys. The keys are given as expressions in which null is null; the
             select list names null. Several groups of one key are one cell in parts.
     """
@@ -73,4 +75,6 @@ class Dialect:
     is_day: Callable[[str, ColumnType, dt.date], str]
     date_code: Callable[[NumberPath, ColumnType], str]
     sums: Callable[[NumberPath, int], list[str]]
+    counted: Callable[[str], str]
+    carried: tuple[str, ...]
     grouped: Callable[[Sequence[str]], str]

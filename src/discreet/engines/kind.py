@@ -48,6 +48,10 @@ class Given:
     settings: str = ""
 
 
+def _names_none(source: str) -> bool:  # noqa: ARG001
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """Texts that an engine reads because of how they begin; no other text is a name for it.
@@ -57,12 +61,14 @@ class Named:
         open: the engine over one of them.
         settings: as in `Given`.
         words: the database that is named by such a URL; empty where the text is not a URL.
+        is_view: true of what names a view, whose rows are computed.
     """
 
     prefix: str
     open: OpenSource
     settings: str = ""
     words: str = ""
+    is_view: Callable[[str], bool] = _names_none
 
 
 @dataclass(frozen=True, slots=True)

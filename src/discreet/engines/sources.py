@@ -77,9 +77,12 @@ def is_absent(source: str) -> bool:
 
 
 def is_view(source: str) -> bool:
-    """Whether a text names a view of a database file."""
+    """Whether a text names a view of a database."""
+    named = named_kind(source)
+    if named is not None:
+        return named[1].is_view(source)
     file, table, name = source.rpartition(_TABLE)
-    if named_kind(source) or not table or Path(source).exists() or not Path(file).is_file():
+    if not table or Path(source).exists() or not Path(file).is_file():
         return False
     found = table_kind(_start(Path(file)))
     return found is not None and found[1].is_view(Path(file).resolve(), name)

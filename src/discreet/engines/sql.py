@@ -92,11 +92,12 @@ def aggregate_sql(dialect: Dialect, source: str, header: Header, axes: Sequence[
     keys = [_key(dialect, axes, i, header[axis.name], apart=apart[i]) for i, axis in enumerate(axes)]
     inner = [f"{key.value} AS c{i}" for i, key in enumerate(keys)]
     inner += [f"{_number_code(dialect, moment.path, header[moment.name], None)} AS v{j}" for j, moment in enumerate(moments)]
+    inner += dialect.carried
     lookups = "".join(dialect.lookup(key.joined, i) for i, key in enumerate(keys) if key.joined is not None)
     grouped, named = _words(axes, keys)
-    columns = [f"{text} AS k{i}" for i, text in enumerate(named)] + ["count(*) AS n"]
+    columns = [f"{text} AS k{i}" for i, text in enumerate(named)] + [f"{dialect.counted('*')} AS n"]
     for j, moment in enumerate(moments):
-        columns += [f"count(v{j}) AS n{j}", *dialect.sums(moment.path, j)]
+        columns += [f"{dialect.counted(f'v{j}')} AS n{j}", *dialect.sums(moment.path, j)]
     body = f"SELECT {', '.join(inner) or '1'} FROM {source}"
     return f"SELECT {', '.join(columns)} FROM ({body}){lookups}{dialect.grouped(grouped)}"
 

@@ -119,7 +119,8 @@ def enclose(compute: Callable[[], Ball], relative_bits: int = 64, bits: int = 12
 def enclosure(real: Callable[[], Ball], *, at_most: float = math.inf) -> tuple[float, float]:
     """Doubles low ≤ x ≤ high around the number x that `real()` encloses, where 0 ≤ x ≤ at_most is known."""
     found = enclose(real, 60, 80)
-    return max(0.0, lower(found)), min(at_most, upper(found))
+    low, high = with_precision(ORDINARY_BITS, lambda: (found.lower(), found.upper()))
+    return max(0.0, _double_below(low)), min(at_most, _double_above(high))
 
 
 def sign(real: Callable[[], Ball], *, bits: int = 80, most: int = 20_000) -> int:
@@ -138,13 +139,12 @@ def sign(real: Callable[[], Ball], *, bits: int = 80, most: int = 20_000) -> int
 
 def upper(value: Ball) -> float:
     """A double that is at least every point of the (finite) ball."""
-    return _double_up(*_top(value))
+    return _double_above(with_precision(ORDINARY_BITS, value.upper))
 
 
 def lower(value: Ball) -> float:
     """A double that is at most every point of the (finite) ball."""
-    mantissa, exponent = _bottom(value)
-    return 0.0 - _double_up(-mantissa, exponent)
+    return _double_below(with_precision(ORDINARY_BITS, value.lower))
 
 
 def upper_rational(value: Ball, bits: int = 64) -> Fraction:
@@ -171,6 +171,18 @@ def _bottom(value: Ball) -> tuple[int, int]:
     """The lower end m·2^e of a ball, rounded down to the ordinary precision."""
     mantissa, exponent = with_precision(ORDINARY_BITS, value.lower).man_exp()
     return int(mantissa), int(exponent)
+
+
+def _double_above(end: Ball) -> float:
+    """The smallest double ≥ an exact ball, which has the ordinary precision at most."""
+    mantissa, exponent = end.man_exp()
+    return _double_up(int(mantissa), int(exponent))
+
+
+def _double_below(end: Ball) -> float:
+    """The largest double ≤ an exact ball, which has the ordinary precision at most."""
+    mantissa, exponent = end.man_exp()
+    return 0.0 - _double_up(-int(mantissa), int(exponent))
 
 
 def _double_up(mantissa: int, exponent: int) -> float:

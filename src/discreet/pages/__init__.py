@@ -3,6 +3,8 @@
 * `explain`: A quote explained: the chain from one person's data to each noise scale, in words and formulas
 * `planner`: The planner: one HTML page with sliders for spend, n, p and exact totals; errors and costs follow without
   a server
+* `programme`: One page over all releases of a folder: search, budgets, agreement of tables, links
 * `registry`: A release for people who register or review deployments of differential privacy
 * `report`: A release as one HTML page for people who did not make it
+* `words`: The texts of the pages in several languages, each in one file: `en.toml`, `de.toml`
 """

@@ -1,7 +1,7 @@
 """Privacy guarantees: exact values, their composition, conversion, amplification and calibration.
 
 Every number that leaves this package is on the safe side of the truth: δ and ε upper bounds, ρ, μ and what may be spent
-lower bounds. The theorems are proved in docs/proofs/privacy.md.
+lower bounds. The theorems are proved in docs/proofs/privacy.md and docs/proofs/samples.md.
 
 * `_checks`: The checks that the parameters and arguments of every measure pass
 * `_copies`: The law of K, the number of a person's copies in the sample, and the closed forms of Theorem R3 over it
@@ -28,6 +28,8 @@ lower bounds. The theorems are proved in docs/proofs/privacy.md.
 * `gdp`: Gaussian differential privacy: μ
 * `measures`: Privacy guarantees as exact values: how strong they are, how they add up, what they mean in (ε, δ). And their
   registry
+* `population`: The guarantee for a population of which the file is a secret sample: one conversion of the total
+  (docs/proofs/samples.md)
 * `pure`: Pure differential privacy: ε
 * `rdp`: Rényi differential privacy at finitely many orders: for conversion and accounting, not as a budget
 * `zcdp`: Zero-concentrated differential privacy: ρ
@@ -43,7 +45,7 @@ from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, 
 from discreet.privacy.measures import GDP, RDP, ZCDP, ApproxDP, Measure, PureDP
 
 if TYPE_CHECKING:
-    from discreet.privacy import amplify, convert
+    from discreet.privacy import amplify, convert, population
     from discreet.privacy.calculus import calibrate, compose, profile
 
 __all__ = [
@@ -62,6 +64,7 @@ __all__ = [
     "from_coordinates",
     "from_json",
     "kind_name",
+    "population",
     "profile",
     "scale",
     "to_json",
@@ -73,6 +76,7 @@ _ON_DEMAND = MappingProxyType(
         "calibrate": "calculus.calibrate",
         "compose": "calculus.compose",
         "convert": "convert",
+        "population": "population",
         "profile": "calculus.profile",
     }
 )

@@ -30,7 +30,6 @@ from discreet.mechanisms import (
     candidates,
     change_of,
     joint_factor,
-    noise_for,
     quantiles_change,
     worst,
 )
@@ -179,7 +178,8 @@ def _shape(asked: Asked, query: Query, part: Target) -> Query:
     single = _sensitivity(asked, query, _change(asked, query))
 
     def variance(times: int) -> float:
-        return noise_for(Sensitivity(times * single.l1, times * single.l2_squared), part).variance()
+        least, _ = candidates(Vector(1), Sensitivity(times * single.l1, times * single.l2_squared), part)[0]
+        return least
 
     return query.choose_shape(variance, asked.facts.rows)
 

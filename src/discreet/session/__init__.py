@@ -1,5 +1,6 @@
 """The only orchestrator: orders, exact totals first, reserve, run, commit.
 
+* `accounts`: What a ledger says of each data set: its budget, what was spent, and which releases it has committed
 * `approving`: What must be signed before a release is charged
 * `attempts`: A reserved release on its way: reading, drawing, commit; or a failure of one constant text
 * `extracting`: A stored release, returned by its ledger alone: no source, plan or session is needed

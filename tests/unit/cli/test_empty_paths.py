@@ -15,6 +15,7 @@ COMMANDS = {
     "report": (["report", ""], "report"),
     "consistent": (["consistent", ""], "consistent"),
     "register": (["register", ""], "register"),
+    "programme": (["programme", ""], "programme"),
     "derive": (["derive", "ratio", ""], "derive"),
     "verify": (["ledger", "verify", "budget.db", "--releases", ""], "--releases"),
 }

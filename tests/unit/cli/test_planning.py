@@ -154,3 +154,25 @@ def test_check_lists_all_faults_and_all_columns_that_do_not_fit(folder: Path) ->
     edit(folder, 'group_by = ["gender"]', 'group_by = ["gendr"]')
     lines = refused(2, "check", "plan.toml").splitlines()
     assert [line.split(":")[1] for line in lines] == [" column 'gendr'", " column 'aeg'"]
+
+
+def test_check_says_beside_a_source_that_does_not_fit_what_is_refused_anyway(folder: Path) -> None:
+    edit(folder, "spend = 0.1", "spend = 0.6")
+    over = "over by ρ = 0.1;"
+    edit(folder, "rows = 2000", "rows = 1999")
+    first, second = refused(2, "check", "plan.toml").splitlines()
+    assert over in first
+    assert "the declared number of rows (rows=1999)" in second
+    edit(folder, "rows = 1999", "rows = 2000")
+    edit(folder, "example:acs12", "missing.csv")
+    first, second = refused(2, "check", "plan.toml").splitlines()
+    assert over in first
+    assert second.endswith("--without-source checks everything else")
+    edit(folder, "missing.csv", "example:acs12")
+    edit(folder, "[columns.age]", "[columns.aeg]")
+    edit(folder, "where = { age", "where = { aeg")
+    first, second = refused(2, "check", "plan.toml").splitlines()
+    assert over in first
+    assert "column 'aeg'" in second
+    assert over in refused(3, "check", "plan.toml", "--without-source")
+    assert [path.name for path in folder.iterdir()] == ["plan.toml"]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-TEXT = "".join((ROOT / "docs" / "proofs" / f"{page}.md").read_text() for page in ("privacy", "cube", "pairs", "declaration"))
+PAGES = ("privacy", "cube", "pairs", "declaration", "samples")
+TEXT = "".join((ROOT / "docs" / "proofs" / f"{page}.md").read_text() for page in PAGES)
 SECTIONS = {
     match.group(1): match.group(0)
     for match in re.finditer(r"^## ([A-Z]\d)\. .*?(?=^#+ |\Z)", TEXT, re.MULTILINE | re.DOTALL)

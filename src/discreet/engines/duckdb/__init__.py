@@ -19,6 +19,8 @@
   partitions
 * `parquet_days`: The days of timestamps that a Parquet file holds in milliseconds, read so that no value can raise
 * `partitions`: The values that folders give to rows, added to a cube that was counted file by file
+* `postgresql`: Tables of a PostgreSQL server: where few different rows are declared, the server counts equal ones, else
+  rows are streamed
 * `relations`: A DuckDB relation as a source, on the connection that it belongs to, which stays open and keeps its
   settings
 * `rowwise`: The columns of a row-wise query in the SQL of DuckDB, written from typed expressions and never from a user's
@@ -83,9 +85,15 @@ def _open_stream(source: Any, columns: Sequence[str], limits: Limits) -> Engine:
 
 
 def _open_url(url: str, columns: Sequence[str], limits: Limits) -> Engine:
-    from discreet.engines.duckdb.streams import open_url
+    from discreet.engines.duckdb.postgresql import open_url
 
     return open_url(url, columns, limits)
+
+
+def _is_server_view(url: str) -> bool:
+    from discreet.engines.duckdb.postgresql import is_server_view
+
+    return is_server_view(url)
 
 
 def _open_csv(paths: Sequence[Path], listing: Listing, limits: Limits, form: CsvFormat) -> Engine:
@@ -141,7 +149,10 @@ ENGINE = EngineKind(
         Given("a DatabaseTable", "the stream", _is_table, _open_stream),
         Given("a function that opens a new Arrow stream each time it is called", "the stream", _is_function, _open_stream),
     ),
-    named=tuple(Named(f"{scheme}://", _open_url, words="PostgreSQL") for scheme in ("postgresql", "postgres")),
+    named=tuple(
+        Named(f"{scheme}://", _open_url, words="PostgreSQL", is_view=_is_server_view)
+        for scheme in ("postgresql", "postgres")
+    ),
     files=(
         Files(".parquet", _open_parquet, _open_folder),
         *(Files(ending, _open_csv, text=True, packed=_PACKED) for ending in (".csv", ".tsv", ".txt")),

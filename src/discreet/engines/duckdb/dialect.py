@@ -14,11 +14,15 @@ from discreet.engines.dialect import Dialect
 from discreet.engines.spellings import spelled_targets
 from discreet.errors import InternalError
 
-__all__ = ["DUCKDB", "LIMB", "PARQUET", "quote_name", "write_decimal"]
+__all__ = ["COPIES", "COUNTED", "DUCKDB", "LIMB", "PARQUET", "quote_name", "write_decimal"]
 
 LIMB = 2**32
 """Sums beyond 64 bits leave the engine as two limbs, sum = high·2**32 + low: drivers turn 128-bit integers into doubles."""
 
+COPIES = "discreet_copies"
+"""The column that says how many rows a row stands for."""
+
+_COPIES = f'"{COPIES}"'
 _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DAY = 86_400 * 10**9
 _LAST = 2**63 - 1
@@ -220,10 +224,28 @@ def _nanosecond_code(path: NumberPath, column: Date, name: str) -> str:
     )
 
 
+def _count(what: str) -> str:
+    return f"count({what})"
+
+
+def _count_copies(what: str) -> str:
+    rows = "" if what == "*" else f" FILTER ({what} IS NOT NULL)"
+    return f"CAST(coalesce(sum({_COPIES}){rows}, 0) AS BIGINT)"
+
+
 def _sums(path: NumberPath, j: int) -> list[str]:
-    total = f"coalesce(sum(v{j}), 0)"
+    return _sums_of(path, j, f"sum(v{j})", _count(f"v{j}"))
+
+
+def _sum_copies(path: NumberPath, j: int) -> list[str]:
+    """Codes are below 2**53 and copies below 2**63: their products have 116 bits, and the sums of all rows no more."""
+    return _sums_of(path, j, f"sum(CAST(v{j} AS HUGEINT) * {_COPIES})", _count_copies(f"v{j}"))
+
+
+def _sums_of(path: NumberPath, j: int, total: str, count: str) -> list[str]:
+    total = f"coalesce({total}, 0)"
     if path.low:
-        total = f"({total} - CAST({path.low} AS HUGEINT) * count(v{j}))"
+        total = f"({total} - CAST({path.low} AS HUGEINT) * {count})"
     if fits_int64(path.high - path.low):
         return [f"CAST({total} AS BIGINT) AS s{j}"]
     return [f"CAST({total} // {LIMB} AS BIGINT) AS h{j}", f"CAST({total} % {LIMB} AS BIGINT) AS l{j}"]
@@ -258,8 +280,13 @@ DUCKDB = Dialect(
     is_day=_is_day,
     date_code=_date_code,
     sums=_sums,
+    counted=_count,
+    carried=(),
     grouped=_group_by,
 )
 
 PARQUET = replace(DUCKDB, listed=_enumerate_words, date_code=_date_code_of_files)
 """Over Parquet files, whose texts come in dictionaries. Texts that come one by one are found faster by a join."""
+
+COUNTED = replace(DUCKDB, sums=_sum_copies, counted=_count_copies, carried=(_COPIES,))
+"""Over rows that stand for as many equal ones as their column `COPIES` says."""

@@ -6,28 +6,28 @@ release opens one stream, whatever it counts: two could have different rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol
 
 from discreet.cube.cube import Cube, empty_cube, join, row_count
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.engines.base import CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
+from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
+from discreet.engines.dialect import Dialect
 from discreet.engines.duckdb.database import Database
-from discreet.engines.duckdb.dialect import DUCKDB, quote_name
+from discreet.engines.duckdb.dialect import COUNTED, DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, UNREAD, cells_of, cube_of, read_header
 from discreet.engines.duckdb.frames import ArrowOnly, keep_declared
 from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.resources import Limits
 from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
-from discreet.engines.urls import fill_in
-from discreet.errors import ArgumentError, SourceError, printed, without_secrets
+from discreet.errors import ArgumentError, SourceError, printed
 
-__all__ = ["DatabaseTable", "open_streamed", "open_url"]
+__all__ = ["DatabaseTable", "Grouping", "open_streamed", "place_of"]
 
 _TOGETHER = 2**20  # rows that are counted at once, where a stream is counted for several scans
 _EXTRA = "install the extra: pip install 'discreet[adbc]', and the ADBC driver of your database"
@@ -59,8 +59,15 @@ class DatabaseTable:
             raise ArgumentError(f"table={printed(self.table)}: must be the name of a table, or 'schema.table'")
 
 
-def open_streamed(source: DatabaseTable | Callable[[], Any], columns: Sequence[str], limits: Limits) -> Engine:
+def open_streamed(
+    source: DatabaseTable | Callable[[], Any],
+    columns: Sequence[str],
+    limits: Limits,
+    grouping: Callable[[], Grouping] | None = None,
+) -> Engine:
     """An engine over a `DatabaseTable`, or over a function that gives a new Arrow stream each time it is called.
+
+    Where there is a `grouping`, the database counts equal rows when that serves.
 
     Raises:
         SourceError: it cannot be opened, a driver is missing, or its header cannot be read.
@@ -71,6 +78,7 @@ def open_streamed(source: DatabaseTable | Callable[[], Any], columns: Sequence[s
     try:
         with opening(()) as reader:
             schema = reader.schema
+        grouped = None if grouping is None else grouping()
     except SourceError:
         raise
     except ImportError as missing:
@@ -78,33 +86,37 @@ def open_streamed(source: DatabaseTable | Callable[[], Any], columns: Sequence[s
     except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a driver raises; its text may show a password)
         shown = type(error).__name__
         raise SourceError(f"source: {named} cannot be opened ({shown}); open it without discreet to see why") from None
-    return _StreamEngine(opening, schema, columns, limits, count)
+    return _StreamEngine(opening, schema, columns, limits, count=count, grouping=grouped)
 
 
-def open_url(url: str, columns: Sequence[str], limits: Limits) -> Engine:
-    """An engine over the table URL::TABLE of a PostgreSQL server. Its password, if any, comes from the environment.
+class Grouping(Protocol):
+    """A database that can count the equal rows of its table itself, and knows which of its texts are decimals."""
 
-    Raises:
-        SourceError: no table, a variable of the environment or the driver is missing, or it cannot be opened.
-    """
-    address, _, table = url.rpartition("::")
-    if not address or not all(table.split(".")):
-        raise SourceError(f"source '{without_secrets(url)}': names no table; add one, as in '::public.persons'")
-    fill_in(address)  # a variable that is missing is found here, before anything is spent
+    @property
+    def decimals(self) -> Mapping[str, ColumnType]:
+        """The columns that arrive as texts, whatever they hold, and are decimals of this type."""
 
-    def connect() -> Any:
-        return import_module("adbc_driver_postgresql.dbapi").connect(fill_in(address))
+    def serves(self, scans: Sequence[CubeRequest]) -> bool:
+        """True where it shall, which depends on nothing but the requests and the types of the columns."""
 
-    return open_streamed(DatabaseTable(connect, table), columns, limits)
+    def groups(self, scans: Sequence[CubeRequest]) -> Iterator[Any]:
+        """For each scan its different rows as an Arrow table, with their numbers as `COPIES`; all in one transaction."""
 
 
 class _StreamEngine:
     """One table expression, read from a new stream for each statement."""
 
     def __init__(
-        self, opening: Opening, schema: Any, columns: Sequence[str], limits: Limits, count: Callable[[], int] | None
+        self,
+        opening: Opening,
+        schema: Any,
+        columns: Sequence[str],
+        limits: Limits,
+        *,
+        count: Callable[[], int] | None,
+        grouping: Grouping | None,
     ) -> None:
-        self._count = count
+        self._count, self._grouping = count, grouping
         self._chosen: Rowwise | None = None
         frame, others = keep_declared(schema.empty_table(), columns)
         self._columns = [name for name in columns if name in schema.names]
@@ -116,7 +128,10 @@ class _StreamEngine:
                 known = read_header(cursor.execute(f"DESCRIBE {STAGED}").fetchall()) if self._columns else {}
         except SourceError:
             raise SourceError("source: the stream cannot be read as a table") from None
-        self._header = {**dict.fromkeys(others, UNREAD), **known}
+        self._decimals = (
+            {} if grouping is None else {name: grouping.decimals[name] for name in known if name in grouping.decimals}
+        )
+        self._header = {**dict.fromkeys(others, UNREAD), **known, **self._decimals}
 
     @property
     def header(self) -> Header:
@@ -137,12 +152,18 @@ class _StreamEngine:
             raise unreadable() from None
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
+        if self._grouping_of([(axes, moments)]) is not None:
+            return next(self.aggregate_all([(axes, moments)]))
         with self._read(columns_of([(axes, moments)])) as (cursor, rows):
             cursor.register(STAGED, rows)
             return cube_of(cursor.execute(self._statement(axes, moments)).fetchnumpy(), axes, moments)
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """Some batches after the others are counted for every scan; the rows are kept nowhere."""
+        grouping = self._grouping_of(scans)
+        if grouping is not None:
+            yield from self._cubes_of_groups(grouping, scans)
+            return
         cubes = [
             empty_cube(len(axes), [moment.path.high - moment.path.low for moment in moments]) for axes, moments in scans
         ]
@@ -156,19 +177,53 @@ class _StreamEngine:
                 cursor.unregister(STAGED)
         yield from cubes
 
+    def _grouping_of(self, scans: Sequence[CubeRequest]) -> Grouping | None:
+        """What counts equal rows for these scans; a query has columns of its own, which the database does not know."""
+        grouping = self._grouping if self._chosen is None else None
+        return grouping if grouping is not None and grouping.serves(scans) else None
+
+    def _cubes_of_groups(self, grouping: Grouping, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
+        cubes = []
+        try:
+            for scan, groups in zip(scans, grouping.groups(scans), strict=True):
+                self._check_types(groups.schema, columns_of([scan]))
+                with self._database.cursor() as cursor:
+                    cursor.register(STAGED, ArrowOnly(groups))
+                    cubes.append(cube_of(cursor.execute(self._statement(*scan, COUNTED)).fetchnumpy(), *scan))
+        except (Exception, SystemExit):  # noqa: BLE001 (as in `_read`)
+            raise unreadable() from None
+        yield from cubes
+
     def cells(self, names: Sequence[str]) -> Iterator[CountedCells]:
         with self._read(names) as (cursor, rows):
             for table in rows.tables():
                 cursor.register(STAGED, table)
-                yield from cells_of(cursor, table_of(self._chosen, names, STAGED), self.header, names)
+                yield from cells_of(cursor, self._table(names), self.header, names)
                 cursor.unregister(STAGED)
 
     def close(self) -> None:
         self._database.close()
 
-    def _statement(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
-        table = table_of(self._chosen, columns_of([(axes, moments)]), STAGED)
-        return aggregate_sql(DUCKDB, table, self.header, axes, moments)
+    def _check_types(self, schema: Any, names: Sequence[str]) -> None:
+        """The columns have the types that they had when the source was opened: another one would be read differently."""
+        if any(schema.field(name).type != self._fields[name] for name in names):
+            raise unreadable()
+
+    def _statement(self, axes: Sequence[KeyAxis], moments: Sequence[Moment], dialect: Dialect = DUCKDB) -> str:
+        table = self._table(columns_of([(axes, moments)]))
+        return aggregate_sql(dialect, table, self.header, axes, moments)
+
+    def _table(self, names: Sequence[str]) -> str:
+        """These columns of a request over what is staged. A decimal that is not a number is null."""
+        read, staged = read_by(self._chosen, names), STAGED
+        cast = [
+            f"TRY_CAST({quote_name(name)} AS {self._decimals[name].shown}) AS {quote_name(name)}"
+            for name in read
+            if name in self._decimals
+        ]
+        if cast:
+            staged = f"(SELECT * REPLACE ({', '.join(cast)}) FROM {STAGED})"
+        return table_of(self._chosen, names, staged)
 
     @contextmanager
     def _read(self, columns: Sequence[str]) -> Iterator[tuple[Any, _Once]]:
@@ -254,13 +309,17 @@ def _select(source: DatabaseTable, columns: str, condition: str = "") -> Iterato
         _check_types(connection)
         cursor = connection.cursor()
         opened.insert(0, cursor)
-        place = ".".join(quote_name(part) for part in source.table.split("."))
-        cursor.execute(f"SELECT {columns} FROM {place}{condition}")
+        cursor.execute(f"SELECT {columns} FROM {place_of(source)}{condition}")
         yield cursor
     finally:
         for one in opened:
             with suppress(Exception):  # a connection that was lost cannot be closed
                 one.close()
+
+
+def place_of(source: DatabaseTable) -> str:
+    """The table as SQL names it."""
+    return ".".join(quote_name(part) for part in source.table.split("."))
 
 
 def _check_types(connection: Any) -> None:

@@ -232,6 +232,8 @@ SPARK = Dialect(
     is_day=_is_day,
     date_code=_date_code,
     sums=_sums,
+    counted=lambda what: f"count({what})",
+    carried=(),
     # Not GROUP BY ALL: under a setting ALL is a reserved word. Neither aliases nor positions, which are settings too.
     grouped=lambda keys: f" GROUP BY {', '.join(keys)}" if keys else "",
 )

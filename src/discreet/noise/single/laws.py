@@ -273,18 +273,18 @@ class RoundedGaussian:
 
 
 def _rounded_variance(law: RoundedGaussian) -> Ball:
-    """See `RoundedGaussian.variance`. The terms fall faster than 2^-m: what is left out is below the last one taken."""
+    """See `RoundedGaussian.variance`. From `falling` on a term is below half of the last: so is all that is left out."""
     s = ball(law.sigma2)
     total = ball(0) if law.sigma2 < 1 else s + ball(Fraction(1, 12))
     small = negligible()
-    m = 0 if law.sigma2 < 1 else 1
+    m, falling = (0, 2) if law.sigma2 < 1 else (1, 1)
     while True:
         if law.sigma2 < 1:
             term = (2 * m + 1) * law.tail_ball(m)
         else:
             square = (pi_ball() * m) ** 2
             term = (-1) ** m * (-2 * square * s).exp() * (4 * s + 1 / square)
-        if m > 1 and not abs(term) >= small * abs(total):  # also where both are too small to tell from 0
+        if m >= falling and not abs(term) >= small * abs(total):  # also where both are too small to tell from 0
             return total + around(0, 2 * abs(term).upper())
         total += term
         m += 1

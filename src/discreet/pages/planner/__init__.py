@@ -2,7 +2,7 @@
 
 The page holds no row and no secret: only a plan, its quotes, and the facts from which their noise follows. The page looks up
 everything that depends on the controls in tables of quotes from the library. So no formula of privacy or noise is repeated
-here.
+here. Its script is in three files: `formulas.js` looks up and adds, `chart.js` draws, `controls.js` connects.
 
 * `curves`: The errors of a request by the amount that is spent: tables of quotes, one for each position of a slider
 * `document`: The facts of the page as one JSON document: public facts of plan, ledger and quotes, no row and no secret

@@ -3,6 +3,7 @@
 
 const plan = JSON.parse(document.getElementById("plan").textContent);
 let state = initial(plan);
+let sizes = plan.releases.map(one => one.size);
 const every = selector => [...document.querySelectorAll(selector)];
 const tell = (selector, text) => every(selector).forEach(one => { one.textContent = text; });
 
@@ -43,7 +44,7 @@ function set(what, release, text) {
 /* The error in an amount that was typed; empty if there is none. */
 function wrong(text) {
   const value = read(text);
-  if (!value || !(double(value) > 0) || !(double(value) < 1e60)) return "write a number greater than 0, such as 0.1 or 1/3";
+  if (!value || !(double(value) > 0) || !(double(value) < 1e60)) return say("wrong");
   return "";
 }
 
@@ -54,21 +55,23 @@ function connect(box) {
   const place = () => {
     const text = get(what, release);
     slider.value = Math.min(scale.max, Math.max(scale.min, scale.place(text)));
-    slider.setAttribute("aria-valuetext", text);
-    if (field && document.activeElement !== field) field.value = text;
-    box.querySelectorAll("output").forEach(one => { one.textContent = text; });
+    slider.setAttribute("aria-valuetext", spelled(text));
+    if (field && document.activeElement !== field) field.value = spelled(text);
+    box.querySelectorAll("output").forEach(one => { one.textContent = spelled(text); });
   };
   slider.addEventListener("input", () => {
     set(what, release, scale.text(Number(slider.value)));
-    if (field) field.value = get(what, release);
+    if (field) field.value = spelled(get(what, release));
     accept(box, field, "");
+    restFactor();
     show();
   });
   if (field) field.addEventListener("input", () => {
-    const problem = wrong(field.value);
+    const text = entered(field.value), problem = wrong(text);
     accept(box, field, problem);
     if (problem) return;
-    set(what, release, written(read(field.value)));
+    set(what, release, written(read(text)));
+    restFactor();
     show();
   });
   places.push(place);
@@ -83,20 +86,25 @@ const places = [];
 
 // The texts of the page ------------------------------------------------------------------------------------------------
 
+/* A text of the language, with facts in the places of their names. */
+const say = (key, facts = {}) => plan.words[key].replace(/\{(\w+)\}/g, (_, name) => facts[name]);
+
+const atDelta = epsilon => say("at_delta", {epsilon: rounded(epsilon), delta: spelled(plan.report_delta)});
+
 function guarantee(value, delta) {
   const size = double(value), stated = [amount(plan.symbol, value)];
   if (delta) stated.push(amount("δ", delta));
-  if (plan.epsilons) stated.push(`ε ≤ ${rounded(epsilonOf(plan, size))} at δ = ${plan.report_delta}`);
-  else stated.push(`a probability grows by a factor of at most ${rounded(Math.exp(size) * (1 + 1e-10))}${delta ? ", up to δ" : ""}`);
+  if (plan.epsilons) stated.push(atDelta(epsilonOf(plan, size)));
+  else stated.push(say(delta ? "factor_delta" : "factor", {factor: rounded(Math.exp(size) * (1 + 1e-10))}));
   return stated.join("; ");
 }
 
 function advertised(value, delta) {
-  const epsilon = plan.epsilons ? `; ε ≤ ${rounded(epsilonOf(plan, value))} at δ = ${plan.report_delta}` : "";
+  const epsilon = plan.epsilons ? `; ${atDelta(epsilonOf(plan, value))}` : "";
   return `${plan.symbol} ≤ ${rounded(value)}${delta ? `; ${amount("δ", delta)}` : ""}${epsilon}`;
 }
 
-const errorText = error => error === 0 ? "exact" : `± ${rounded(error)}`;
+const errorText = error => error === 0 ? say("exact") : `± ${rounded(error)}`;
 
 /* The outcome of a release for a multiple of its spend. */
 function atTimes(factor, place) {
@@ -105,11 +113,13 @@ function atTimes(factor, place) {
 }
 
 function showRelease(one, place) {
-  const release = plan.releases[place];
-  tell(`[data-refused="${place}"]`, one.refused ? `Not possible: ${one.refused}` : "");
+  const release = plan.releases[place], size = sizes[place];
+  tell(`[data-refused="${place}"]`, one.refused ? say("refused", {why: one.refused}) : "");
   const shown = {now: one, half: atTimes([1n, 2n], place), twice: atTimes([2n, 1n], place)};
   for (const [when, {refused, errors}] of Object.entries(shown))
-    release.statistics.forEach((_, k) => tell(`[data-error="${place}:${k}:${when}"]`, refused ? "–" : errorText(errors[k])));
+    release.statistics.forEach((_, k) => tell(`[data-error="${place}:${k}:${when}"]`, refused ? "–" : errorText(errors[k][size])));
+  release.statistics.forEach(({errors}, k) => tell(`[data-error="${place}:${k}:was"]`, errors[size] === null ? "± ∞" : errorText(errors[size])));
+  tell(`[data-short="${place}"]`, one.refused ? "" : shortText(one, place));
   tell(`[data-effective="${place}"]`, guarantee(one.spend, one.delta));
   every(`[data-beside="${place}"]`).forEach(row => { row.hidden = one.advertised === null; });
   if (one.advertised !== null) tell(`[data-advertised="${place}"]`, advertised(one.advertised, one.delta));
@@ -117,6 +127,16 @@ function showRelease(one, place) {
     const {resize} = release, chosen = state.releases[place];
     tell(`[data-resize="${place}"]`, resize.words[stopOf(resize, "proportion", chosen)][stopOf(resize, "rows", chosen)]);
   }
+  every(`[data-size="${place}"]`).forEach(select => [...select.options].forEach((option, k) => {
+    if (one.sizes.length) option.textContent = one.sizes[k].toLocaleString(locale());
+  }));
+  drawChart(place, one, size);
+}
+
+/* The errors of the first statistics on one line. */
+function shortText(one, place) {
+  const parts = plan.releases[place].statistics.slice(0, 4).map(({name, unit}, k) => `${name} ${errorText(one.errors[k][sizes[place]])}${unit && ` (${unit})`}`);
+  return say("short", {errors: parts.join(" · "), rows: one.sizes[sizes[place]].toLocaleString(locale())});
 }
 
 function showScene() {
@@ -128,10 +148,11 @@ function showCost(outcomes) {
   const root = value => plan.measure === "gdp" ? Math.sqrt(double(value)) : double(value);
   const value = (parts) => plan.measure === "gdp" ? `μ ≤ ${rounded(root(parts[0]) * (1 + 1e-10), 6)}` : amount(plan.symbol, parts[0]) + (parts[1] ? `, ${amount("δ", parts[1])}` : "");
   tell("[data-cost]", value(asked));
-  tell("[data-left]", plan.kind === "python" ? "" : ` of ${value(available)}${plan.frozen ? " that remains" : ""}`);
-  const epsilon = plan.epsilons && root(asked[0]) > 0 ? ` · ε ≤ ${rounded(epsilonOf(plan, root(asked[0]) * (1 + 1e-12)))} at δ = ${plan.report_delta}` : "";
-  tell("[data-epsilon]", epsilon);
-  tell("[data-over]", plan.kind === "python" || ok ? "" : plan.frozen ? "This is more than what remains: lower a spend." : "This is more than the budget: lower a spend or raise the budget.");
+  tell("[data-left]", plan.kind === "python" ? "" : ` ${say(plan.frozen ? "of_rest" : "of", {budget: value(available)})}`);
+  const epsilon = epsilonOfCharge(plan, asked);
+  tell("[data-epsilon]", plan.epsilons && epsilon > 0 ? ` · ${atDelta(epsilon)}` : "");
+  tell("[data-over]", plan.kind === "python" || ok ? "" : say(plan.frozen ? "over_rest" : "over"));
+  tell("[data-large]", epsilon > 10 ? say("large") : "");
   every("meter").forEach(meter => {
     meter.value = ok ? Math.min(1, Math.max(...asked.map((part, k) => double(part) / double(available[k]) || 0))) : 1;
     meter.high = ok ? 1 : 0;
@@ -147,6 +168,30 @@ function show() {
   tell("[data-written]", planText(plan, state));
 }
 
+// All spends together --------------------------------------------------------------------------------------------------
+
+/* The spends that the factor multiplies: those at which it was 1. */
+let base = null;
+const spends = () => state.releases.map(one => one.spend);
+const setSpends = all => all.forEach((spend, place) => { state.releases[place].spend = spend; });
+
+function restFactor() {
+  base = spends();
+  every("[data-factor]").forEach(slider => { slider.value = 0; factorText("1"); });
+}
+
+function factorText(text) {
+  tell("[data-times]", `× ${spelled(text)}`);
+  every("[data-factor]").forEach(slider => slider.setAttribute("aria-valuetext", spelled(text)));
+}
+
+every("[data-factor]").forEach(slider => slider.addEventListener("input", () => {
+  const text = digits(10 ** (Number(slider.value) / 50), 3);
+  factorText(text);
+  setSpends(byFactor(plan, base, read(text)));
+  show();
+}));
+
 // Buttons --------------------------------------------------------------------------------------------------------------
 
 function selectText() {
@@ -158,19 +203,31 @@ function selectText() {
 
 const actions = {
   copy: () => {
-    const done = () => tell("[data-done]", "Copied."), ask = () => { selectText(); tell("[data-done]", "Selected: copy it with Ctrl+C."); };
+    const done = () => tell("[data-done]", say("copied")), ask = () => { selectText(); tell("[data-done]", say("selected")); };
     if (navigator.clipboard) navigator.clipboard.writeText(planText(plan, state)).then(done, ask); else ask();
   },
   download: () => {
     const link = document.createElement("a"), file = new Blob([planText(plan, state)], {type: "application/toml"});
     link.href = URL.createObjectURL(file);
-    link.download = "plan.toml";
+    link.download = plan.file;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-    tell("[data-done]", "Written to plan.toml. Save it in the folder of the plan: its paths are relative to that folder.");
+    tell("[data-done]", say("saved", {file: plan.file}));
+  },
+  share: () => {
+    const found = shareOut(plan, state);
+    tell("[data-shared]", say(found ? "shared" : "nothing_left"));
+    if (!found) return;
+    setSpends(found);
+    restFactor();
+    show();
   },
   reset: () => {
     state = initial(plan);
+    sizes = plan.releases.map(one => one.size);
+    every("[data-size]").forEach(select => { select.selectedIndex = sizes[Number(select.dataset.size)]; });
+    restFactor();
+    tell("[data-shared]", "");
     every("[data-total]").forEach(box => { box.checked = plan.on[Number(box.dataset.total)] === "1"; });
     every("input[type=text]").forEach(field => field.setAttribute("aria-invalid", "false"));
     tell(".problem", "");
@@ -184,6 +241,11 @@ every("[data-total]").forEach(box => box.addEventListener("change", () => {
   state.on = every("[data-total]").map(one => one.checked ? "1" : "0").join("");
   show();
 }));
+every("[data-size]").forEach(select => select.addEventListener("change", () => {
+  sizes[Number(select.dataset.size)] = select.selectedIndex;
+  show();
+}));
+every("details[data-release-details]").forEach(box => box.addEventListener("toggle", () => show()));
 every("[data-do]").forEach(button => button.addEventListener("click", () => actions[button.dataset.do]()));
 document.documentElement.classList.add("live");
 actions.reset();

@@ -18,13 +18,12 @@ from discreet.plan.plan import Plan
 from discreet.privacy import Budget
 from discreet.privacy.coordinates import amount_of, parameters
 from discreet.quotes.allocate import quote
-from discreet.quotes.quote import Quote, expected_error
+from discreet.quotes.groups import sizes_of
+from discreet.quotes.quote import Quote
+from discreet.statistics.recipe import GroupSize
 from discreet.totals.exact_totals import ExactTotals
 
-__all__ = ["ROWS", "Curve", "choose_amounts", "curve_of", "with_halves_and_doubles"]
-
-ROWS = 1000
-"""The size of the group in which the errors of means, shares and variances are stated."""
+__all__ = ["Curve", "choose_amounts", "curve_of", "with_halves_and_doubles"]
 
 _STEPS = tuple(Fraction(hundredths, 100) for hundredths in (
     100, 112, 125, 140, 160, 180, 200, 225, 250, 280, 320, 360, 400, 450, 500, 560, 640, 720, 800, 900,
@@ -50,8 +49,16 @@ def with_halves_and_doubles(amounts: Sequence[Fraction]) -> list[Fraction]:
     return sorted({factor * amount for amount in amounts for factor in (Fraction(1, 2), 1, 2)})
 
 
-def curve_of(plan: Plan, spend: Budget, exact_totals: ExactTotals | None, amounts: Sequence[Fraction]) -> Curve:
-    """The errors of each statistic by the amount that is spent, and the amount that would be advertised without the totals.
+def curve_of(
+    plan: Plan,
+    spend: Budget,
+    exact_totals: ExactTotals | None,
+    amounts: Sequence[Fraction],
+    expect: Sequence[int] = (),
+) -> Curve:
+    """The errors of each statistic by the size of the group and by the amount that is spent, and the advertised amount.
+
+    The advertised amount is that of the same noise if nobody counted the totals.
 
     An amount that is too small for any noise has None. A request that is refused at every amount gives {"refused": why}.
 
@@ -60,15 +67,19 @@ def curve_of(plan: Plan, spend: Budget, exact_totals: ExactTotals | None, amount
         spend: determines the measure of the amounts; under ApproxDP δ grows with ε.
         exact_totals: the exact totals of the data set.
         amounts: the amounts that get a quote.
+        expect: the sizes of groups that are expected, if any.
     """
+    sizes = sizes_of(plan, expect)
     try:
         quote(plan, _of(spend, max(amounts)), exact_totals)
     except PlanError as refused:
         return {"refused": name(refused)}
     quotes = [_quote(plan, _of(spend, amount), exact_totals) for amount in amounts]
+    by_size = [[_errors(one, size) for one in quotes] for size in sizes]
     places = range(len(plan.statistics))
     return {
-        "errors": [[_error(one, place) for one in quotes] for place in places],
+        "sizes": [size.rows for size in sizes],
+        "errors": [[[errors and errors[place] for errors in found] for found in by_size] for place in places],
         "advertised": None if exact_totals is None else [_read_advertised(one) for one in quotes],
     }
 
@@ -86,8 +97,9 @@ def _quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> Quote
         return None
 
 
-def _error(one: Quote | None, place: int) -> float | None:
-    return None if one is None else _up(expected_error(one, one.lines[place], rows=ROWS))
+def _errors(one: Quote | None, size: GroupSize) -> list[float | None] | None:
+    """The error of each statistic in a group of this size; None where the amount is too small for any noise."""
+    return None if one is None else [_up(error) for error in one.errors(size).values()]
 
 
 def _read_advertised(one: Quote | None) -> float | None:

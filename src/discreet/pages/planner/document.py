@@ -48,6 +48,7 @@ class Chosen:
         scenes: each way to choose among them, the one of the plan first.
         kind: "toml" or "python": what `written` is.
         written: the plan as text.
+        file: what a written plan is called.
     """
 
     dataset: str
@@ -60,6 +61,7 @@ class Chosen:
     scenes: tuple[Scene, ...]
     kind: str
     written: tuple[Written, ...]
+    file: str = "plan.toml"
 
 
 def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, Any]:
@@ -87,6 +89,7 @@ def planner_document(chosen: Chosen, planned: Sequence[Planned]) -> dict[str, An
         "releases": releases,
         "kind": chosen.kind,
         "written": list(chosen.written),
+        "file": chosen.file,
     }
 
 

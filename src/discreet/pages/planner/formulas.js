@@ -40,17 +40,43 @@ function lowest([numerator, denominator]) {
   return [numerator / a, denominator / a];
 }
 
+/* The amount rounded down to so many digits: what follows from it costs no more. */
+function downTo(a, digits) {
+  const power = digits - 1 - Math.floor(Math.log10(double(a))), ten = 10n ** BigInt(Math.abs(power));
+  const scaled = times(a, power < 0 ? [1n, ten] : [ten, 1n]), down = scaled[0] / scaled[1];
+  return power < 0 ? [down * ten, 1n] : [down, ten];
+}
+
+/* The square root, rounded down. */
+function rootDown([numerator, denominator]) {
+  const many = 10n ** 12n, value = numerator * denominator * many * many;
+  let root = 1n << BigInt((value.toString(2).length + 1) >> 1);
+  for (let next = root; next >= 0n;) {
+    next = (root + value / root) >> 1n;
+    if (next >= root) break;
+    root = next;
+  }
+  return [root, denominator * many];
+}
+
 // Numbers for people, rounded up ---------------------------------------------------------------------------------------
+
+const locale = () => plan.locale || "en";
+const decimalMark = () => (1.5).toLocaleString(locale())[1];
+
+/* An exact amount as the language of the page writes it, and as somebody types it. */
+const spelled = text => text.replace(".", decimalMark());
+const entered = text => decimalMark() === "," ? text.replace(",", ".") : text;
 
 function rounded(value, digits = 4) {
   if (!(value < Infinity)) return "∞";
   if (value === 0) return "0";
-  if (Number.isInteger(value) && value < 1e6) return value.toLocaleString("en");
+  if (Number.isInteger(value) && value < 1e6) return value.toLocaleString(locale());
   const decimals = digits - 1 - Math.floor(Math.log10(value));
   const steps = Math.ceil(value * 10 ** decimals * (1 - 1e-11));
-  if (value >= 1e9 || value < 1e-5) return `${steps / 10 ** (digits - 1)}e${digits - 1 - decimals}`;
+  if (value >= 1e9 || value < 1e-5) return spelled(`${steps / 10 ** (digits - 1)}e${digits - 1 - decimals}`);
   return (decimals > 0 ? steps / 10 ** decimals : steps * 10 ** -decimals)
-    .toLocaleString("en", {maximumFractionDigits: Math.max(0, decimals)});
+    .toLocaleString(locale(), {maximumFractionDigits: Math.max(0, decimals)});
 }
 
 /* An exact amount with at most six digits, never below it: "ε = 0.1", "δ = 9e-7", "ρ ≤ 0.333334". */
@@ -60,7 +86,7 @@ function amount(symbol, value) {
   const power = 5 - Math.floor(Math.log10(size)), ten = 10n ** BigInt(Math.abs(power));
   const scaled = times(value, power < 0 ? [1n, ten] : [ten, 1n]), up = ceiling(scaled);
   const shown = power < 0 ? [up * ten, 1n] : [up, ten], sign = compare(shown, value) ? "≤" : "=";
-  return `${symbol} ${sign} ${size < 1e-4 || size >= 1e9 ? double(shown).toExponential().replace("+", "") : written(shown)}`;
+  return `${symbol} ${sign} ${spelled(size < 1e-4 || size >= 1e9 ? double(shown).toExponential().replace("+", "") : written(shown))}`;
 }
 
 // Errors ---------------------------------------------------------------------------------------------------------------
@@ -89,17 +115,23 @@ function epsilonOf(plan, x) {
   return low < at.length ? epsilon[low] : Infinity;
 }
 
-/* The outcome of release `place` in a state: {errors, spend, delta, advertised, refused}. */
+/* The outcome of release `place` in a state: {errors, sizes, spend, delta, advertised, refused}; an error for each size of a group. */
 function outcome(plan, state, place) {
-  const release = plan.releases[place], chosen = state.releases[place], {resize} = release;
+  const release = plan.releases[place], chosen = state.releases[place];
   const scene = plan.scenes[state.on], spend = read(chosen.spend), x = double(spend);
   const delta = release.delta === null ? null : times(read(release.delta), over(spend, read(release.spend)));
-  const base = {spend, delta, advertised: null, refused: scene.refused, errors: []};
+  const base = {spend, delta, advertised: null, refused: scene.refused, errors: [], sizes: []};
   if (scene.refused) return base;
-  const curve = release.curves[release.which[`${state.on}|${stopOf(resize, "proportion", chosen)}|${stopOf(resize, "rows", chosen)}`]];
+  const curve = curveOf(plan, state, place);
   if (curve.refused) return {...base, refused: curve.refused};
   const look = values => values === null ? null : worse(release.at, values, x);
-  return {...base, errors: curve.errors.map(look), advertised: look(curve.advertised)};
+  return {...base, errors: curve.errors.map(sizes => sizes.map(look)), sizes: curve.sizes, advertised: look(curve.advertised)};
+}
+
+/* The table of quotes of a release for these totals, rows and proportion. */
+function curveOf(plan, state, place) {
+  const release = plan.releases[place], chosen = state.releases[place], {resize} = release;
+  return release.curves[release.which[`${state.on}|${stopOf(resize, "proportion", chosen)}|${stopOf(resize, "rows", chosen)}`]];
 }
 
 /* The position of the proportion or the number of rows among those that have tables; nothing without a resize. */
@@ -128,6 +160,28 @@ function left(plan, state) {
 }
 
 const fits = (asked, available) => asked.every((part, k) => compare(part, available[k]) <= 0);
+
+/* Every spend times the factor, but those of stored releases: the spends as texts. */
+function byFactor(plan, spends, factor) {
+  return spends.map((spend, place) => plan.releases[place].stored ? spend : written(times(read(spend), factor)));
+}
+
+/* The spends times the one factor with which they take all that is left; four digits of each, rounded down. Null for no spends. */
+function shareOut(plan, state) {
+  const spends = state.releases.map(one => one.spend), open = plan.releases.some(one => !one.stored);
+  const asked = charge(plan, plan.releases.map((_, place) => outcome(plan, state, place))), available = left(plan, state);
+  if (!open || !asked.every(part => part[0]) || !available.every(part => part[0])) return null;
+  const parts = asked.map((part, k) => over(available[k], part));
+  const least = parts.reduce((a, b) => compare(a, b) <= 0 ? a : b);
+  const factor = plan.measure === "gdp" ? rootDown(least) : least;
+  return byFactor(plan, spends, factor).map((spend, place) => plan.releases[place].stored ? spend : written(downTo(read(spend), 4)));
+}
+
+/* The ε of an amount in additive coordinates, from the table or as it is. */
+function epsilonOfCharge(plan, asked) {
+  const size = plan.measure === "gdp" ? Math.sqrt(double(asked[0])) : double(asked[0]);
+  return !asked[0][0] ? 0 : plan.epsilons ? epsilonOf(plan, size * (1 + 1e-12)) : size;
+}
 
 // The plan as text -----------------------------------------------------------------------------------------------------
 

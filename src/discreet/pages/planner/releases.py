@@ -9,18 +9,18 @@ from functools import partial
 from math import ceil, floor, log10
 from typing import Any
 
-from discreet.cube.queries import Dispersion, LevelCounts
 from discreet.domain.steps import Resize
 from discreet.errors import InternalError
 from discreet.exact.figures import name, number, plural
 from discreet.exact.numbers import float_down, text
-from discreet.pages.planner.curves import ROWS, Curve, choose_amounts, curve_of, with_halves_and_doubles
+from discreet.pages.planner.curves import Curve, choose_amounts, curve_of, with_halves_and_doubles
 from discreet.plan.plan import Plan, resize_of
 from discreet.privacy import Budget
 from discreet.privacy.coordinates import amount_of, parameters
 from discreet.privacy.measures import is_target
 from discreet.quotes.allocate import resampling_of
-from discreet.quotes.quote import Quote, expected_error
+from discreet.quotes.groups import middle
+from discreet.quotes.quote import Quote
 from discreet.totals.exact_totals import ExactTotals
 
 __all__ = ["Planned", "Scene", "release_facts"]
@@ -66,6 +66,10 @@ def release_facts(planned: Planned, scenes: list[Scene], budget: Budget) -> dict
     return {
         "name": name(planned.name),
         "stored": planned.stored,
+        "groups": quote.plan.layout.cells,
+        "by": [name(group.column) for group in quote.plan.group_by],
+        "expected": bool(quote.expect),
+        "size": quote.sizes.index(middle(quote.sizes)),
         "spend": text(spend),
         "delta": text(others[0][1]) if others else None,
         "ends": list(made.ends),
@@ -85,12 +89,14 @@ def _ends(spend: Fraction, budget: Fraction) -> tuple[float, float]:
 
 
 def _statistic(quote: Quote, place: int) -> dict[str, Any]:
-    line = quote.lines[place]
-    error = expected_error(quote, line, rows=ROWS)
+    """A statistic with its error in a group of each size; its unit, if that is not values of the statistic."""
+    line, noises = quote.lines[place], quote.noises(quote.lines[place])
+    errors = [line.recipe.widest(noises, size) for size in quote.sizes]
+    unit = line.recipe.unit(1)
     return {
         "name": name(line.statistic.name),
-        "unit": line.recipe.unit(ROWS),
-        "error": error if error < float("inf") else None,
+        "unit": unit if unit == line.recipe.unit(2) else "",
+        "errors": [error if error < float("inf") else None for error in errors],
     }
 
 
@@ -172,15 +178,12 @@ class _Made:
                 yield key, self._depends_on(plan, scene), partial(self._curve, plan, scene.beside)
 
     def _depends_on(self, plan: Plan, scene: Scene) -> object:
-        """Equal for settings of equal curves: on a resized table n counts in the law of the copies, and in some queries."""
+        """Equal for settings of equal curves: on a resized table n counts in sizes of groups and in the law of copies."""
         sampled = resampling_of(plan, scene.beside)
-        if sampled is None:
-            return scene.on
-        shaped = any(isinstance(one.query, LevelCounts | Dispersion) for one in self.quote.measured)
-        return (scene.on, sampled.rows if shaped else None, sampled.proportion, sampled.sampled)
+        return scene.on if sampled is None else (scene.on, sampled.rows, sampled.proportion, sampled.sampled)
 
     def _curve(self, plan: Plan, exact_totals: ExactTotals | None) -> Curve:
-        return curve_of(plan, self.quote.spend, exact_totals, self.amounts)
+        return curve_of(plan, self.quote.spend, exact_totals, self.amounts, self.quote.expect)
 
 
 def _resize(plan: Plan, rows: int | None, proportion: Fraction | None) -> Plan:

@@ -52,6 +52,7 @@ def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tupl
         scenes=tuple(_scenes(plan, switches, first, root, frozen=frozen)),
         kind="toml",
         written=tuple(_merge(_write_text(root.value, switches))),
+        file=name(plan.path.name),
     )
 
 

@@ -15,7 +15,9 @@ from discreet.quotes.quote import Quote
 __all__ = ["quote_html"]
 
 
-def quote_html(quote: Quote, *, dataset: str = "", name: str = "release", report_delta: Amount = "1e-9") -> str:
+def quote_html(
+    quote: Quote, *, dataset: str = "", name: str = "release", report_delta: Amount = "1e-9", language: str = "en"
+) -> str:
     """The planner of one quote as an HTML page, complete in itself. The spend is not compared with a budget.
 
     Args:
@@ -23,9 +25,10 @@ def quote_html(quote: Quote, *, dataset: str = "", name: str = "release", report
         dataset: the name of the data set.
         name: the name of the release.
         report_delta: the δ at which ε is stated under ZCDP and GDP.
+        language: of the page.
 
     Raises:
-        ArgumentError: `quote` is not a quote, or `report_delta` is not a valid δ.
+        ArgumentError: `quote` is not a quote, `report_delta` is not a valid δ, or there are no words in the language.
     """
     if not isinstance(quote, Quote):
         raise ArgumentError(f"quote={type(quote).__name__}: must be a Quote; make one with session.quote(…)")
@@ -45,7 +48,7 @@ def quote_html(quote: Quote, *, dataset: str = "", name: str = "release", report
         kind="python",
         written=_calls(quote),
     )
-    return render_planner(chosen, [Planned(name, quote)])
+    return render_planner(chosen, [Planned(name, quote)], language=language)
 
 
 def _calls(quote: Quote) -> tuple[Written, ...]:

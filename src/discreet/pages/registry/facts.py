@@ -15,6 +15,7 @@ from discreet.pages.report.appendix import laws_of, noises_of
 from discreet.pages.report.budget import budget_of
 from discreet.pages.report.promise import epsilon_words, measure_words
 from discreet.pages.report.words import covered_words
+from discreet.pages.words import words_in
 from discreet.releases.guarantee import Guarantee
 
 __all__ = [
@@ -132,7 +133,7 @@ def composition_words(document: Mapping[str, Any]) -> str:
 
 def budget_words(document: Mapping[str, Any], guarantee: Guarantee) -> str:
     """The budget of the data set, what this release cost, and what was left."""
-    use = budget_of(document, guarantee)
+    use = budget_of(document, guarantee, words_in("en"))
     if use is None:
         return question("what is the budget of the data set, and how much of it is spent?")
     figures = [*use.figures, *([("Charged for other releases until then", use.others)] if use.others else [])]

@@ -7,22 +7,17 @@ from typing import Any
 
 from discreet.domain.about import About
 from discreet.exact.numbers import text
+from discreet.pages.words import Words
 from discreet.releases.quality import CLASSES, quality_in
 
 __all__ = ["about_facts", "quality_words"]
 
-_FACTS = {
-    "universe": "Universe",
-    "period": "Reference period",
-    "publisher": "Publisher",
-    "contact": "Contact",
-    "licence": "Licence",
-}
+_FACTS = ("universe", "period", "publisher", "contact", "licence")
 
 
-def about_facts(about: About) -> tuple[tuple[str, str], ...]:
+def about_facts(about: About, words: Words) -> tuple[tuple[str, str], ...]:
     """The facts that the texts have, each with its word."""
-    return tuple((word, getattr(about, key)) for key, word in _FACTS.items() if getattr(about, key))
+    return tuple((words(f"report.{key}"), getattr(about, key)) for key in _FACTS if getattr(about, key))
 
 
 def quality_words(document: Mapping[str, Any]) -> str:

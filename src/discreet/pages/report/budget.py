@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.pages.report.promise import measure_words
+from discreet.pages.words import Words
 from discreet.privacy import from_json
 from discreet.privacy.coordinates import coordinates, from_coordinates
 from discreet.privacy.measures import Budget, is_budget
@@ -30,7 +31,7 @@ class BudgetUse:
     others: str
 
 
-def budget_of(document: Mapping[str, Any], guarantee: Guarantee) -> BudgetUse | None:
+def budget_of(document: Mapping[str, Any], guarantee: Guarantee, words: Words) -> BudgetUse | None:
     """The use of the budget; None for an older document without it.
 
     Raises:
@@ -46,9 +47,9 @@ def budget_of(document: Mapping[str, Any], guarantee: Guarantee) -> BudgetUse | 
     of, rest, here = (coordinates(measure)[0] for measure in (whole, left, guarantee.effective))
     parts = [round(1000 * Fraction(part) / of) for part in (here, rest)]
     figures = (
-        ("Budget of the data set", measure_words(whole)),
-        ("Charged for this publication", measure_words(guarantee.effective)),
-        ("Left after it", measure_words(left)),
+        (words("report.promise.whole"), words.said(measure_words(whole))),
+        (words("report.promise.charged"), words.said(measure_words(guarantee.effective))),
+        (words("report.promise.rest"), words.said(measure_words(left))),
     )
     return BudgetUse(figures, 1000 - sum(parts), parts[0], parts[1], _others(whole, left, guarantee.effective))
 

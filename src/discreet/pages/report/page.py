@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from discreet.domain.about import language_tag
 from discreet.errors import ArgumentError
 from discreet.pages.report.drawing import Artist
 from discreet.pages.report.files import template, write_page
 from discreet.pages.report.view import page_of
+from discreet.pages.words import words_in
 from discreet.releases.document import Release
 
 __all__ = ["render", "write_report"]
@@ -15,32 +17,36 @@ __all__ = ["render", "write_report"]
 _TEMPLATE = Path(__file__).with_name("report.html.jinja")
 
 
-def render(release: Release, artist: Artist | None = None) -> str:
+def render(release: Release, artist: Artist | None = None, *, language: str | None = None) -> str:
     """The HTML page of a release, complete in itself. It shows the contents of the document and nothing else.
 
     Args:
         release: the release that the page shows.
         artist: the process that draws the pictures; None starts one when it is needed.
+        language: of the page, such as "de"; left out, that of the texts of the release, English where pages have no words
+            in it. Labels of the release stay in their own language (`Release.labelled`).
 
     Raises:
-        ArgumentError: a document that lacks a part, which no version of discreet has written.
+        ArgumentError: a document that lacks a part, which no version of discreet has written; or a language without words.
     """
     if not isinstance(release, Release):
         raise ArgumentError(f"release={type(release).__name__}: must be a Release; read one with Release.load(folder)")
+    words = words_in(release.about.language) if language is None else words_in(language_tag(language), demanded=True)
     release.scan()  # of a large release: it is known where its table is
     try:
-        return template(_TEMPLATE).render(page=page_of(release, artist))
+        return template(_TEMPLATE).render(page=page_of(release, words, artist), t=words)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, StopIteration, RuntimeError):
         raise ArgumentError("release: lacks a part that every release has; it was not written by discreet") from None
 
 
-def write_report(release: Release, path: str | Path, artist: Artist | None = None) -> Path:
+def write_report(release: Release, path: str | Path, artist: Artist | None = None, *, language: str | None = None) -> Path:
     """Writes the page to `path`, whole or not at all, as UTF-8; in a folder it is called report.html.
 
     Args:
         release: the release that the page shows.
         path: a file or a folder.
         artist: as for `render`.
+        language: as for `render`.
 
     Returns:
         The path of the page.
@@ -48,4 +54,4 @@ def write_report(release: Release, path: str | Path, artist: Artist | None = Non
     Raises:
         ArgumentError: as `render`, or the file cannot be written.
     """
-    return write_page(render(release, artist), path, named="report.html")
+    return write_page(render(release, artist, language=language), path, named="report.html")

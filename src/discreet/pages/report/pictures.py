@@ -6,7 +6,7 @@ histograms, and the curves of three and more quantiles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -55,7 +55,7 @@ class Sketch:
 
 
 def illustrations(
-    guarantee: Guarantee, document: Mapping[str, Any], artist: Artist | None = None
+    guarantee: Guarantee, document: Mapping[str, Any], artist: Artist | None, said: Callable[[str], str]
 ) -> tuple[Picture | None, tuple[Picture, ...]]:
     """The profile and the other pictures of a page, drawn together; none without the means to draw.
 
@@ -63,13 +63,16 @@ def illustrations(
         guarantee: of the release.
         document: of the release.
         artist: the process that draws them; None starts one now.
+        said: the sentences in the language of the page.
     """
     if not can_draw():
         return None, ()
     profile = [sketch for sketch in [profile_of(guarantee)] if sketch is not None]
     sketches = [*profile, *pictures_of(document)]
     drawn = _drawn([sketch.chart for sketch in sketches], artist)
-    found = [Picture(one.title, one.words, source) for one, source in zip(sketches, drawn, strict=False)]  # all or none
+    found = [
+        Picture(said(one.title), said(one.words), source) for one, source in zip(sketches, drawn, strict=False)
+    ]  # all or none
     return (found[0] if profile and found else None), tuple(found[len(profile) :])
 
 

@@ -8,8 +8,9 @@ from itertools import islice, repeat
 from typing import Any
 
 from discreet.domain.about import About
-from discreet.exact.figures import decimals_for, interval, name, number, outwards
+from discreet.exact.figures import decimals_for, name, outwards
 from discreet.pages.report.words import kept_words, title_words
+from discreet.pages.words import Words
 from discreet.releases.frames import value_columns
 from discreet.releases.labelled import title_of, unit_of, worded
 from discreet.releases.worded import QUALITY
@@ -74,7 +75,7 @@ class NumberTable:
     flagged: bool = False
 
 
-def tables_of(document: Mapping[str, Any], about: About) -> Iterator[NumberTable]:
+def tables_of(document: Mapping[str, Any], about: About, words: Words) -> Iterator[NumberTable]:
     """The tables of the statistics in their order, then the tables of the frames.
 
     Raises:
@@ -86,15 +87,17 @@ def tables_of(document: Mapping[str, Any], about: About) -> Iterator[NumberTable
     for statistic in document["statistics"]:
         for column, part in _parts_of(statistic, columns, {frame["name"] for frame in frames}).items():
             own = about.statistic(column).label or title_words(worded(statistic, about), part)
-            table = _table(own, column, columns, labels, (statistic, about))
-            yield table if "table" not in document else _beginning(table, document["table"]["rows"], len(columns[column]))
+            table = _table(own, column, columns, labels, (statistic, about, words))
+            every = len(columns[column]) if "table" not in document else document["table"]["rows"]
+            yield table if "table" not in document else _beginning(table, every, len(columns[column]), words)
     for frame in frames:
-        yield from _frame_tables(frame, document["statistics"], about)
+        yield from _frame_tables(frame, document["statistics"], about, words)
 
 
-def _beginning(table: NumberTable, every: int, shown: int) -> NumberTable:
+def _beginning(table: NumberTable, every: int, shown: int, words: Words) -> NumberTable:
     """The table of a release whose document has only the first rows."""
-    return replace(table, size=number(every), omitted=number(every - shown) if every > shown else "")
+    size = words.many("report.numbers.groups", every)
+    return replace(table, size=size, omitted=words.number(every - shown) if every > shown else "")
 
 
 def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: set[str]) -> dict[str, str]:
@@ -108,7 +111,9 @@ def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: 
     return {column: "" for column in columns if column.startswith(f"{own}_") and f"{column}_low" in columns}
 
 
-def _frame_tables(frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]], about: About) -> Iterator[NumberTable]:
+def _frame_tables(
+    frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]], about: About, words: Words
+) -> Iterator[NumberTable]:
     """A table for each number of a frame. Numbers are the columns with intervals, or the last one; the others are labels."""
     columns = {column["name"]: column["values"] for column in frame["columns"]}
     numbers = [column for column in columns if f"{column}_low" in columns and f"{column}_high" in columns]
@@ -119,7 +124,7 @@ def _frame_tables(frame: Mapping[str, Any], statistics: Sequence[Mapping[str, An
     title = name(frame["name"]) if asked is None else title_words(worded(asked, about))
     title = about.statistic(frame["name"]).label or title
     for column in numbers:
-        yield _table(title, column, columns, labels, (asked or {}, about))
+        yield _table(title, column, columns, labels, (asked or {}, about, words))
 
 
 def _table(
@@ -127,26 +132,30 @@ def _table(
     column: str,
     columns: Mapping[str, Any],
     labels: Sequence[str],
-    told: tuple[Mapping[str, Any], About],
+    told: tuple[Mapping[str, Any], About, Words],
 ) -> NumberTable:
-    statistic, about = told
+    statistic, about, words = told
     values, flags = columns[column], columns.get(f"{column}{QUALITY}")
     ends = values, columns.get(f"{column}_low", ()), columns.get(f"{column}_high", ())
     size, known = len(values), _is_known(*ends)
     scale = _scale(ends[1], ends[2]) if known and size <= MOST_BARS else None
     decimals = _decimals(*ends) if known else 0
-    groups = zip(*(columns[label] for label in labels), strict=True) if labels else repeat(("all rows",), size)
+    shown = words.said(title)
+    ends_of = ("", "") if scale is None else outwards(*scale, decimals)
+    groups = (
+        zip(*(columns[label] for label in labels), strict=True) if labels else repeat((words("report.numbers.all"),), size)
+    )
     return NumberTable(
-        title=f"{title} ({unit})" if (unit := unit_of(about, column, statistic)) else title,
+        title=f"{shown} ({unit})" if (unit := unit_of(about, column, statistic)) else shown,
         column=name(column),
-        view=name(statistic.get("view", "")),
-        kept=kept_words(statistic),
-        groups=tuple(title_of(about, label) for label in labels) or ("group",),
-        rows=_rows(groups, ends, (decimals, scale), flags) if known else _plain_rows(groups, values),
+        view=words.said(name(statistic.get("view", ""))),
+        kept=words.said(kept_words(statistic)),
+        groups=tuple(title_of(about, label) for label in labels) or (words("report.numbers.group"),),
+        rows=_rows(groups, ends, (decimals, scale), flags, words) if known else _plain_rows(groups, values, words),
         flagged=flags is not None,
-        size=number(size),
-        omitted=number(size - MOST_ROWS) if size > MOST_ROWS else "",
-        scale=None if scale is None else outwards(*scale, decimals),
+        size=words.many("report.numbers.groups", size),
+        omitted=words.number(size - MOST_ROWS) if size > MOST_ROWS else "",
+        scale=None if scale is None else (words.figures(ends_of[0]), words.figures(ends_of[1])),
     )
 
 
@@ -175,35 +184,31 @@ def _rows(
     ends: tuple[Sequence[float | None], Sequence[float], Sequence[float]],
     form: tuple[int, tuple[float, float] | None],
     flags: Sequence[str] | None,
+    words: Words,
 ) -> Iterator[Row]:
-    decimals, scale = form
+    decimals, scale = form  # an interval is left out with the value because of its class: its middle would be the value
     numbers = zip(groups, *ends, repeat("") if flags is None else flags, strict=False)
     for own, value, low, high, flag in islice(numbers, MOST_ROWS):
         bar = None if scale is None or value is None else _bar(value, low, high, scale)
         yield Row(
-            tuple(name(label) for label in own),
-            number(value, decimals),
-            _ends(value, (low, high), decimals, flag),
+            tuple(map(words.name, own)),
+            words.number(value, decimals),
+            "–" if value is None and flag else words.interval(low, high, decimals),
             bar,
             flag,
         )
 
 
-def _ends(value: float | None, ends: tuple[float, float], decimals: int, flag: str) -> str:
-    """The interval, which is left out where a value is left out because of its class: its middle would be the value."""
-    return "–" if value is None and flag else interval(*ends, decimals)
-
-
-def _plain_rows(groups: Iterator[tuple[Any, ...]], values: Sequence[Any]) -> Iterator[Row]:
+def _plain_rows(groups: Iterator[tuple[Any, ...]], values: Sequence[Any], words: Words) -> Iterator[Row]:
     """Values as they are, without intervals."""
     for own, value in islice(zip(groups, values, strict=True), MOST_ROWS):
-        yield Row(tuple(name(label) for label in own), _plain(value), "–", None)
+        yield Row(tuple(map(words.name, own)), _plain(value, words), "–", None)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any, words: Words) -> str:
     if value is None:
         return "–"
-    return number(value) if type(value) is int else name(value)
+    return words.number(value) if type(value) is int else words.name(value)
 
 
 def _bar(value: float, low: float, high: float, scale: tuple[float, float]) -> Bar:

@@ -14,6 +14,7 @@ from discreet.exact.numbers import decimal_up
 from discreet.pages.report.promise import measure_words, others_words
 from discreet.pages.report.tables import MOST_ROWS
 from discreet.pages.report.words import capital
+from discreet.pages.words import Words
 from discreet.releases.guarantee import Guarantee
 from discreet.totals.words import compared_tables
 
@@ -69,7 +70,7 @@ class Exact:
     tables: tuple[ExactTable, ...]
 
 
-def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
+def exact_of(document: Mapping[str, Any], guarantee: Guarantee, words: Words) -> Exact | None:
     """The section on the exact totals of a release; None where at most the number of rows is exact.
 
     Raises:
@@ -83,12 +84,12 @@ def exact_of(document: Mapping[str, Any], guarantee: Guarantee) -> Exact | None:
     if a is None or adjacency["a"] != a:
         raise ValueError("semi_adjacency")
     return Exact(
-        change=_change_words(a),
-        bound=_bound_words(a, adjacency),
-        cost=_cost_words(guarantee),
-        comparison=_comparison(guarantee, a),
-        warnings=tuple(f"{capital(name(said))}." for said in exact_totals["disclosures"]),
-        tables=tuple(_table(part) for part in exact_totals["totals"]["parts"]),
+        change=words.said(_change_words(a)),
+        bound=words.said(_bound_words(a, adjacency)),
+        cost=words.said(_cost_words(guarantee)),
+        comparison=tuple((words.said(a), words.said(b), words.said(c)) for a, b, c in _comparison(guarantee, a)),
+        warnings=tuple(words.said(f"{capital(name(said))}.") for said in exact_totals["disclosures"]),
+        tables=tuple(_table(part, words) for part in exact_totals["totals"]["parts"]),
     )
 
 
@@ -164,33 +165,33 @@ def _comparison(guarantee: Guarantee, a: int) -> tuple[tuple[str, str, str], ...
     return tuple((what, left, right) for what, left, right in lines)
 
 
-def _table(part: Mapping[str, Any]) -> ExactTable:
+def _table(part: Mapping[str, Any], words: Words) -> ExactTable:
     kind, columns = part["part"], tuple(name(column) for column in part["columns"])
     if kind == "linear":
-        return _linear_table(part)
+        return _linear_table(part, words)
     titles = {"totals": "Number of rows", "occupied": "Groups that have rows"}
     values = {"totals": ("rows",), "occupied": ()}.get(kind, ("value",))
     cells = part["cells"]
-    rows = (ExactRow(tuple(map(name, cell[:-1])), tuple(number(cell[-1]) for _ in values)) for cell in cells)
+    rows = (ExactRow(tuple(map(words.name, cell[:-1])), tuple(words.number(cell[-1]) for _ in values)) for cell in cells)
     if part["only"] is None:
         remark = "A group that is not listed here has no rows."
     else:
         published = number(len(part["only"]))
         remark = f"Published for {published} of the groups only; a published group that is not listed here has no rows."
     title = f"{titles.get(kind) or capital(name(kind))} by {_ways(part)}"
-    return _shown(title, (columns, values), rows, len(cells), remark)
+    return _shown(title, (columns, values), rows, (len(cells), remark), words)
 
 
-def _linear_table(part: Mapping[str, Any]) -> ExactTable:
+def _linear_table(part: Mapping[str, Any], words: Words) -> ExactTable:
     """Each name with its sum and its coefficients."""
     coefficients = part["coefficients"]
     rows = (
-        ExactRow((name(one),), (number(value), list_names([_term(*cell) for cell in coefficients[one]])))
+        ExactRow((name(one),), (words.number(value), words.said(list_names([_term(*cell) for cell in coefficients[one]]))))
         for one, value in part["values"].items()
     )
     remark = "Each row of the data adds the coefficient of its group, 0 where none is given."
     columns = ("name",), ("sum", f"coefficients by {_ways(part)}")
-    return _shown(f"Sums over {_ways(part)}", columns, rows, len(part["values"]), remark)
+    return _shown(f"Sums over {_ways(part)}", columns, rows, (len(part["values"]), remark), words)
 
 
 def _term(*cell: Any) -> str:
@@ -198,16 +199,20 @@ def _term(*cell: Any) -> str:
 
 
 def _shown(
-    title: str, columns: tuple[tuple[str, ...], tuple[str, ...]], rows: Iterator[ExactRow], size: int, remark: str
+    title: str,
+    columns: tuple[tuple[str, ...], tuple[str, ...]],
+    rows: Iterator[ExactRow],
+    told: tuple[int, str],
+    words: Words,
 ) -> ExactTable:
-    labels, values = columns
+    (labels, values), (size, remark) = columns, told
     return ExactTable(
-        title=title,
-        columns=labels + values,
+        title=words.said(title),
+        columns=labels + tuple(map(words.said, values)),
         labels=len(labels),
         rows=islice(rows, MOST_ROWS),
-        size=number(size),
-        remark=remark,
-        omitted=number(size - MOST_ROWS) if size > MOST_ROWS else "",
+        size=words.number(size),
+        remark=words.said(remark),
+        omitted=words.number(size - MOST_ROWS) if size > MOST_ROWS else "",
         folded=size > MOST_OPEN,
     )

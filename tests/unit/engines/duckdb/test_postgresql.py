@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import count as numbers
 from pathlib import Path
 from signal import SIGQUIT
 from subprocess import DEVNULL, Popen
 from tempfile import TemporaryDirectory
 from time import sleep
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from tests.builders import plan_text, run
+from tests.unit.engines.conftest import arrow_table
 
 import discreet as dp
+from discreet.audit.engines.conformance import ConformanceError, check_engine, check_table
+from discreet.audit.engines.hostile import hostile_tables
 from discreet.engines import header_of, open_source
-from discreet.engines.base import ColumnType
+from discreet.engines.base import ColumnType, CubeRequest, Engine, Header, cubes_of
+from discreet.engines.duckdb import postgresql as module
+from discreet.engines.duckdb.dialect import COPIES, quote_name
+from discreet.engines.duckdb.postgresql import Server, grouped_statement
+from discreet.engines.duckdb.streams import DatabaseTable, open_streamed
 from discreet.engines.reference import ReferenceEngine
+from discreet.engines.resources import NO_LIMITS
+from discreet.engines.sources import is_view
+from discreet.engines.urls import fill_in
 from discreet.errors import SourceError
 
 pytest.importorskip("adbc_driver_postgresql")
@@ -100,16 +115,18 @@ def _run(user: str | None, *command: object) -> None:
 
 @pytest.fixture(scope="module")
 def filled(server: str) -> str:
-    from adbc_driver_postgresql import dbapi
+    carry_out(server, *TABLE.strip().removesuffix(";").split(";\n"))
+    return server
 
-    from discreet.engines.urls import fill_in
+
+def carry_out(server: str, *statements: str) -> None:
+    from adbc_driver_postgresql import dbapi
 
     with dbapi.connect(fill_in(server)) as connection:
         with connection.cursor() as cursor:
-            for statement in TABLE.strip().split(";\n"):
-                cursor.execute(statement.removesuffix(";"))
+            for statement in statements:
+                cursor.execute(statement)
         connection.commit()
-    return server
 
 
 def test_a_table_is_read_as_the_reference_reads_it(filled: str) -> None:
@@ -182,3 +199,245 @@ def test_a_lost_connection_is_the_constant_error(filled: str, monkeypatch: pytes
     (scan,) = dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()).layout.scans
     with pytest.raises(SourceError, match="could not be read to its end"):
         engine.aggregate(scan.axes, scan.moments)
+
+
+Rows = Sequence[Sequence[object]]
+TYPES = {
+    "TINYINT": "smallint",
+    "SMALLINT": "smallint",
+    "INTEGER": "integer",
+    "BIGINT": "bigint",
+    "VARCHAR": "text",
+    "DOUBLE": "double precision",
+    "FLOAT": "real",
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    "TIMESTAMP": "timestamp",
+}
+"""What PostgreSQL calls the types of the hostile tables. It has no unsigned and no 128-bit integers, and no character 0."""
+ALL_TABLES = {table.name for table in hostile_tables()}
+ALL = {name for name in ALL_TABLES if not re.search("unsigned|128-bit|control characters", name)}
+EVERYTHING, NOTHING = 2**400, 0  # how many different rows are few
+
+
+def opener_of(server: str) -> Any:
+    """Opens a table of the server with the rows, a new one each time."""
+    from adbc_driver_postgresql import dbapi
+
+    number = numbers()
+
+    def opened(header: Header, rows: Rows) -> Engine:
+        table = f"hostile{next(number)}"
+        kinds = {name: TYPES.get(kind.shown, kind.shown.replace("DECIMAL", "numeric")) for name, kind in header.items()}
+        columns = ", ".join(f"{quote_name(name)} {kind}" for name, kind in kinds.items())
+        staged = arrow_table(header, rows).rename_columns([f"x{place}" for place in range(len(header))])
+        with dbapi.connect(fill_in(server)) as connection:
+            with connection.cursor() as cursor:
+                cursor.adbc_ingest("staged", staged, mode="create", temporary=True)
+                cursor.execute(f"DROP TABLE IF EXISTS {table}")
+                cursor.execute(f"CREATE TABLE {table} ({columns})")
+                values = ", ".join(f"x{place}::{kind}" for place, kind in enumerate(kinds.values()))
+                cursor.execute(f"INSERT INTO {table} SELECT {values} FROM pg_temp.staged")
+            connection.commit()
+        return module.open_url(f"{server}::{table}", tuple(header), NO_LIMITS)
+
+    return opened
+
+
+SOME = {"words", "booleans"}
+
+
+@pytest.mark.parametrize(
+    ("few", "some"),
+    [
+        (EVERYTHING, SOME),
+        pytest.param(EVERYTHING, ALL - SOME, marks=pytest.mark.slow),
+        pytest.param(NOTHING, ALL, marks=pytest.mark.slow),
+    ],
+    ids=["grouped", "others grouped", "streamed"],
+)
+def test_postgresql_conforms(server: str, few: int, some: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_FEW", few)
+    assert check_engine(opener_of(server), without=ALL_TABLES - some) > 10 * len(some)
+
+
+class Grouped:
+    """A server that needs none: it counts the equal rows of an Arrow table, with Python's equality of texts and numbers."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table, self.decimals = table, dict[str, ColumnType]()
+
+    def serves(self, scans: Sequence[CubeRequest]) -> bool:
+        return len(scans) > 0
+
+    def groups(self, scans: Sequence[CubeRequest]) -> Iterator[pa.Table]:
+        for axes, moments in scans:
+            names = list(dict.fromkeys(one.name for one in (*axes, *moments)))
+            counted = Counter(tuple(row[name] for name in names) for row in self._table.to_pylist())
+            columns = [pa.array([row[i] for row in counted], type=self._table.field(n).type) for i, n in enumerate(names)]
+            copies = pa.array([*counted.values()], type=pa.int64())
+            yield pa.Table.from_arrays([*columns, copies], names=[*names, COPIES])
+
+
+def test_counted_rows_mean_what_the_rows_mean() -> None:
+    def opened(header: Header, rows: Rows) -> Engine:
+        table = arrow_table(header, rows)
+        return open_streamed(table.to_reader, tuple(header), NO_LIMITS, lambda: Grouped(table))
+
+    some = {
+        "words",
+        "numbers as text",
+        "64-bit integers",
+        "doubles",
+        "dates",
+        "booleans",
+        "missing codes in 64-bit integers",
+    }
+    assert check_engine(opened, without=ALL_TABLES - some) > 100
+
+
+def test_numbers_of_rows_that_are_forgotten_are_noticed() -> None:
+    def opened(header: Header, rows: Rows) -> Engine:
+        table = arrow_table(header, rows)
+        return open_streamed(table.to_reader, tuple(header), NO_LIMITS, lambda: Grouped(table.slice(0, len(rows) // 2)))
+
+    (table,) = [table for table in hostile_tables() if table.name == "booleans"]
+    with pytest.raises(ConformanceError):
+        check_table(opened, table)
+
+
+def test_the_statement_compares_texts_by_their_bytes() -> None:
+    types = {"a": "text", 'b"': "integer", "c": "character varying(7)"}
+    assert grouped_statement('"t"', list(types), types) == (
+        'SELECT "a" COLLATE "C" AS "a", "b""" AS "b""", "c" COLLATE "C" AS "c", count(*) AS "discreet_copies" '
+        'FROM "t" GROUP BY 1, 2, 3'
+    )
+    assert grouped_statement('"t"', [], types) == 'SELECT count(*) AS "discreet_copies" FROM "t"'
+
+
+def scan_of(schema: dp.Schema, *names: str) -> CubeRequest:
+    (scan,) = dp.Table(schema, dp.AddRemove()).group_by(*names).agg(dp.count()).layout.scans
+    return scan.axes, scan.moments
+
+
+def test_the_server_counts_where_few_rows_are_declared_of_types_that_can_be_compared() -> None:
+    many = dp.Schema(g=dp.Category(["F", "M"]), n=dp.Number(0, 2**20))
+    of_group = scan_of(many, "g")
+    (wide,) = dp.Table(many, dp.AddRemove()).group_by("g").agg(dp.sum("n", nulls="skip")).layout.scans
+    of_both = wide.axes, wide.moments
+    table = DatabaseTable(print, "t")
+    assert Server(table, {"g": "text"}).serves([of_group])
+    assert not Server(table, {"g": "text", "n": "integer"}).serves([of_both])
+    assert not Server(table, {"g": "text", "n": "integer"}).serves([of_group, of_both])
+    for other in ("character(3)", "citext", "double precision", "timestamp with time zone", "mood"):
+        assert not Server(table, {"g": other}).serves([of_group])
+    assert not Server(table, {"g": "text", COPIES: "integer"}).serves([of_group])
+
+
+def test_texts_that_a_collation_takes_for_equal_are_counted_apart(server: str) -> None:
+    carry_out(
+        server,
+        "CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+        "CREATE TABLE collated (g text COLLATE no_case)",
+        "INSERT INTO collated VALUES ('F'), ('f'), ('f'), ('M')",
+    )
+    schema = dp.Schema(g=dp.Category(["F", "f"]))
+    cube = open_source(f"{server}::collated", schema).aggregate(*scan_of(schema, "g"))
+    assert sorted(cube.rows.tolist()) == [1, 1, 2]
+
+
+def test_all_that_a_release_reads_is_read_in_one_transaction(server: str) -> None:
+    carry_out(server, "CREATE TABLE growing (g text)", "INSERT INTO growing VALUES ('F')")
+    schema = dp.Schema(g=dp.Category(["F"]))
+    seen = module._server(module._table_of(f"{server}::growing"))
+    found = []
+    for group in seen.groups([scan_of(schema, "g")] * 2):
+        found.append(group[COPIES].to_pylist())
+        carry_out(server, "INSERT INTO growing VALUES ('F')")
+    assert found == [[1], [1]]
+
+
+def test_what_the_server_sends_grows_with_the_schema(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    carry_out(
+        server, "CREATE TABLE large AS SELECT (i % 3)::int AS g, (i % 5)::smallint AS v FROM generate_series(1, 30000) i"
+    )
+    sent = []
+    real = Server.groups
+
+    def groups(self: Server, scans: Sequence[CubeRequest]) -> Iterator[Any]:
+        for table in real(self, scans):
+            sent.append(table.num_rows)
+            yield table
+
+    monkeypatch.setattr(Server, "groups", groups)
+    schema = dp.Schema(g=dp.Category([0, 1]), v=dp.Number(0, 4))
+    request = dp.Table(schema, dp.AddRemove()).group_by("g").agg(dp.count(), dp.sum("v", nulls="skip"))
+    engine = open_source(f"{server}::large", schema)
+    (cube,) = cubes_of(engine, [(scan.axes, scan.moments) for scan in request.layout.scans])
+    assert (sent, cube.rows.tolist(), cube.sums.sum()) == ([15], [10000] * 3, 60000)
+
+
+def test_decimals_are_exact(server: str) -> None:
+    """Half a step is rounded to the even one, which a double could miss."""
+    carry_out(
+        server,
+        "CREATE TABLE money (w numeric(30, 3), free numeric)",
+        "INSERT INTO money VALUES (0.125, 1), (0.375, 1), ('NaN', 'NaN'), (123456789012345678901234567.891, 1e500)",
+    )
+    schema = dp.Schema(w=dp.Number(0, 1, "0.25"))
+    header = open_source(f"{server}::money", dp.Schema(w=dp.Number(0, 1), free=dp.Number(0, 1))).header
+    assert header["w"] == ColumnType("decimal", "DECIMAL(30,3)", 30, 3)
+    assert header["free"].kind == "text"
+    plan = dp.Table(schema, dp.AddRemove()).agg(dp.sum("w", nulls="skip"))
+    (scan,) = plan.layout.scans
+    for few in (NOTHING, EVERYTHING):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "_FEW", few)
+            cube = open_source(f"{server}::money", schema).aggregate(scan.axes, scan.moments)
+        assert (cube.rows.tolist(), cube.nonnull.tolist(), cube.sums.tolist()) == ([4], [[3]], [[0 + 2 + 4]])
+
+
+def test_views_are_told_from_tables(filled: str) -> None:
+    carry_out(filled, "CREATE MATERIALIZED VIEW kept AS SELECT sex FROM persons")
+    assert [is_view(f"{filled}::{name}") for name in ("seen", "public.kept", "persons", "no such")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert not is_view("postgresql://127.0.0.1:1/nowhere::seen")
+
+
+def test_a_plan_over_a_view_is_told_what_a_row_is_and_its_query_is_computed(filled: str, tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(QUERIED.format(source=f"{filled}::seen"), encoding="utf-8")
+    checked = run("check", str(tmp_path / "plan.toml"))
+    assert checked.exit_code == 0, checked.output
+    assert "note: the source is a view" in " ".join(checked.output.split())
+    done = run("release", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    assert dp.Release.load(tmp_path / "out").table["count"].to_list() == [2, 1, 2]
+
+
+QUERIED = """
+[data]
+dataset = "views"
+source = "{source}"
+neighbours = "replace-one"
+rows = 5
+ledger = "budget.db"
+query = "SELECT CASE WHEN sex = 'F' THEN 'much' WHEN CAST(wage AS DOUBLE) < 100 THEN 'little' END AS earns FROM source"
+
+[columns.earns]
+type = "category"
+categories = ["much", "little"]
+
+[budget]
+measure = "pure-dp"
+epsilon = 1000
+
+[[release]]
+name = "r"
+group_by = ["earns"]
+statistics = ["count"]
+spend = 1000
+"""

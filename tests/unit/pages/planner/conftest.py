@@ -25,7 +25,7 @@ class Page:
 
     def outcome(self, place=0):
         found = self.call(f"outcome(plan, state, {place})")
-        found["errors"] = [float(error) for error in found["errors"]]
+        found["errors"] = [[float(error) for error in sizes] for sizes in found["errors"]]
         return found
 
     def text(self):

@@ -97,7 +97,8 @@ def check(page, request, spend, scenes=NONE, *, many=4, typed=False):
                 plan = _resize(plan, int(chosen["rows"]), Fraction(chosen["proportion"]))
             told, truth = opened.outcome(), quote(plan, of_amount(spend, Fraction(chosen["spend"])), totals_beside)
             assert not told["refused"]
-            pairs = list(zip(told["errors"], (error for _, error in truth.expected), strict=True))
+            assert told["sizes"] == [size.rows for size in truth.sizes]
+            pairs = list(zip(flat(told["errors"]), flat(errors_of(truth)), strict=True))
             if totals_beside is not None:
                 pairs.append((float(told["advertised"]), float(coordinates_number(truth.advertised))))
             for shown, exactly in pairs:
@@ -106,6 +107,16 @@ def check(page, request, spend, scenes=NONE, *, many=4, typed=False):
             if not changes:
                 assert loosest <= 1 + 1e-6, "the plan as it is has its own quote"
     return loosest
+
+
+def errors_of(found):
+    """For each statistic the error of a quote in a group of each size."""
+    by_size = [found.errors(size) for size in found.sizes]
+    return [[errors[line.statistic.name] for errors in by_size] for line in found.lines]
+
+
+def flat(errors):
+    return [error for sizes in errors for error in sizes]
 
 
 def coordinates_number(spend):
@@ -123,7 +134,8 @@ def test_where_sliders_stand_errors_are_the_quote(page, name, spend):
     ("name", "spend"), [("sum", BUDGETS[1]), ("quantiles", BUDGETS[2]), ("moments", BUDGETS[3])], ids=str
 )
 def test_typed_amounts_are_on_the_careful_side(page, name, spend):
-    assert check(page, REQUESTS[name], spend, typed=True) <= 1.3
+    # In a group of ten rows an error grows faster than the spend shrinks.
+    assert check(page, REQUESTS[name], spend, typed=True) <= 1.4
 
 
 @pytest.mark.parametrize("spend", BUDGETS[:2], ids=str)
@@ -139,9 +151,9 @@ def test_half_and_twice_of_a_position_are_the_quote_too(page):
         for factor in (Fraction(1, 2), 2):
             amount = Fraction(position) * factor
             opened.state["releases"][0]["spend"] = str(amount)
-            wanted = quote(REQUESTS["counts"], dp.ZCDP(amount)).expected
-            shown = opened.outcome()["errors"]
-            assert all(error <= told <= error * (1 + 1e-6) for told, (_, error) in zip(shown, wanted, strict=True))
+            wanted = flat(errors_of(quote(REQUESTS["counts"], dp.ZCDP(amount))))
+            shown = flat(opened.outcome()["errors"])
+            assert all(error <= told <= error * (1 + 1e-6) for told, error in zip(shown, wanted, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -215,6 +227,78 @@ def test_what_a_request_is_refused_for_is_said(page):
     assert not opened.outcome()["refused"]
     opened.state["on"] = "1"
     assert "public already" in opened.outcome()["refused"]
+
+
+def planned_of(*spends, budget="1", measure=dp.ZCDP):
+    """The document of several releases, and their spends as the budget's measure."""
+    chosen = Chosen(
+        dataset="d", neighbours=WHOLE.neighbours, budget=measure(budget), remaining=coordinates(measure(budget)),
+        frozen=False, report_delta=Fraction(1, 10**9), totals=(), scenes=NONE, kind="toml", written=("",),
+    )  # fmt: skip
+    request = WHOLE.group_by("s").agg(dp.count())
+    return planner_document(chosen, [Planned(f"r{k}", quote(request, measure(spend))) for k, spend in enumerate(spends)])
+
+
+@pytest.mark.parametrize("measure", [dp.ZCDP, dp.PureDP, dp.GDP])
+@pytest.mark.parametrize("spends", [("0.1", "0.3"), ("1/3", "1/7", "0.001"), ("0.9", "0.9")])
+def test_what_is_shared_out_takes_the_rest_in_the_same_proportions_and_fits(page, measure, spends):
+    opened = page(planned_of(*spends, measure=measure))
+    shared = [Fraction(one) for one in opened.call("shareOut(plan, state)")]
+    power = 2 if measure is dp.GDP else 1
+    total = sum(one**power for one in shared)
+    assert total <= 1, "what is written fits, exactly"
+    assert total >= Fraction("0.997")
+    for one, was in zip(shared, spends, strict=True):
+        assert abs(one / Fraction(was) / (shared[0] / Fraction(spends[0])) - 1) <= Fraction("0.001")
+
+
+def test_pairs_are_shared_out_in_both_coordinates(page):
+    found = document(REQUESTS["counts"], dp.ApproxDP("0.5", "1e-7"))
+    found |= {"budget": "2", "remaining": ["2", "0.0000002"], "budget_delta": "0.0000002"}
+    assert page(found).call("shareOut(plan, state)") == ["1"], "δ is used up first"
+
+
+def test_nothing_is_shared_out_where_nothing_is_left_or_open(page):
+    found = planned_of("0.1")
+    assert page({**found, "frozen": True, "remaining": ["0"]}).call("shareOut(plan, state)") is None
+    stored = [{**one, "stored": True} for one in found["releases"]]
+    assert page({**found, "releases": stored}).call("shareOut(plan, state)") is None
+
+
+def test_one_factor_moves_every_spend_but_those_of_stored_releases(page):
+    found = planned_of("0.1", "0.3", "1/3")
+    found["releases"][1]["stored"] = True
+    assert page(found).call("byFactor(plan, ['0.1', '0.3', '1/3'], read('1.5'))") == ["0.15", "0.3", "0.5"]
+
+
+@pytest.mark.parametrize("value", ["2", "0.5", "1/3", "1e-12", "123456789.123", "1", "1e30"])
+def test_roots_are_rounded_down_and_by_little(page, value):
+    opened = page(planned_of("0.1"))
+    exactly = Fraction(value)
+    root = Fraction(*map(int, opened.call(f"rootDown(lowest(read('{value}')))")))
+    assert root**2 <= exactly <= (root + Fraction(1, 10**12)) ** 2
+
+
+@pytest.mark.parametrize(
+    ("value", "down"), [("0.123456", "0.1234"), ("1/3", "0.3333"), ("98765", "98760"), ("2e-7", "0.0000002")]
+)
+def test_amounts_are_cut_to_four_digits(page, value, down):
+    assert page(planned_of("0.1")).call(f"written(downTo(read('{value}'), 4))") == down
+
+
+def test_sizes_of_groups_are_those_of_the_plan_or_round_ones():
+    (known,) = document(WHOLE.group_by("s").agg(dp.mean("v")), dp.ZCDP(1))["releases"]
+    assert (known["groups"], known["by"], known["curves"][0]["sizes"]) == (7, ["s"], [ROWS // 7])
+    (private,) = document(REQUESTS["moments"], dp.ZCDP(1))["releases"]
+    assert private["curves"][0]["sizes"] == [10, 100, 1000, 10000]
+    (expected,) = [Planned("r", quote(REQUESTS["moments"], dp.ZCDP(1), expect=(150,)))]
+    assert [size.rows for size in expected.quote.sizes] == [150]
+
+
+@pytest.mark.parametrize(("spend", "large"), [("9", False), ("11", True)])
+def test_a_large_epsilon_is_known_to_the_page(page, spend, large):
+    opened = page(planned_of(spend, budget="20", measure=dp.PureDP))
+    assert (opened.call("epsilonOfCharge(plan, charge(plan, [outcome(plan, state, 0)]))") > 10) is large
 
 
 def test_a_wrong_look_up_would_be_noticed(page, engine):

@@ -14,6 +14,7 @@ import discreet as dp
 from discreet.ledger import Ledger
 from discreet.pages.report import drawing, pictures, render
 from discreet.pages.report.budget import budget_of
+from discreet.pages.words import words_in
 from discreet.releases.guarantee import Guarantee
 
 HOSTILE = ["</svg><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "a\u202eb"]
@@ -79,7 +80,7 @@ def test_quantiles_and_histograms_are_drawn_with_every_value_of_the_release(peop
 
 
 def test_names_in_pictures_stay_text(people):
-    profile, others = pictures.illustrations(people.guarantee, people.document)
+    profile, others = pictures.illustrations(people.guarantee, people.document, None, str)
     assert len(others) == 2
     for one in (profile, *others):
         root = ET.fromstring(svg(one.source))  # noqa: S314 (made here)
@@ -121,12 +122,12 @@ def test_the_budget_is_what_was_left_after_the_charge():
     with session_over(pl.DataFrame({"k": ["a"]}), schema, budget=dp.ZCDP("0.5")) as session:
         first = session.release(session.table.agg(dp.count()), spend="0.1", name="first")
         second = session.release(session.table.agg(dp.count()), spend="0.2", name="second")
-    one, two = (budget_of(release.document, release.guarantee) for release in (first, second))
+    one, two = (budget_of(release.document, release.guarantee, words_in("en")) for release in (first, second))
     assert (one.before, one.here, one.left) == (0, 200, 800)
     assert (two.before, two.here, two.left) == (200, 400, 400)
     assert [amount for _, amount in two.figures] == [f"ρ = {part} (zero-concentrated DP)" for part in ("0.5", "0.2", "0.2")]
     older = {key: value for key, value in second.document.items() if key != "budget"}
-    assert budget_of(json.loads(json.dumps(older)), second.guarantee) is None
+    assert budget_of(json.loads(json.dumps(older)), second.guarantee, words_in("en")) is None
 
 
 @pytest.mark.one_in(2)

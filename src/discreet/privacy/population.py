@@ -1,0 +1,85 @@
+"""The guarantee for a population of which the file is a secret sample: one conversion of the total (docs/proofs/samples.md).
+
+Charges, noise and refusals are those of the file. What they promise to everybody from whom the file was drawn follows once,
+from the total of all releases (W1, W2): converting every release by itself and adding up the results is too small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+from discreet.errors import ArgumentError
+from discreet.exact.numbers import Amount, exact, float_up, text
+from discreet.privacy._resampled import Sampled
+from discreet.privacy.base import Copies
+from discreet.privacy.measures import GDP, ZCDP, ApproxDP, PureDP, is_budget
+
+__all__ = ["PopulationGuarantee", "for_file"]
+
+_Target = TypeVar("_Target", PureDP, ApproxDP)
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationGuarantee:
+    """The guarantee of a total for everybody from whom the file was drawn, as long as who was drawn is secret (W2).
+
+    It is (ε, δ) for pure and approximate totals, and a curve of (ε, δ) under ZCDP and GDP: for a population no ρ and no μ
+    follows from the draw.
+
+    Args:
+        total: the guarantee of all releases together for the rows of the file; a budget, or the sum of all charges.
+        rate: the largest probability with which a person was drawn, above 0 and at most 1.
+    """
+
+    total: PureDP | ApproxDP | ZCDP | GDP
+    rate: Fraction
+
+    def __init__(self, total: PureDP | ApproxDP | ZCDP | GDP, rate: Amount) -> None:
+        if not is_budget(total):
+            raise ArgumentError(f"total={type(total).__name__}: must be PureDP, ApproxDP, ZCDP or GDP")
+        object.__setattr__(self, "total", total)
+        object.__setattr__(self, "rate", _checked_rate(rate))
+
+    def epsilon_at(self, delta: Amount) -> float:
+        """An ε that holds with `delta` for the population, rounded up: the conversion of the ε of the file at δ/rate."""
+        return Sampled(self.total, self.rate).epsilon_at(delta)
+
+    def delta_at(self, epsilon: Amount) -> float:
+        """A δ that holds with `epsilon` for the population, rounded up."""
+        return Sampled(self.total, self.rate).delta_at(epsilon)
+
+    def pair(self, report_delta: Amount) -> tuple[float, Fraction]:
+        """(ε, δ) for the population, ε rounded up; δ is `report_delta` where each δ has its own ε (ZCDP and GDP)."""
+        if self.total.pair is None:
+            return self.epsilon_at(report_delta), exact(report_delta, "report_delta")
+        converted = self.total.through(_copies_of(self.rate)).pair
+        epsilon, delta = converted or self.total.pair  # a measure that is stated in (ε, δ) stays one
+        return float_up(epsilon), delta
+
+
+def for_file(target: _Target, rate: Amount) -> _Target:
+    """The largest budget found for the file that gives `target` for the population, rounded down and verified (W3).
+
+    It is (log(1 + (e^ε − 1)/rate), δ/rate). Under ZCDP and GDP give (ε, δ), convert it, and take the ρ or μ of the result:
+    `ZCDP.for_approx(found.epsilon, found.delta)`.
+
+    Raises:
+        ArgumentError: the target is not (ε, δ), or the rate is not above 0 and at most 1.
+    """
+    if not isinstance(target, PureDP | ApproxDP):
+        raise ArgumentError(f"target={type(target).__name__}: must be PureDP or ApproxDP; a population has no ρ and no μ")
+    return target.functional(_copies_of(_checked_rate(rate)))
+
+
+def _copies_of(rate: Fraction) -> Copies:
+    """A person is in the file once, or not at all."""
+    return (1 - rate, rate)
+
+
+def _checked_rate(value: Amount) -> Fraction:
+    rate = exact(value, "rate")
+    if not 0 < rate <= 1:
+        raise ArgumentError(f"rate={text(rate)}: must be above 0 and at most 1: the largest probability of being drawn")
+    return rate

@@ -1,0 +1,104 @@
+"""A page in another language: its words and numbers follow, and the release stays as it is."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import discreet as dp
+from discreet.errors import ArgumentError
+from discreet.pages.report import render
+from discreet.pages.words import languages
+
+ENGLISH = {"the", "of", "and", "is", "are", "with", "that", "each", "from", "not", "to", "by", "what", "value", "for", "or"}
+
+
+class Text(HTMLParser):
+    """What people read or hear of a page, but the plan as it is."""
+
+    def __init__(self):
+        super().__init__()
+        self.silent, self.found = 0, []
+
+    def handle_starttag(self, tag, attrs):
+        self.silent += tag in {"style", "pre", "script"}
+        self.found += [value for key, value in attrs if key in {"alt", "aria-label", "title", "placeholder"}]
+
+    def handle_endtag(self, tag):
+        self.silent -= tag in {"style", "pre", "script"}
+
+    def handle_data(self, data):
+        if not self.silent and data.strip():
+            self.found.append(data.strip())
+
+
+def read_aloud(html):
+    reader = Text()
+    reader.feed(html)
+    return reader.found
+
+
+@pytest.fixture(scope="module")
+def with_totals(released):
+    schema = dp.Schema(k=dp.Category(["x", "y"]), v=dp.Number(0, 9))
+    return released(
+        schema,
+        {"k": ["x", "y"] * 20, "v": [1, 2] * 20},
+        lambda t: t.group_by("k").agg(
+            dp.count(), dp.mean("v", nulls="skip"), dp.quantiles("v", ["0.25", "0.5", "0.75"], nulls="skip")
+        ),
+        budget=dp.ZCDP(1),
+        invariants=dp.Totals("k"),
+        name="r",
+        dataset="d",
+    )
+
+
+@pytest.fixture(scope="module")
+def with_frames(released):
+    schema = dp.Schema(k=dp.Category(["x", "y"]), v=dp.Number(0, 9), w=dp.Number(0, 9))
+    return released(
+        schema,
+        {"k": ["x", "y"] * 20, "v": [1, 2] * 20, "w": [3, 4] * 20},
+        lambda t: t.group_by("k").agg(
+            dp.histogram("v", [0, 5, 9]),
+            dp.std("v", nulls="skip"),
+            dp.covariance("v", "w", nulls="skip"),
+            dp.share(),
+            dp.median("w", nulls="skip"),
+        ),
+        budget=dp.ApproxDP(2, "1e-6"),
+        neighbours=dp.ReplaceOne(rows=40, rows_per_person=2),
+        name="r",
+        dataset="d",
+    )
+
+
+@pytest.mark.parametrize("release", ["wages", "with_totals", "with_frames"])
+def test_no_english_is_left_on_a_page_in_german(release, request):
+    html = render(request.getfixturevalue(release), language="de")
+    texts = [text.replace("wages by sex", "") for text in read_aloud(html)]
+    left = [text for text in texts if ENGLISH & set(re.findall(r"[a-z]+", text))]
+    assert left == [], "\n".join(left)
+    assert '<html lang="de">' in html
+    assert any("Jede Person hat darin" in text for text in read_aloud(html))
+
+
+def test_every_language_shows_the_same_numbers(wages):
+    def digits(language):
+        return [re.sub(r"\D", "", text) for text in read_aloud(render(wages, language=language))]
+
+    shown = {language: sorted(filter(None, digits(language))) for language in languages()}
+    assert all(found == shown["en"] for found in shown.values())
+
+
+def test_a_page_follows_the_language_of_the_texts_and_the_release_stays(wages):
+    german = wages.labelled(dp.About(language="de-AT", title="Löhne"))
+    assert '<html lang="de">' in render(german)
+    assert "Löhne" in render(german)
+    assert '<html lang="en">' in render(wages.labelled(dp.About(language="ja", title="x")))
+    assert german.payload == wages.payload
+    with pytest.raises(ArgumentError, match="pages have no words in it"):
+        render(wages, language="ja")
