@@ -141,11 +141,7 @@ class Failing:
 
 @pytest.mark.parametrize(
     ("stride", "lasting"),
-    [
-        (3, False),
-        pytest.param(1, False, marks=pytest.mark.slow),
-        pytest.param(1, True, marks=pytest.mark.exhaustive),
-    ],
+    [(3, False), pytest.param(1, False, marks=pytest.mark.slow), pytest.param(1, True, marks=pytest.mark.exhaustive)],
 )
 def test_every_step_that_touches_files_fails_in_turn(
     folder: Path, tally: Counter[str], stride: int, *, lasting: bool
