@@ -41,6 +41,7 @@ class Page:
     promise: str
     detection: str
     figures: tuple[tuple[str, str], ...]
+    population: str
     inspected: str
     profile: Picture | None
     budget: BudgetUse | None
@@ -83,6 +84,7 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         promise=said(name(document["guarantee"]["words"])),
         detection=said(promise.detection_words(guarantee)),
         figures=_said(promise.figures_of(guarantee), words),
+        population=said(name(document["population"]["words"])) if "population" in document else "",
         inspected=said(name(document.get("inspected", ""))),
         profile=profile,
         budget=budget_of(document, guarantee, words),

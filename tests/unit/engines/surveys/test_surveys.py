@@ -295,6 +295,22 @@ def test_a_file_that_changes_while_it_is_read_discards_the_release(tmp_path: Pat
         session.release(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()), spend=1, name="r")
 
 
+def test_a_file_that_was_written_again_is_looked_at_again_before_anything_is_spent(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a{ending}"
+    source, request = write_survey(path, HEADER, ROWS), dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count())
+    with session_over(source, SCHEMA, neighbours=dp.AddRemove(), budget=dp.PureDP(2000)) as session:
+        write_survey(path, HEADER, ROWS * 2)
+        os.utime(path, ns=(1, 1))
+        assert session.release(request, spend=1000, name="more rows").table["count"].item() == 2 * len(ROWS)
+        write_survey(
+            path, {name: HEADER[name] for name in reversed(HEADER)} | {"more": TEXT}, [(*row[::-1], "") for row in ROWS]
+        )
+        os.utime(path, ns=(2, 2))
+        with pytest.raises(SourceError, match="was written again with other columns, types or encoding since it was opened"):
+            session.release(request, spend=1000, name="other columns")
+        assert session.spent == dp.PureDP(1000)
+
+
 @pytest.mark.parametrize("turns", [40, pytest.param(150, marks=pytest.mark.slow)])
 def test_a_damaged_file_is_refused_or_ends_in_the_constant_failure(
     tmp_path: Path, ending: str, turns: int, capfd: pytest.CaptureFixture[str]
