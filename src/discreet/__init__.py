@@ -16,6 +16,7 @@ if _typing.TYPE_CHECKING:
     from discreet.approvals.demand import Demand
     from discreet.approvals.signing import Approval, approve
     from discreet.domain.about import About, Labels
+    from discreet.domain.draws import Poisson, WithoutReplacement
     from discreet.domain.groups import bins
     from discreet.domain.imputation import Normal, Uniform, Weights
     from discreet.domain.neighbours import AddRemove, ReplaceOne
@@ -94,6 +95,7 @@ __all__ = [
     "Occupied",
     "Plan",
     "PlanError",
+    "Poisson",
     "PureDP",
     "Quality",
     "Release",
@@ -108,6 +110,7 @@ __all__ = [
     "Totals",
     "Uniform",
     "Weights",
+    "WithoutReplacement",
     "__version__",
     "approve",
     "bins",
@@ -159,6 +162,10 @@ _HOMES = {
     "discreet.domain.about": (
         "About",
         "Labels",
+    ),
+    "discreet.domain.draws": (
+        "Poisson",
+        "WithoutReplacement",
     ),
     "discreet.domain.groups": ("bins",),
     "discreet.invariants": (

@@ -61,7 +61,7 @@ class World:
 @cache
 def book_of(entries: tuple[Written, ...]) -> Book:
     """The library's book of these entries; refuses what no ledger may hold."""
-    found = Book("", accounts={"d": fresh_account(WHO)})
+    found = Book("", accounts={"d": fresh_account(Book(""), WHO)})
     for place, (kind, name, reservation, attempt, holder) in enumerate(entries, start=1):
         fields: dict[str, Any] = {"dataset": "d", "name": name, "charge": ["1"], "plan_digest": "p", "protocol": 1}
         fields |= {"reservation": reservation, "attempt": attempt, "holder": holder, "payload_digest": "x"}

@@ -6,7 +6,7 @@ appear, which would halve the noise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,16 +15,24 @@ import pytest
 
 import discreet as dp
 from discreet.domain import neighbours
+from discreet.domain.draws import Poisson, WithoutReplacement, draws
 from discreet.domain.neighbours import AddRemove, ReplaceOne, relation_named, relations
 from discreet.errors import ArgumentError
 from discreet.pages.report.page import render
 from discreet.pages.report.promise import comparison_words, detection_words, figures_of
 from discreet.planfile.read import load_plan
 from discreet.privacy import PureDP
+from discreet.privacy.amplify import Resampling
 from discreet.quotes.allocate import quote
+from discreet.releases.publish import noise_json
 
 from .every_relation import Moves, appearing, assert_changes, assert_copies, assert_written, replaced
 
+SCHEMA = dp.Schema(g=dp.Category(["x", "y"]))
+DRAWN: dict[type, Any] = {
+    AddRemove: AddRemove(2, sampled=Poisson("1/9")),
+    ReplaceOne: ReplaceOne(5, sampled=WithoutReplacement(of=9, draw="w")),
+}
 EXAMPLES: dict[type, tuple[Any, Moves]] = {AddRemove: (AddRemove(2), appearing), ReplaceOne: (ReplaceOne(5, 2), replaced)}
 
 
@@ -34,6 +42,7 @@ class Moved:
 
     rows: int
     rows_per_person: int = 1
+    sampled: None = None
 
     word: ClassVar[str] = "moved"
     needed: ClassVar[tuple[str, ...]] = ("rows",)
@@ -85,14 +94,38 @@ def test_every_relation_has_an_example_and_words_of_its_own() -> None:
     assert [relation_named(kind.word) for kind in relations()] == list(relations())
 
 
+@pytest.mark.parametrize("kind", relations())
+def test_a_draw_changes_neither_sensitivities_nor_copies(kind: type) -> None:
+    """Charges and noise are those of the file (W2 of docs/proofs/samples.md), and the draw is part of the declaration."""
+    one, (_, moves) = DRAWN[kind], EXAMPLES[kind]
+    plain = kind(**{key: value for key, value in one.to_json().items() if key not in {"relation", "sampled"}})
+    assert_written(one)
+    assert_changes(one, moves)
+    assert_copies(one)
+    assert Resampling(4, "1/2", one).law == Resampling(4, "1/2", plain).law
+    assert one.rows_per_person == plain.rows_per_person
+    assert one != plain
+    assert {**plain.to_json(), "sampled": one.sampled.to_json()} == one.to_json()
+    table, other = (dp.Table(SCHEMA, each).group_by("g").agg(dp.count()) for each in (one, plain))
+    assert noise_json(quote(table, PureDP(1))) == noise_json(quote(other, PureDP(1)))
+
+
+def test_every_relation_has_a_draw_and_every_draw_one_relation() -> None:
+    assert set(DRAWN) == set(relations())
+    assert {type(one.sampled) for one in DRAWN.values()} == set(draws())
+    for one in DRAWN.values():
+        for kind in relations():
+            if type(one) is not kind:
+                with pytest.raises(ArgumentError, match="declare "):
+                    replace(EXAMPLES[kind][0], sampled=one.sampled)
+
+
 def test_an_unknown_word_is_never_another_relation() -> None:
     with pytest.raises(ArgumentError, match="relation='replace-two' is unknown"):
         relation_named("replace-two")
 
 
 # The recipe -------------------------------------------------------------------------------------------------------------
-
-SCHEMA = dp.Schema(g=dp.Category(["x", "y"]))
 
 
 @pytest.mark.usefixtures("registered")

@@ -30,6 +30,7 @@ what it means for the budget (`exits`).
 * `options`: The arguments and options that several commands have
 * `output`: The output of the commands: text for people, or one JSON object with the same facts
 * `planning`: `discreet check` and `discreet quote`: everything that is known of a plan before anything is spent
+* `populations`: What the account of a secret sample promises to the population from which it was drawn
 * `registering`: `discreet register`: the entry of a release for the registry of deployments, and the page of its
   evaluation
 * `releasing`: `discreet release` and `discreet report`: the commands that spend and write

@@ -27,6 +27,7 @@ from discreet.privacy.amounts import amount_text, number_text
 from discreet.quotes.groups import middle, size_words
 from discreet.quotes.quote import Quote
 from discreet.releases.possible import possible_of
+from discreet.session.orders import promised_to_population
 from discreet.statistics.base import groupings_of, statistic_json
 from discreet.statistics.recipe import RANKS
 from discreet.totals.statements import statement_json
@@ -46,9 +47,16 @@ def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
         ("neighbours", neighbours_text(plan.neighbours)),
         *_totals(plan),
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
+        *_population(plan),
         ("ledger", f"{plan.ledger}{state}"),
     ]
     return [*align(facts), "columns", *align(column_facts(plan.schema))]
+
+
+def _population(plan: PlanFile) -> list[tuple[str, str]]:
+    """What the budget promises to the population of which the file is a secret sample."""
+    promised = promised_to_population(plan.budget, plan.neighbours)
+    return [] if promised is None else [("population", promised.promise(plan.report_delta))]
 
 
 def _totals(plan: PlanFile) -> list[tuple[str, str]]:

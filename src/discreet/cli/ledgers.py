@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.cli.output import Answer, Grid, align
+from discreet.cli.populations import population_facts, population_lines
 from discreet.errors import ArgumentError, LedgerError
 from discreet.exact.canonical import canonical
 from discreet.exact.given_paths import given_path, stands
@@ -46,8 +47,9 @@ def shown_ledger(file: Path, dataset: str | None) -> Answer:
             entries = ledger.entries(name)
             spent, remaining = ledger.spent(name), ledger.remaining(name)
             became = _became(ledger, name, entries)
-            lines += [*_account(identity, entries, became, spent, remaining), ""]
-            facts.append(_account_facts(identity, entries, became, spent, remaining))
+            drawn = population_lines(identity, spent, remaining)
+            lines += [*_account(identity, entries, became, spent, remaining), *drawn, ""]
+            facts.append({**_account_facts(identity, entries, became, spent, remaining), **population_facts(identity)})
         head, demands = ledger.head(), ledger.board.demands()
         lines += [*_only_inspected(ledger, names)] if dataset is None else []
     lines += _demand_lines(demands, dataset)

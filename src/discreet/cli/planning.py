@@ -20,15 +20,15 @@ from discreet.errors import ArgumentError, BudgetExceeded, DiscreetError, PlanEr
 from discreet.exact.given_paths import stands
 from discreet.exact.names import one_form, spellings
 from discreet.exact.numbers import text
-from discreet.ledger import Entry, Ledger, why_lost
+from discreet.ledger import Entry, Identity, Ledger, why_lost
 from discreet.ledger import Standing as ReleaseStanding
 from discreet.planfile.faults import faults_of
 from discreet.planfile.read import PlanFile, load_plan
 from discreet.planfile.tree import read_toml
-from discreet.privacy import coordinates, from_coordinates, to_json
+from discreet.privacy import coordinates, from_coordinates, kind_name, to_json
 from discreet.privacy.amounts import amount_text, budget_down, in_words
 from discreet.quotes.quote import Quote
-from discreet.session.orders import can_finish, charge_of, recognises
+from discreet.session.orders import can_finish, charge_of, declaration_json, recognises
 from discreet.session.session import Session
 
 __all__ = [
@@ -163,7 +163,10 @@ def standing(plan: PlanFile) -> Standing:
         head, inspected = ledger.head_sequence(), ledger.inspected(plan.dataset)
         if not spellings(plan.dataset, ledger.datasets()):
             empty: frozenset[str] = frozenset()
-            return Standing(head, coordinates(plan.budget), {}, {}, empty, empty, declared=False, inspected=inspected)
+            declared = declaration_json(plan.schema, plan.neighbours, plan.invariants, plan.budget)
+            new = Identity(plan.dataset, declared, kind_name(plan.budget), coordinates(plan.budget))
+            _, left = ledger.left(new)  # not all of the budget where another data set of the same draw has spent from it
+            return Standing(head, left, {}, {}, empty, empty, declared=False, inspected=inspected)
         entries = ledger.entries(plan.dataset)
         begun = [entry for entry in entries if entry.kind == "reserve"]
         reserved = {one_form(entry.name): entry for entry in begun} | {entry.name: entry for entry in begun}

@@ -2,15 +2,18 @@
 
 A relation is a frozen class with the attributes that both classes here have, and an entry in the registry. No other code
 depends on its kind: the class itself states whether n is public, whether a row appears or is replaced, and its words.
+
+A relation may say how the rows were drawn from a population (`draws`). Charges and noise do not depend on it.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, SupportsIndex, TypeGuard, cast
 
+from discreet.domain.draws import Draw, draw_of, is_draw, refuse_design
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.figures import number
 
@@ -31,6 +34,8 @@ class AddRemove:
     """Two tables are neighbours if one has `rows_per_person` rows more than the other; the number of rows is private."""
 
     rows_per_person: int = 1
+    sampled: Draw | None = None
+    """How the persons of the file were drawn, where that is secret; None: the guarantee is for the rows of the file."""
 
     word: ClassVar[str] = "add-remove"
     """The name of the relation in plan files and documents."""
@@ -50,6 +55,10 @@ class AddRemove:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows_per_person", whole_number(self.rows_per_person, "rows_per_person", least=1))
+        _check_draw(self.sampled, None, self.rows_per_person)
+
+    def __setstate__(self, state: Sequence[object]) -> None:
+        _restore(self, ("rows_per_person", "sampled"), state)
 
     @property
     def rows(self) -> int | None:
@@ -62,7 +71,7 @@ class AddRemove:
 
     def to_json(self) -> dict[str, object]:
         """The relation as canonical JSON values."""
-        return {"relation": self.word, "rows_per_person": self.rows_per_person}
+        return {"relation": self.word, "rows_per_person": self.rows_per_person, **_draw_json(self.sampled)}
 
     def size_words(self) -> str:
         """A sentence for readers about the number of rows: public or confidential."""
@@ -70,7 +79,7 @@ class AddRemove:
 
     def text(self) -> str:
         """A few words for a terminal: the relation, and whether the number of rows is public."""
-        return f"{self.word}: the number of rows is private"
+        return f"{self.word}: the number of rows is private{_draw_text(self.sampled)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,7 @@ class ReplaceOne:
 
     rows: int
     rows_per_person: int = 1
+    sampled: Draw | None = None
 
     word: ClassVar[str] = "replace-one"
     needed: ClassVar[tuple[str, ...]] = ("rows",)
@@ -96,6 +106,10 @@ class ReplaceOne:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", whole_number(self.rows, "rows", least=1))
         object.__setattr__(self, "rows_per_person", whole_number(self.rows_per_person, "rows_per_person", least=1))
+        _check_draw(self.sampled, self.rows, self.rows_per_person)
+
+    def __setstate__(self, state: Sequence[object]) -> None:
+        _restore(self, ("rows", "rows_per_person", "sampled"), state)
 
     def of_size(self, rows: int) -> ReplaceOne:
         """The relation with one row per person, on a table of `rows` rows."""
@@ -103,7 +117,8 @@ class ReplaceOne:
 
     def to_json(self) -> dict[str, object]:
         """The relation as canonical JSON values."""
-        return {"relation": self.word, "rows": self.rows, "rows_per_person": self.rows_per_person}
+        counts = {"rows": self.rows, "rows_per_person": self.rows_per_person}
+        return {"relation": self.word, **counts, **_draw_json(self.sampled)}
 
     def size_words(self) -> str:
         """A sentence for readers about the number of rows: public or confidential."""
@@ -111,7 +126,7 @@ class ReplaceOne:
 
     def text(self) -> str:
         """A few words for a terminal: the relation, and whether the number of rows is public."""
-        return f"{self.word}: exactly {self.rows} rows, which is public"
+        return f"{self.word}: exactly {self.rows} rows, which is public{_draw_text(self.sampled)}"
 
 
 Neighbours = AddRemove | ReplaceOne
@@ -143,8 +158,37 @@ def relation_named(word: str) -> type[Neighbours]:
 
 def neighbours_of(written: Mapping[str, object]) -> Neighbours:
     """The relation that `to_json` has written."""
-    facts = {key: value for key, value in written.items() if key != "relation"}
+    facts = {key: value for key, value in written.items() if key not in {"relation", "sampled"}}
+    if "sampled" in written:
+        facts["sampled"] = draw_of(cast("Mapping[str, object]", written["sampled"]))
     return relation_named(str(written["relation"]))(**facts)  # type: ignore[arg-type]  # it checks its numbers itself
+
+
+def _check_draw(sampled: object, rows: int | None, rows_per_person: int) -> None:
+    """Checks that a guarantee for the population follows from the draw, if there is one.
+
+    Raises:
+        ArgumentError: it does not.
+    """
+    if sampled is None:
+        return
+    if not is_draw(sampled):
+        raise refuse_design(sampled)
+    sampled.check(rows, rows_per_person)
+
+
+def _draw_json(sampled: Draw | None) -> dict[str, object]:
+    return {} if sampled is None else {"sampled": sampled.to_json()}
+
+
+def _draw_text(sampled: Draw | None) -> str:
+    return "" if sampled is None else f"; a secret sample, {sampled.words()}"
+
+
+def _restore(relation: Neighbours, names: Sequence[str], state: Sequence[object]) -> None:
+    """The attributes of a pickle. An older one has no draw."""
+    for name, value in zip(names, (*state, None)[: len(names)], strict=True):
+        object.__setattr__(relation, name, value)
 
 
 def whole_number(value: object, name: str, *, least: int) -> int:

@@ -13,7 +13,7 @@ from discreet.exact.names import one_form
 from discreet.ledger.amounts import Amounts
 from discreet.ledger.attempts import is_lost, may_draw, require_attempt
 from discreet.ledger.board import Board
-from discreet.ledger.book import Account, Book, Standing, account_of, number_of, standing
+from discreet.ledger.book import Account, Book, Standing, account_of, fresh_account, number_of, standing
 from discreet.ledger.drafts import beginning, concluding, going_on, inspecting, keyed_hash
 from discreet.ledger.following import Followed
 from discreet.ledger.reading import stored_release
@@ -331,12 +331,12 @@ class Ledger:
             return self._account(book, dataset).spent
 
     def remaining(self, dataset: str) -> Amounts:
-        """The budget of `dataset` minus `spent`."""
+        """The budget of `dataset` minus `spent`, and minus what other data sets of the same draw have spent."""
         with self._file.reading() as (book, _):
             return self._account(book, dataset).remaining
 
     def left(self, identity: Identity) -> tuple[str, Amounts]:
-        """`head`, and what remains of the budget: all of it while the data set is new. One state of the file has both.
+        """`head`, and what remains of the budget, also for a data set that is new. One state of the file has both.
 
         Raises:
             LedgerError: another identity, or a ledger that cannot be used.
@@ -344,7 +344,7 @@ class Ledger:
         with self._file.reading() as (book, _):
             same_identity(book, identity)
             account = account_of(book, identity.dataset)
-            return book.digest, identity.budget if account is None else account.remaining
+            return book.digest, (account or fresh_account(book, identity)).remaining
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """The entries of `dataset`, or of all data sets, in order."""

@@ -17,6 +17,7 @@ __all__ = [
     "amounts_text",
     "fits",
     "is_short",
+    "minus",
     "plus",
     "require_amounts",
     "shown",
@@ -120,6 +121,11 @@ def fits(charge: Amounts, remaining: Amounts) -> bool:
 def plus(first: Amounts, second: Amounts) -> Amounts:
     """The sum, coordinate by coordinate."""
     return tuple(map(operator.add, first, second))
+
+
+def minus(first: Amounts, second: Amounts) -> Amounts:
+    """The difference, coordinate by coordinate."""
+    return tuple(map(operator.sub, first, second))
 
 
 def shown(amounts: Amounts) -> str:

@@ -9,18 +9,19 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 from discreet.exact.names import one_form, spellings
-from discreet.ledger.amounts import Amounts, Meter, amounts_from, amounts_text, spent_after
+from discreet.ledger.amounts import Amounts, Meter, amounts_from, fits, minus, spent_after
 from discreet.ledger.consents import Deed, Demanded, demanded_after, demands_on, require_consented
 from discreet.ledger.declarations import amend
+from discreet.ledger.draws import draw_terms, of_same_draw
 from discreet.ledger.records import (
     MOST_ATTEMPTS,
     STATES_ARE_WRITTEN,
     Identity,
     can_be_attempted,
-    canonical,
     entry_digest,
     fields_from,
     fields_of_all,
@@ -34,7 +35,6 @@ __all__ = [
     "Row",
     "Standing",
     "account_of",
-    "dataset_details",
     "follow",
     "follow_all",
     "fresh_account",
@@ -84,6 +84,7 @@ class Account:
 
     While `totals_owed` is true, the declaration lists invariants whose totals are not published. They can be published, and
     nothing can be reserved. So the publication is the first thing that a data set gives away, and there is only one.
+    `others` are the other data sets of the same draw of persons, which have the same budget: one total for all of them.
     """
 
     identity: Identity
@@ -92,16 +93,18 @@ class Account:
     declared: str
     releases: dict[str, int] = field(default_factory=dict)
     published: int = 0
+    others: list[Account] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def spent(self) -> Amounts:
-        """The sum of all charges."""
+        """The sum of all charges to this data set."""
         return tuple(Fraction(one.spent, one.denominator) for one in self.meters)
 
     @property
     def remaining(self) -> Amounts:
-        """Budget minus charges, never negative (`follow` refuses an entry that would make it so)."""
-        return tuple(Fraction(one.budget - one.spent, one.denominator) for one in self.meters)
+        """Budget minus charges, also those to `others`; never negative (`follow` refuses an entry that would make it so)."""
+        left = tuple(Fraction(one.budget - one.spent, one.denominator) for one in self.meters)
+        return reduce(minus, [other.spent for other in self.others], left)
 
 
 @dataclass(slots=True)
@@ -207,7 +210,12 @@ def _declare(book: Book, _sequence: int, fields: dict[str, Any]) -> None:
     details = json.loads(fields["details"])
     identity = Identity(dataset, details["declaration"], details["measure"], amounts_from(details["budget"]))
     require_identity(identity)
-    book.accounts[dataset] = fresh_account(identity)
+    account = fresh_account(book, identity)
+    if any(draw_terms(other.identity) != draw_terms(identity) for other in account.others):
+        raise ValueError("declares a data set of a draw that another one declares otherwise")
+    for other in account.others:
+        other.others.append(account)
+    book.accounts[dataset] = account
 
 
 def _amend(book: Book, _sequence: int, fields: dict[str, Any]) -> None:
@@ -247,6 +255,8 @@ def _reserve(book: Book, sequence: int, fields: dict[str, Any]) -> None:
         raise ValueError("has a charge without the coordinates of the budget")
     if book.demands or "approvals" in fields:
         _require_consented(book, account, sequence, fields)
+    if account.others and not fits(amounts_from(charge), account.remaining):
+        raise ValueError("spends more than the budget of its draw")
     if len(charge) == 1:  # nearly always: four measures of five add in one coordinate
         meter = account.meters[0]
         meter.spent = spent_after(meter, charge[0])
@@ -373,18 +383,12 @@ def number_of(account: Account, name: str) -> int:
     return exactly or next((account.releases[stored] for stored in spellings(name, account.releases)), 0)
 
 
-def dataset_details(identity: Identity) -> str:
-    """The details of the entry that declares a data set."""
-    return canonical(
-        {"budget": amounts_text(identity.budget), "declaration": identity.declaration, "measure": identity.measure}
-    )
-
-
-def fresh_account(identity: Identity) -> Account:
-    """The account of a data set that is declared as `identity` and has no other entry."""
+def fresh_account(book: Book, identity: Identity) -> Account:
+    """The account of a data set that is declared as `identity` and has no other entry; the book is unchanged."""
     return Account(
         identity,
         tuple(Meter(most.denominator, 0, most.numerator) for most in identity.budget),
         lists_invariants(identity.declaration),
         identity.declaration,
+        others=of_same_draw(book.accounts, identity),
     )

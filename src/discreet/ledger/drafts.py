@@ -13,8 +13,9 @@ from discreet.approvals.demand import Consent, Demand
 from discreet.approvals.written import approvals_text
 from discreet.exact.clock import utc_now
 from discreet.exact.names import one_form
+from discreet.ledger.amounts import amounts_text
 from discreet.ledger.attempts import renewed
-from discreet.ledger.book import Book, Standing, account_of, dataset_details
+from discreet.ledger.book import Book, Standing, account_of
 from discreet.ledger.consents import demand_details, demand_in, demands_with
 from discreet.ledger.declarations import amendment
 from discreet.ledger.records import (
@@ -23,11 +24,12 @@ from discreet.ledger.records import (
     Identity,
     Publication,
     Reservation,
+    canonical,
     entry_body,
     entry_digest,
 )
 
-__all__ = ["beginning", "concluding", "demanding", "going_on", "inspecting", "keyed_hash", "sha256"]
+__all__ = ["beginning", "concluding", "dataset_details", "demanding", "going_on", "inspecting", "keyed_hash", "sha256"]
 
 
 def beginning(
@@ -127,3 +129,10 @@ def keyed_hash(key: bytes, dataset: str, name: str, snapshot: bytes | str) -> by
     for part in (dataset.encode(), name.encode(), source):
         mac.update(len(part).to_bytes(8, "big") + part)
     return mac.digest()
+
+
+def dataset_details(identity: Identity) -> str:
+    """The details of the entry that declares a data set."""
+    return canonical(
+        {"budget": amounts_text(identity.budget), "declaration": identity.declaration, "measure": identity.measure}
+    )

@@ -15,6 +15,7 @@ from discreet.ledger.attempts import Alive, require_free_names
 from discreet.ledger.book import Account, Book, account_of, fresh_account
 from discreet.ledger.consents import Deed, change_of, demand_in, demands_with, is_about, require_consent
 from discreet.ledger.declarations import fixed_part, short
+from discreet.ledger.draws import draw_of, draw_terms, has_named_draw, of_same_draw
 from discreet.ledger.records import Identity, Publication, Reservation, canonical, require_text
 
 __all__ = ["require_change", "require_publishable", "require_room", "require_totals_owed", "same_identity"]
@@ -32,6 +33,8 @@ def same_identity(book: Book, identity: Identity) -> None:
     """
     _require_one_name(book, identity.dataset)
     account = account_of(book, identity.dataset)
+    if account is None:
+        _require_one_draw(book, identity)
     if account is not None and _fixed(account.identity) != _fixed(identity):
         raise LedgerError(
             f"dataset='{identity.dataset}' was declared otherwise in this ledger: "
@@ -43,6 +46,31 @@ def same_identity(book: Book, identity: Identity) -> None:
 
 def _fixed(identity: Identity) -> tuple[str, str, Amounts]:
     return fixed_part(identity.declaration), identity.measure, identity.budget
+
+
+def _require_one_draw(book: Book, identity: Identity) -> None:
+    """A new data set of a secret sample says whether its draw is one that the ledger has, and has the budget of that draw.
+
+    Two totals for one draw would promise the population too much: once a person is known to be in it, nothing hides them.
+    """
+    draw, others = draw_of(identity), of_same_draw(book.accounts, identity)
+    if not draw:
+        return
+    drawn = [one.identity for one in book.accounts.values() if draw_of(one.identity)]
+    if drawn and not others and not has_named_draw(identity):
+        first = drawn[0]
+        raise LedgerError(
+            f"dataset='{identity.dataset}': this ledger has '{first.dataset}', which is a secret sample too, and the draw "
+            f"of this one has no name. If both are about the same draw of persons, write draw='{draw_of(first)}': they then "
+            "have one budget. If the persons were drawn anew, give this draw another name"
+        )
+    for other in others:
+        if draw_terms(other.identity) != draw_terms(identity):
+            raise LedgerError(
+                f"dataset='{identity.dataset}': draw='{draw}' is the draw of '{other.identity.dataset}' too, and data sets "
+                "of one draw have one rate, one relation with the same rows, one measure and one budget; give those of "
+                f"'{other.identity.dataset}' (`discreet ledger show` has them), or another name for another draw"
+            )
 
 
 def _require_one_name(book: Book, dataset: str) -> None:
@@ -98,7 +126,7 @@ def _name_of(place: tuple[str, ...]) -> str:
             return f"column '{name}', which the exact totals use"
         case ("schema", name, *rest):
             return f"{' '.join(rest)} of column '{name}', which the exact totals use"
-        case ("neighbours" | "budget", key):
+        case ("neighbours" | "budget", key) | ("neighbours", "sampled", key):
             return _WORDS.get(key, key)
         case ("invariants",):
             return "invariants"
@@ -227,7 +255,7 @@ def require_totals_owed(book: Book, identity: Identity) -> None:
 
 def _account(book: Book, identity: Identity) -> Account:
     same_identity(book, identity)
-    return account_of(book, identity.dataset) or fresh_account(identity)
+    return account_of(book, identity.dataset) or fresh_account(book, identity)
 
 
 def _describe_excess(identity: Identity, requested: Amounts, remaining: Amounts) -> BudgetExceeded:

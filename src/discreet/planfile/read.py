@@ -33,6 +33,7 @@ from discreet.planfile.approval import demand_of
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.parameters import filled
+from discreet.planfile.samples import budget_of_file, sampled_of
 from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
 from discreet.planfile.write import toml_key
@@ -99,7 +100,7 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
     root, place = given.root, given.root.file
     parts = root.table(("data", "columns", "budget", "release"), ("approval", "invariants", "about", "quality"))
     known: Mapping[str, Keys] = {
-        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "inspect", "csv", "query"))
+        kind.word: (("dataset", "source", "ledger", *kind.needed), ("rows_per_person", "sampled", "inspect", "csv", "query"))
         for kind in relations()
     }
     relation, data = parts["data"].choice("neighbours", known)
@@ -109,10 +110,11 @@ def plan_of(root: Node, parameters: Mapping[str, object] | None = None) -> PlanF
         with data["query"].locate_errors():
             schema = schema.select(data["query"].string())
     with parts["data"].locate_errors():
-        counts = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
-        neighbours = relation_named(relation)(**counts)
+        facts: dict[str, Any] = {key: data[key].value for key in ("rows", "rows_per_person") if key in data}
+        facts |= {"sampled": sampled_of(data["sampled"])} if "sampled" in data else {}
+        neighbours = relation_named(relation)(**facts)
     invariants = invariants_of(parts["invariants"], schema, neighbours) if "invariants" in parts else None
-    budget, report_delta = _budget(parts["budget"])
+    budget, report_delta = _budget(parts["budget"], neighbours)
     orders = _orders(parts, Table(schema, neighbours), budget)
     return PlanFile(
         path=place,
@@ -179,14 +181,14 @@ def _values(node: Node, column: Column | None) -> Any:
     return category_values(node) if isinstance(column, Category) else node.scalars()
 
 
-def _budget(node: Node) -> tuple[Budget, Fraction]:
-    known: Mapping[str, Keys] = {kind.word: (kind.fields, ("report_delta",)) for kind in budgets()}
+def _budget(node: Node, neighbours: Neighbours) -> tuple[Budget, Fraction]:
+    known: Mapping[str, Keys] = {kind.word: (kind.fields, ("report_delta", "of")) for kind in budgets()}
     measure, parts = node.choice("measure", known)
     make: Any = find_budget(measure)
     with node.locate_errors():
         budget = checked_budget(make(*(parts[field].number() for field in make.fields)))
         report_delta = report_delta_of(parts["report_delta"].number() if "report_delta" in parts else "1e-9")
-    return budget, report_delta
+    return budget_of_file(parts["of"], budget, neighbours) if "of" in parts else budget, report_delta
 
 
 def _orders(parts: dict[str, Node], table: Table, budget: Budget) -> tuple[Order, ...]:

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
 
 from discreet.errors import ArgumentError
-from discreet.exact.numbers import Amount, exact, float_up, text
+from discreet.exact.numbers import Amount, decimal_up, exact, float_up, text
 from discreet.privacy._resampled import Sampled
+from discreet.privacy.amounts import amount_text
 from discreet.privacy.base import Copies
 from discreet.privacy.measures import GDP, ZCDP, ApproxDP, PureDP, is_budget
 
-__all__ = ["PopulationGuarantee", "for_file"]
+__all__ = ["CONDITION", "PopulationGuarantee", "for_file"]
 
-_Target = TypeVar("_Target", PureDP, ApproxDP)
+CONDITION = (
+    "This holds as long as who was drawn is secret and stays so. It is one conversion of the total: what single releases "
+    "cost cannot be converted one by one and added up."
+)
+"""What has to be said wherever a guarantee for a population stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,19 @@ class PopulationGuarantee:
         """A δ that holds with `epsilon` for the population, rounded up."""
         return Sampled(self.total, self.rate).delta_at(epsilon)
 
+    def words(self, report_delta: Amount) -> str:
+        """(ε, δ) in a few words: "ε = 0.0171", or "ε = 0.0416 at δ = 1e-6", rounded up."""
+        epsilon, delta = self.pair(report_delta)
+        return f"ε = {decimal_up(epsilon, 4)}{f' at δ = {decimal_up(delta)}' if delta else ''}"
+
+    def promise(self, report_delta: Amount) -> str:
+        """The promise to the population in a sentence, where the total is a whole budget."""
+        whole = f"up to their whole budget ({amount_text(self.total)} for the rows of the file)"
+        return (
+            f"All releases about the persons of this draw together, {whole}, give everybody in the population from which "
+            f"the file was drawn, whether drawn or not, {self.words(report_delta)}. {CONDITION}"
+        )
+
     def pair(self, report_delta: Amount) -> tuple[float, Fraction]:
         """(ε, δ) for the population, ε rounded up; δ is `report_delta` where each δ has its own ε (ZCDP and GDP)."""
         if self.total.pair is None:
@@ -59,7 +76,7 @@ class PopulationGuarantee:
         return float_up(epsilon), delta
 
 
-def for_file(target: _Target, rate: Amount) -> _Target:
+def for_file(target: PureDP | ApproxDP | ZCDP | GDP, rate: Amount) -> PureDP | ApproxDP:
     """The largest budget found for the file that gives `target` for the population, rounded down and verified (W3).
 
     It is (log(1 + (e^ε − 1)/rate), δ/rate). Under ZCDP and GDP give (ε, δ), convert it, and take the ρ or μ of the result:
@@ -69,7 +86,10 @@ def for_file(target: _Target, rate: Amount) -> _Target:
         ArgumentError: the target is not (ε, δ), or the rate is not above 0 and at most 1.
     """
     if not isinstance(target, PureDP | ApproxDP):
-        raise ArgumentError(f"target={type(target).__name__}: must be PureDP or ApproxDP; a population has no ρ and no μ")
+        raise ArgumentError(
+            f"target={type(target).__name__}: must be PureDP or ApproxDP: a population has no ρ and no μ. State (ε, δ); "
+            "`discreet convert --epsilon E --delta D --sampled RATE` prints the ρ and μ for the file"
+        )
     return target.functional(_copies_of(_checked_rate(rate)))
 
 

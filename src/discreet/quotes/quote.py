@@ -34,6 +34,9 @@ __all__ = [
     "totals_text",
 ]
 
+_POPULATION_DELTA = Fraction(1, 10**9)
+"""The δ at which a quote states ε for a population under ZCDP and GDP."""
+
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
@@ -151,7 +154,7 @@ class Quote:
 
     def __str__(self) -> str:
         """The quote in words: cost, totals, how the source is read, division of the spend, noise, expected errors."""
-        lines = [f"cost: {self.spend.explain()}"]
+        lines = [f"cost: {self.spend.explain()}", *population_text(self)]
         resize = resize_of(self.plan)
         if self.beside is not None:
             lines += totals_text(self, self.beside)
@@ -189,6 +192,21 @@ def accuracy_text(quote: Quote) -> list[str]:
 def joint_text(quote: Quote) -> str:
     """The end of a line about intervals, where all of them hold together."""
     return "; all intervals hold together" if quote.plan.intervals == "simultaneous" else ""
+
+
+def population_text(quote: Quote) -> list[str]:
+    """What the cost means for the population of which the file is a secret sample; nothing without a draw."""
+    drawn = quote.plan.neighbours.sampled
+    if drawn is None:
+        return []
+    from discreet.privacy.population import CONDITION, PopulationGuarantee
+
+    alone = PopulationGuarantee(quote.spend, drawn.rate_of(quote.plan.neighbours.rows))
+    words = alone.words(_POPULATION_DELTA)
+    start = (
+        "the cost is for the rows of the file, which are a secret sample; if nothing else were ever released from this draw"
+    )
+    return [f"{start}, everybody in the population would have {words}. {CONDITION}"]
 
 
 def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:

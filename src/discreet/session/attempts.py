@@ -13,10 +13,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.domain.about import About
+from discreet.domain.neighbours import Neighbours
 from discreet.engines.base import Engine
 from discreet.errors import BudgetExceeded, InternalError, LedgerError, ReleaseFailed
 from discreet.exact.clock import utc_now
 from discreet.exact.files import Draft, discard
+from discreet.exact.numbers import text
 from discreet.noise.bits import Bits
 from discreet.plan.plan import used_columns
 from discreet.privacy.amounts import budget_down, in_words
@@ -25,7 +27,7 @@ from discreet.releases.document import Release
 from discreet.session.approving import approved_content
 from discreet.session.folders import give_back, put_in_place
 from discreet.session.inspecting import inspection_facts
-from discreet.session.orders import Order, can_finish
+from discreet.session.orders import Order, can_finish, promised_to_population
 
 if TYPE_CHECKING:
     from discreet.ledger import Identity, Ledger, Reservation, StoredRelease
@@ -254,12 +256,24 @@ def _compute(workshop: Workshop, job: Job, draw: Callable[[], Bits]) -> Release:
         "time": workshop.began,
         "ledger": {"sequence": job.sequence, "head": head},
         "budget": {"whole": to_json(budget), "remaining": to_json(budget_down(budget, left))},
+        **_drawn(workshop, job.order.request.neighbours),
         **_told(job.order),
         **approved_content(workshop.ledger, job.sequence),
         **inspection_facts(workshop.ledger, workshop.identity.dataset),
     }
     place = None if job.draft is None else job.draft.path
     return publish(job.quoted, cubes, draw, report_delta=workshop.report_delta, content=content, draft=place)
+
+
+def _drawn(workshop: Workshop, neighbours: Neighbours) -> dict[str, Any]:
+    """What the whole budget promises to the population; nothing where the file is not declared as a secret sample."""
+    promised = promised_to_population(workshop.budget, neighbours)
+    if promised is None:
+        return {}
+    epsilon, delta = promised.pair(workshop.report_delta)
+    facts = {"rate": text(promised.rate), "epsilon": epsilon, "delta": text(delta)}
+    said = promised.promise(workshop.report_delta)
+    return {"population": {"sampled": neighbours.to_json()["sampled"], **facts, "words": said}}
 
 
 def _told(order: Order) -> dict[str, Any]:

@@ -25,7 +25,10 @@ from discreet.session.loading import load_rooms
 from discreet.totals.description import Description
 
 if TYPE_CHECKING:
-    from discreet.ledger import StoredRelease
+    from discreet.approvals.demand import Consent
+    from discreet.ledger import Reservation, StoredRelease
+    from discreet.privacy.population import PopulationGuarantee
+    from discreet.quotes.quote import Quote
 
 __all__ = [
     "Errors",
@@ -38,7 +41,9 @@ __all__ = [
     "check_order",
     "check_request",
     "declaration_json",
+    "promised_to_population",
     "recognises",
+    "reservation_of",
 ]
 
 
@@ -180,3 +185,25 @@ def charge_of(spend: Budget, left: tuple[Fraction, ...]) -> tuple[Fraction, ...]
     charge is never below the coordinates of the spend, because its root was rounded down.
     """
     return left if budget_down(spend, left) == spend else coordinates(spend)
+
+
+def promised_to_population(budget: Budget, neighbours: Neighbours) -> PopulationGuarantee | None:
+    """What a whole budget promises to the population of which the file is a secret sample; None without a draw."""
+    drawn = neighbours.sampled
+    if drawn is None:
+        return None
+    from discreet.privacy.population import PopulationGuarantee
+
+    return PopulationGuarantee(budget, drawn.rate_of(neighbours.rows))
+
+
+def reservation_of(
+    order: Order, quoted: Quote, left: tuple[Fraction, ...], snapshot: str, consent: Consent | None
+) -> Reservation:
+    """The reservation of an order whose data set has `left` of its budget."""
+    from discreet.ledger import Reservation
+    from discreet.releases.publish import details_json
+
+    paid, plan = charge_of(quoted.spend, left), order.request
+    details, used = details_json(quoted), plan.used_digest
+    return Reservation(order.name, paid, plan.digest, snapshot, details, used, again=order.again, consent=consent)

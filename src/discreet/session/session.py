@@ -41,13 +41,14 @@ from discreet.session.orders import (
     Errors,
     Order,
     amount_of,
-    charge_of,
     check_name,
     check_names,
     check_order,
     check_request,
     declaration_json,
+    promised_to_population,
     recognises,
+    reservation_of,
 )
 from discreet.statistics.counts import count
 from discreet.totals.checking import check_invariants
@@ -55,6 +56,7 @@ from discreet.totals.checking import check_invariants
 if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.
     from discreet.ledger import Reservation, StoredRelease
+    from discreet.privacy.population import PopulationGuarantee
     from discreet.quotes.quote import Quote
     from discreet.totals.published import PublishedTotals
 
@@ -74,7 +76,7 @@ class Session:
         dataset: the declared name of the data set in the ledger. Next month's data are another data set.
         ledger: the path of the ledger file, or ":memory:", which must be written out.
         budget: all that may ever be spent on this data set: PureDP, ApproxDP, ZCDP or GDP.
-        neighbours: AddRemove() or ReplaceOne(rows=…).
+        neighbours: AddRemove() or ReplaceOne(rows=…); with sampled= where the source is a secret sample.
         invariants: published exactly, such as Totals("state"); fixed for good; needs ReplaceOne with one row per person.
         report_delta: the δ at which ε is reported under ZCDP and GDP.
         limits: the resources that the driver may use. Not for a relation, which follows its own connection.
@@ -171,6 +173,11 @@ class Session:
     def remaining(self) -> Budget:
         """The amount that may still be spent; for GDP rounded down."""
         return budget_down(self._budget, self._left())
+
+    @property
+    def population_guarantee(self) -> PopulationGuarantee | None:
+        """The promise of the whole budget to the population; None without a draw. Charges are for the rows of the file."""
+        return promised_to_population(self._budget, self._neighbours)
 
     @property
     def invariants(self) -> Invariants | None:
@@ -384,16 +391,9 @@ class Session:
         return [number or next(charged) for number in numbers]
 
     def _workshop(self, snapshot: str) -> Workshop:
-        ledger, identity, delta = self._ledger, self._identity, self._report_delta
-        exactly = self._public.exactly
+        ledger, identity, delta, exactly = self._ledger, self._identity, self._report_delta, self._public.exactly
         return Workshop(self._engine, ledger, identity, self._budget, delta, self._bits, snapshot, exactly, self.totals)
 
     def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
-        from discreet.ledger import Reservation
-        from discreet.releases.publish import details_json
-
-        paid = charge_of(quoted.spend, self._left())
-        plan = order.request
         consent = self._approving.consent(self._ledger, order, quoted.spend)
-        details, used = details_json(quoted), plan.used_digest
-        return Reservation(order.name, paid, plan.digest, snapshot, details, used, again=order.again, consent=consent)
+        return reservation_of(order, quoted, self._left(), snapshot, consent)

@@ -18,8 +18,8 @@ def check_invariants(invariants: _Described | None, schema: Schema, neighbours: 
     """The invariants themselves; None for none.
 
     Raises:
-        PlanError: no invariants at all, AddRemove, several rows a person, nothing left to protect, or no known
-            semi-adjacency for them.
+        PlanError: no invariants at all, AddRemove, several rows a person, a secret sample, nothing left to protect, or no
+            known semi-adjacency for them.
         SchemaError, ArgumentError: as `Description.check`.
     """
     if invariants is None:
@@ -37,6 +37,11 @@ def check_invariants(invariants: _Described | None, schema: Schema, neighbours: 
         raise PlanError(
             f"invariants: with exact totals each person has one row, not rows_per_person={neighbours.rows_per_person}; "
             "make a table with one row per person first"
+        )
+    if neighbours.sampled is not None:
+        raise PlanError(
+            "invariants: exact totals are not private on the file, so the draw hides nobody from them, and the population "
+            "would have no guarantee; leave out the totals, or declare no draw (sampled)"
         )
     invariants.check(schema)
     from discreet.totals.adjacency import is_vacuous, semi_adjacency

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from discreet.ledger import Identity, entry_digest
 from discreet.ledger import book as book_module
-from discreet.ledger.book import Book, Row, dataset_details, follow, follow_all, standing
+from discreet.ledger.book import Book, Row, follow, follow_all, standing
+from discreet.ledger.drafts import dataset_details
 from discreet.ledger.records import canonical
 
 WHO = Identity("wages", "{}", "approx", (Fraction(1), Fraction(1, 10**6)))

@@ -89,5 +89,5 @@ def test_a_rate_outside_its_range_is_refused(rate: Any) -> None:
 def test_what_is_no_budget_is_refused() -> None:
     with pytest.raises(ArgumentError, match="total=RDP: must be PureDP, ApproxDP, ZCDP or GDP"):
         PopulationGuarantee(RDP([(2, 1)]), "1/2")  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="target=ZCDP: must be PureDP or ApproxDP; a population has no ρ"):
-        for_file(ZCDP(1), "1/2")  # type: ignore[type-var]
+    with pytest.raises(ArgumentError, match="target=ZCDP: must be PureDP or ApproxDP: a population has no ρ"):
+        for_file(ZCDP(1), "1/2")

@@ -19,6 +19,7 @@ from discreet.engines.resources import Limits
 from discreet.engines.rowwise import Rowwise
 from discreet.engines.surveys.formats import Days
 from discreet.engines.surveys.outline import StoredColumn, SurveyFile, read_rows, survey_file
+from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
 
 __all__ = ["open_survey"]
@@ -43,9 +44,8 @@ class _SurveyEngine:
     def __init__(self, paths: Sequence[Path], listing: Listing, limits: Limits) -> None:
         self._paths, self._listing, self._database = paths, listing, Database(limits)
         self._chosen: Rowwise | None = None
-        self._files = [survey_file(path) for path in paths]
-        for file in self._files[1:]:
-            check_same(file.path, file.header, paths[0], self.header)
+        self._opened_as = self.snapshot()
+        self._files = self._headers()
 
     @property
     def header(self) -> Header:
@@ -64,6 +64,25 @@ class _SurveyEngine:
 
     def check_ready(self) -> None:
         check_polars()
+        now = self.snapshot()
+        if now != self._opened_as:
+            self._check_rewritten()
+            self._opened_as = now
+
+    def _headers(self) -> list[SurveyFile]:
+        files = [survey_file(path) for path in self._paths]
+        for file in files[1:]:
+            check_same(file.path, file.header, self._paths[0], files[0].header)
+        return files
+
+    def _check_rewritten(self) -> None:
+        """The files that were written again have the headers by which cells are read, and rows that stand by themselves."""
+        for known, file in zip(self._files, self._headers(), strict=True):
+            if (file.columns, file.encoding) != (known.columns, known.encoding):
+                raise SourceError(
+                    f"source '{file.path}': was written again with other columns, types or encoding since it was opened; "
+                    "open it again"
+                )
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         return count_parts(self._database, self._chosen, self.header, self._frames, (axes, moments))

@@ -51,7 +51,7 @@ def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tupl
         totals=tuple(_words(switch) for switch in switches),
         scenes=tuple(_scenes(plan, switches, first, root, frozen=frozen)),
         kind="toml",
-        written=tuple(_merge(_write_text(root.value, switches))),
+        written=tuple(_merge(_write_text({**root.value, "budget": _budget(plan, root.value["budget"])}, switches))),
         file=name(plan.path.name),
     )
 
@@ -107,6 +107,12 @@ def _section(entries: list[Entry]) -> dict[str, list[Any]]:
 
 
 # The text of the plan -------------------------------------------------------------------------------------------------
+
+
+def _budget(plan: PlanFile, written: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The section as it stands; where it states the budget of a population, that of the file, which the page shows."""
+    stated = {key: value for key, value in written.items() if key != "of"}
+    return {**stated, **plan.budget.to_json()} if "of" in written else written
 
 
 def _write_text(tree: Mapping[str, Any], switches: list[list[Entry]]) -> Iterator[Written]:

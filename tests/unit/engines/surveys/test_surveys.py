@@ -103,6 +103,7 @@ TABLES = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
 def test_every_format_equals_the_reference(tmp_path: Path, ending: str, table: HostileTable) -> None:
     def open_engine(header: Header, rows: Any) -> Engine:
@@ -294,13 +295,30 @@ def test_a_file_that_changes_while_it_is_read_discards_the_release(tmp_path: Pat
         session.release(dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count()), spend=1, name="r")
 
 
+def test_a_file_that_was_written_again_is_looked_at_again_before_anything_is_spent(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a{ending}"
+    source, request = write_survey(path, HEADER, ROWS), dp.Table(SCHEMA, dp.AddRemove()).agg(dp.count())
+    with session_over(source, SCHEMA, neighbours=dp.AddRemove(), budget=dp.PureDP(2000)) as session:
+        write_survey(path, HEADER, ROWS * 2)
+        os.utime(path, ns=(1, 1))
+        assert session.release(request, spend=1000, name="more rows").table["count"].item() == 2 * len(ROWS)
+        write_survey(
+            path, {name: HEADER[name] for name in reversed(HEADER)} | {"more": TEXT}, [(*row[::-1], "") for row in ROWS]
+        )
+        os.utime(path, ns=(2, 2))
+        with pytest.raises(SourceError, match="was written again with other columns, types or encoding since it was opened"):
+            session.release(request, spend=1000, name="other columns")
+        assert session.spent == dp.PureDP(1000)
+
+
+@pytest.mark.parametrize("turns", [40, pytest.param(150, marks=pytest.mark.slow)])
 def test_a_damaged_file_is_refused_or_ends_in_the_constant_failure(
-    tmp_path: Path, ending: str, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, ending: str, turns: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path, rng = tmp_path / f"a{ending}", random.Random(7)  # noqa: S311
     write_survey(path, HEADER, [("secret", 1.0, dt.date(2000, 1, 1))] * 50)
     whole, outcomes = path.read_bytes(), set()
-    for turn in range(150):
+    for turn in range(turns):
         damaged = bytearray(whole[: rng.randrange(len(whole))] if turn % 2 else whole)
         for _ in range(rng.choice([0, 3, 30]) if damaged else 0):
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)
