@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -45,6 +48,32 @@ def cells(tmp_path_factory):
     return write_report(release, tmp_path_factory.mktemp("cells") / "report.html")
 
 
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A report of four hundred groups with two numbers each, and a name that a spreadsheet would take for a formula."""
+    schema = dp.Schema(
+        {
+            "=region": dp.Category([f"region {k}" for k in range(1, 21)], required=True),
+            "age": dp.Category([f"{5 * k}–{5 * k + 4}" for k in range(20)], required=True),
+            "income": dp.Number(0, 5000),
+        }
+    )
+    places = [divmod(k * 7 % 400, 20) for k in range(8000)]
+    frame = pl.DataFrame(
+        {
+            "=region": [f"region {a + 1}" for a, _ in places],
+            "age": [f"{5 * b}–{5 * b + 4}" for _, b in places],
+            "income": [k * 31 % 5001 for k in range(8000)],
+        }
+    )
+    with dp.Session(
+        frame, schema, dataset="d", ledger=":memory:", budget=dp.ZCDP(1), neighbours=dp.ReplaceOne(rows=8000)
+    ) as session:
+        asked = session.table.group_by("=region", "age").agg(dp.count(), dp.mean("income", nulls="skip"))
+        release = session.release(asked, name="many")
+    return write_report(release, tmp_path_factory.mktemp("many") / "report.html")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1100])
 def test_all_is_drawn_and_nothing_is_asked_for(chromium, people, scheme, width):
@@ -73,6 +102,75 @@ def test_every_part_can_be_reached_by_keyboard_and_printed(chromium, people):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement !== document.body")
     assert page.pdf().startswith(b"%PDF")
+    page.close()
+
+
+def test_a_list_is_sorted_filtered_and_downloaded_inside_the_file(chromium, many, tmp_path):
+    page = chromium.new_page()
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(many.as_uri())
+    values = "[...document.querySelectorAll('#table-1 tbody tr')].map(row => row.cells[2].textContent.replaceAll(',', ''))"
+    page.click("#table-1 th:nth-child(3) button")
+    shown = [int(one.replace("−", "-")) for one in page.evaluate(values)]
+    assert shown == sorted(shown)
+    assert page.get_attribute("#table-1 th:nth-child(3)", "aria-sort") == "ascending"
+    page.fill("#table-1 + * input, #table-1 input", "region 7")
+    visible = page.evaluate("[...document.querySelectorAll('#table-1 tbody tr')].filter(row => !row.hidden).length")
+    assert visible == 20
+    with page.expect_download() as downloading:
+        page.click("#table-1 .tools button")
+    lines = Path(downloading.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    assert downloading.value.suggested_filename == "count.csv"
+    assert lines[0] == '"\'=region","age","value","low","high"'
+    assert len(lines) == 401
+    assert all(len(line.split(",")) == 5 for line in lines)
+    assert said == []
+    page.close()
+
+
+def test_four_hundred_groups_with_two_numbers_are_six_printed_pages(chromium, many):
+    page = chromium.new_page()
+    page.goto(many.as_uri())
+    margin = dict.fromkeys(("top", "bottom", "left", "right"), "1.5cm")
+    printed = page.pdf(format="A4", margin=margin)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 6
+    page.close()
+
+
+def test_another_script_does_not_run_and_without_scripts_everything_is_there(chromium, many, tmp_path):
+    changed = tmp_path / "changed.html"
+    changed.write_text(many.read_text(encoding="utf-8").replace("</main>", "<script>document.title = 'run'</script></main>"))
+    page = chromium.new_page()
+    page.goto(changed.as_uri())
+    assert page.title() != "run"
+    page.close()
+    context = chromium.new_context(java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(many.as_uri())
+    assert plain.locator("#table-1 tbody tr").count() == 400
+    assert plain.locator("button").count() == 0
+    context.close()
+
+
+def test_bars_stay_on_a_phone(chromium, many):
+    page = chromium.new_page(viewport={"width": 390, "height": 800})
+    page.goto(many.as_uri())
+    widths = page.evaluate(
+        "[...document.querySelectorAll('#table-1 svg')].slice(0, 5).map(one => one.getBoundingClientRect().width)"
+    )
+    assert min(widths) >= 60
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.close()
+
+
+def test_a_screen_reader_meets_headings_tables_and_figures_with_names(chromium, people):
+    page = chromium.new_page()
+    page.goto(people.as_uri())
+    tree = page.locator("body").aria_snapshot()
+    assert tree.index("heading") < tree.index("accepts a false alarm") < tree.index("navigation") < tree.index('table "')
+    assert 'heading "people' in tree
+    assert "img" in tree
     page.close()
 
 

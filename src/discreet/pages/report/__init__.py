@@ -5,11 +5,15 @@
 * `appendix`: The facts from which a third party computes every noise scale again: the start, the share of each query,
   formulas, laws, the record
 * `budget`: The spent and the remaining budget of the data set when the release was charged
+* `cross`: Cross tables: one number for two and more groups, with the subtotals that the release has
 * `drawing`: Vega-Lite charts as pictures inside a page, drawn by vl-convert (extra `plot`) in a separate process
 * `files`: Templates and files of HTML pages
-* `page`: One self-contained HTML file from a release: no network, no scripts, everything escaped
+* `page`: One self-contained HTML file from a release: no network, one script that is always the
+  same, everything escaped
 * `pictures`: The pictures on the page, each with a description for readers who cannot see it
 * `promise`: The promise to every person, in words and figures: the compared tables, and the success of an attacker
+* `sheets`: The tables as they stand on the page: a cross table where there is one, the list, and a place to point at;
+  key numbers
 * `tables`: The tables of noisy numbers, for each number of a statistic and for further frames, with intervals and bars
 * `totals`: The exact totals and their effect on the guarantee: words, tables and warnings
 * `view`: The contents of the page: a `Release` turned into texts, tables and bars

@@ -8,9 +8,10 @@ from typing import Any
 from discreet.domain.about import About
 from discreet.exact.numbers import text
 from discreet.pages.words import Words
+from discreet.releases.labelled import value_label
 from discreet.releases.quality import CLASSES, quality_in
 
-__all__ = ["about_facts", "quality_words"]
+__all__ = ["about_facts", "label_in", "quality_words"]
 
 _FACTS = ("universe", "period", "publisher", "contact", "licence")
 
@@ -18,6 +19,12 @@ _FACTS = ("universe", "period", "publisher", "contact", "licence")
 def about_facts(about: About, words: Words) -> tuple[tuple[str, str], ...]:
     """The facts that the texts have, each with its word."""
     return tuple((words(f"report.{key}"), getattr(about, key)) for key in _FACTS if getattr(about, key))
+
+
+def label_in(about: About, column: str, value: object, words: Words) -> str:
+    """The words for a group of a column, in the language of the page where it has no label."""
+    own = about.column(column)
+    return value_label(about, column, value) if own.categories or own.unknown else words.name(value)
 
 
 def quality_words(document: Mapping[str, Any]) -> str:

@@ -18,7 +18,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["Artist", "Chart", "begin_drawing", "can_draw", "histogram_chart", "profile_chart", "quantile_chart"]
+__all__ = [
+    "Artist",
+    "Chart",
+    "begin_drawing",
+    "can_draw",
+    "histogram_chart",
+    "multiples_chart",
+    "profile_chart",
+    "quantile_chart",
+]
 
 Points = Sequence[Mapping[str, Any]]
 Chart = dict[str, Any]
@@ -87,6 +96,22 @@ def histogram_chart(points: Points, *, title: str) -> Chart:
     return _by_group({"width": 200 if several else 520, "height": 160 if several else 220, "layer": [bars, ends]}, points)
 
 
+def multiples_chart(points: Points) -> Chart:
+    """A bar for each `bin` from left to right with a line over its interval, one small chart for each `group`.
+
+    Args:
+        points: `bin`, `value`, `low`, `high` and `group`.
+    """
+    y = {"field": "bin", "type": "nominal", "sort": None, "title": None}
+    x = {"type": "quantitative", "title": None, "axis": {"tickCount": 4}}
+    bars = {"mark": {"type": "bar", "color": _BAR}, "encoding": {"y": y, "x": {**x, "field": "value"}}}
+    ends = {
+        "mark": {"type": "rule", "color": _WHISKER, "strokeWidth": 1.5},
+        "encoding": {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
+    }
+    return _by_group({"width": 150, "height": {"step": 18}, "layer": [bars, ends]}, points)
+
+
 def quantile_chart(points: Points, *, title: str) -> Chart:
     """The value of each quantile over its share of the rows, with its interval, one small chart for each `group`.
 
@@ -109,7 +134,8 @@ def _by_group(chart: Chart, points: Points) -> Chart:
     data = {"data": {"values": list(points)}}
     if len({point["group"] for point in points}) == 1:
         return {**chart, **data}
-    facet = {"field": "group", "type": "nominal", "sort": None, "title": None}
+    order = list(dict.fromkeys(point["group"] for point in points))
+    facet = {"field": "group", "type": "nominal", "sort": order, "title": None}
     return {**data, "facet": facet, "columns": _ACROSS, "spec": chart}
 
 

@@ -1,7 +1,11 @@
-"""One self-contained HTML file from a release: no network, no scripts, everything escaped."""
+"""One self-contained HTML file from a release: no network, one script that is always the same, everything escaped."""
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 from discreet.domain.about import language_tag
@@ -34,9 +38,17 @@ def render(release: Release, artist: Artist | None = None, *, language: str | No
     words = words_in(release.about.language) if language is None else words_in(language_tag(language), demanded=True)
     release.scan()  # of a large release: it is known where its table is
     try:
-        return template(_TEMPLATE).render(page=page_of(release, words, artist), t=words)
+        page, tools = page_of(release, words, artist), json.dumps(words.table("report.tools."))
+        return template(_TEMPLATE).render(page=page, t=words, tools=tools, script=_script_digest())
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, StopIteration, RuntimeError):
         raise ArgumentError("release: lacks a part that every release has; it was not written by discreet") from None
+
+
+@cache
+def _script_digest() -> str:
+    """The digest by which the policy of the page allows its one script, and no other."""
+    script = (_TEMPLATE.parent / "report.js").read_text(encoding="utf-8").removesuffix("\n")
+    return f"sha256-{b64encode(sha256(script.encode('utf-8')).digest()).decode('ascii')}"
 
 
 def write_report(release: Release, path: str | Path, artist: Artist | None = None, *, language: str | None = None) -> Path:

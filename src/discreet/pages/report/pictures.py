@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet.domain.about import About
 from discreet.exact.figures import decimals_for, name, number
 from discreet.exact.numbers import decimal_up, exact, text
 from discreet.pages.report.drawing import (
@@ -20,12 +21,14 @@ from discreet.pages.report.drawing import (
     begin_drawing,
     can_draw,
     histogram_chart,
+    multiples_chart,
     profile_chart,
     quantile_chart,
 )
 from discreet.pages.report.words import title_words
 from discreet.privacy.coordinates import Budget
 from discreet.releases.guarantee import Guarantee
+from discreet.releases.labelled import worded
 from discreet.releases.worded import QUALITY
 
 __all__ = ["Picture", "Sketch", "illustrations", "pictures_of", "profile_of"]
@@ -33,6 +36,7 @@ __all__ = ["Picture", "Sketch", "illustrations", "pictures_of", "profile_of"]
 _MOST_GROUPS = 12
 _MOST_BINS = 60
 _POINTS = 60
+_MOST_PANELS = 24
 _LEAST_DELTA = Fraction(1, 10**12)
 
 
@@ -55,20 +59,21 @@ class Sketch:
 
 
 def illustrations(
-    guarantee: Guarantee, document: Mapping[str, Any], artist: Artist | None, said: Callable[[str], str]
+    guarantee: Guarantee, document: Mapping[str, Any], about: About, artist: Artist | None, said: Callable[[str], str]
 ) -> tuple[Picture | None, tuple[Picture, ...]]:
     """The profile and the other pictures of a page, drawn together; none without the means to draw.
 
     Args:
         guarantee: of the release.
         document: of the release.
+        about: its texts.
         artist: the process that draws them; None starts one now.
         said: the sentences in the language of the page.
     """
     if not can_draw():
         return None, ()
     profile = [sketch for sketch in [profile_of(guarantee)] if sketch is not None]
-    sketches = [*profile, *pictures_of(document)]
+    sketches = [*profile, *pictures_of(document, about)]
     drawn = _drawn([sketch.chart for sketch in sketches], artist)
     found = [
         Picture(said(one.title), said(one.words), source) for one, source in zip(sketches, drawn, strict=False)
@@ -121,8 +126,8 @@ def _profile(kind: str, measure: Budget) -> Iterator[dict[str, Any]]:
             yield {"kind": kind, "epsilon": float(epsilon), "delta": delta}
 
 
-def pictures_of(document: Mapping[str, Any]) -> Iterator[Sketch]:
-    """Quantile curves, then histograms, in the order of the statistics."""
+def pictures_of(document: Mapping[str, Any], about: About) -> Iterator[Sketch]:
+    """Quantile curves, histograms, and bars for two or three groups, in the order of the statistics."""
     columns = {column["name"]: column["values"] for column in document["columns"]}
     frames = {frame["name"]: frame["columns"] for frame in document.get("frames", ())}
     labels = [group["column"] for group in document["plan"]["group_by"]]
@@ -132,6 +137,8 @@ def pictures_of(document: Mapping[str, Any]) -> Iterator[Sketch]:
             found = _quantiles(statistic, columns, labels)
         elif statistic["statistic"] == "histogram" and statistic["name"] in frames:
             found = _histogram(statistic, frames[statistic["name"]])
+        elif 2 <= len(labels) <= 3 and statistic["name"] in columns:
+            found = _multiples(statistic, columns, labels, about)
         if found is not None:
             yield found
 
@@ -151,6 +158,24 @@ def _quantiles(statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]
         return None
     title = title_words(statistic)
     return _sketch(title, points, quantile_chart(points, title=name(statistic["column"])))
+
+
+def _multiples(
+    statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], labels: Sequence[str], about: About
+) -> Sketch | None:
+    """Bars for the last group, in a panel for each combination of the others."""
+    column, bars = statistic["name"], [name(value) for value in columns[labels[-1]]]
+    panels = _groups(columns, labels[:-1], len(bars))
+    known = f"{column}_low" in columns and len(set(zip(panels, bars, strict=True))) == len(bars)
+    if not known or len(set(panels)) > _MOST_PANELS or len(set(bars)) > _MOST_GROUPS:
+        return None
+    points = [
+        {"group": panel, "bin": bar, **_ends(columns, column, row)}
+        for row, (panel, bar) in enumerate(zip(panels, bars, strict=True))
+        if columns[column][row] is not None
+    ]
+    title = about.statistic(column).label or title_words(worded(statistic, about))
+    return _sketch(title, points, multiples_chart(points)) if points else None
 
 
 def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]]) -> Sketch | None:

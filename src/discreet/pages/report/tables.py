@@ -61,6 +61,10 @@ class NumberTable:
         scale: the ends of the bars, if there are any.
         kept: whether counts add up to the exact totals, if there are any.
         flagged: whether the rows have classes of quality.
+        by: the columns of the groups.
+        count: `size` as a number.
+        family: what subtotals must have in common with it: "rows" for counts of rows, the name of the statistic for the
+            tables of one; empty where nothing adds up.
     """
 
     title: str
@@ -73,6 +77,9 @@ class NumberTable:
     scale: tuple[str, str] | None
     kept: str
     flagged: bool = False
+    by: tuple[str, ...] = ()
+    family: str = ""
+    count: int = 0
 
 
 def tables_of(document: Mapping[str, Any], about: About, words: Words) -> Iterator[NumberTable]:
@@ -97,7 +104,7 @@ def tables_of(document: Mapping[str, Any], about: About, words: Words) -> Iterat
 def _beginning(table: NumberTable, every: int, shown: int, words: Words) -> NumberTable:
     """The table of a release whose document has only the first rows."""
     size = words.many("report.numbers.groups", every)
-    return replace(table, size=size, omitted=words.number(every - shown) if every > shown else "")
+    return replace(table, size=size, count=every, omitted=words.number(every - shown) if every > shown else "")
 
 
 def _parts_of(statistic: Mapping[str, Any], columns: Mapping[str, Any], frames: set[str]) -> dict[str, str]:
@@ -120,11 +127,21 @@ def _frame_tables(
     numbers = numbers or list(columns)[-1:]
     ends = {f"{column}{end}" for column in numbers for end in ("", "_low", "_high", QUALITY)}
     labels = [column for column in columns if column not in ends]
-    asked = next((statistic for statistic in statistics if statistic["name"] == frame["name"]), None)
+    asked = next((one for one in statistics if one["name"] == frame["name"]), None) or _tables_of_frame(frame, statistics)
     title = name(frame["name"]) if asked is None else title_words(worded(asked, about))
+    if asked is not None and "tables" in asked:
+        title = f"{title} by {' × '.join(title_of(about, label) for label in labels if not label.endswith('_consistent'))}"
     title = about.statistic(frame["name"]).label or title
     for column in numbers:
         yield _table(title, column, columns, labels, (asked or {}, about, words))
+
+
+def _tables_of_frame(frame: Mapping[str, Any], statistics: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The statistic with several frames to which this one belongs, with the title of each: a number of rows."""
+    for one in statistics:
+        if one["statistic"] == "tables" and frame["name"].startswith(f"{one['name']}_"):
+            return {**one, "statistic": "count", "column": None}
+    return None
 
 
 def _table(
@@ -135,6 +152,7 @@ def _table(
     told: tuple[Mapping[str, Any], About, Words],
 ) -> NumberTable:
     statistic, about, words = told
+    by = tuple(label for label in labels if label != f"{column}_consistent")
     values, flags = columns[column], columns.get(f"{column}{QUALITY}")
     ends = values, columns.get(f"{column}_low", ()), columns.get(f"{column}_high", ())
     size, known = len(values), _is_known(*ends)
@@ -153,10 +171,20 @@ def _table(
         groups=tuple(title_of(about, label) for label in labels) or (words("report.numbers.group"),),
         rows=_rows(groups, ends, (decimals, scale), flags, words) if known else _plain_rows(groups, values, words),
         flagged=flags is not None,
+        by=by,
+        family=_family(statistic),
+        count=size,
         size=words.many("report.numbers.groups", size),
         omitted=words.number(size - MOST_ROWS) if size > MOST_ROWS else "",
         scale=None if scale is None else (words.figures(ends_of[0]), words.figures(ends_of[1])),
     )
+
+
+def _family(statistic: Mapping[str, Any]) -> str:
+    """What subtotals of its numbers have in common with them."""
+    if "tables" in statistic:
+        return str(statistic["name"])
+    return "rows" if statistic.get("statistic") == "count" and statistic.get("column") is None else ""
 
 
 def _is_known(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> bool:

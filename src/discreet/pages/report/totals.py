@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from discreet.domain.about import About
 from discreet.domain.declared_words import list_names
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.figures import name, number
 from discreet.exact.numbers import decimal_up
+from discreet.pages.report.about import label_in
 from discreet.pages.report.promise import measure_words, others_words
 from discreet.pages.report.tables import MOST_ROWS
 from discreet.pages.report.words import capital
 from discreet.pages.words import Words
 from discreet.releases.guarantee import Guarantee
+from discreet.releases.labelled import title_of
 from discreet.totals.words import compared_tables
 
 __all__ = ["MOST_OPEN", "Exact", "ExactRow", "ExactTable", "exact_of", "unprotected_words"]
@@ -70,7 +73,7 @@ class Exact:
     tables: tuple[ExactTable, ...]
 
 
-def exact_of(document: Mapping[str, Any], guarantee: Guarantee, words: Words) -> Exact | None:
+def exact_of(document: Mapping[str, Any], guarantee: Guarantee, about: About, words: Words) -> Exact | None:
     """The section on the exact totals of a release; None where at most the number of rows is exact.
 
     Raises:
@@ -89,7 +92,7 @@ def exact_of(document: Mapping[str, Any], guarantee: Guarantee, words: Words) ->
         cost=words.said(_cost_words(guarantee)),
         comparison=tuple((words.said(a), words.said(b), words.said(c)) for a, b, c in _comparison(guarantee, a)),
         warnings=tuple(words.said(f"{capital(name(said))}.") for said in exact_totals["disclosures"]),
-        tables=tuple(_table(part, words) for part in exact_totals["totals"]["parts"]),
+        tables=tuple(_table(part, about, words) for part in exact_totals["totals"]["parts"]),
     )
 
 
@@ -165,20 +168,23 @@ def _comparison(guarantee: Guarantee, a: int) -> tuple[tuple[str, str, str], ...
     return tuple((what, left, right) for what, left, right in lines)
 
 
-def _table(part: Mapping[str, Any], words: Words) -> ExactTable:
-    kind, columns = part["part"], tuple(name(column) for column in part["columns"])
+def _table(part: Mapping[str, Any], about: About, words: Words) -> ExactTable:
+    kind, columns = part["part"], tuple(title_of(about, column) for column in part["columns"])
     if kind == "linear":
         return _linear_table(part, words)
     titles = {"totals": "Number of rows", "occupied": "Groups that have rows"}
     values = {"totals": ("rows",), "occupied": ()}.get(kind, ("value",))
     cells = part["cells"]
-    rows = (ExactRow(tuple(map(words.name, cell[:-1])), tuple(words.number(cell[-1]) for _ in values)) for cell in cells)
+    labels = (
+        tuple(label_in(about, *pair, words) for pair in zip(part["columns"], cell[:-1], strict=True)) for cell in cells
+    )
+    rows = (ExactRow(own, tuple(words.number(cell[-1]) for _ in values)) for own, cell in zip(labels, cells, strict=True))
     if part["only"] is None:
         remark = "A group that is not listed here has no rows."
     else:
         published = number(len(part["only"]))
         remark = f"Published for {published} of the groups only; a published group that is not listed here has no rows."
-    title = f"{titles.get(kind) or capital(name(kind))} by {_ways(part)}"
+    title = f"{titles.get(kind) or capital(name(kind))} by {' × '.join(columns)}"
     return _shown(title, (columns, values), rows, (len(cells), remark), words)
 
 

@@ -16,7 +16,8 @@ from discreet.pages.report.appendix import Noise, OrdinaryNoise
 from discreet.pages.report.budget import BudgetUse, budget_of
 from discreet.pages.report.drawing import Artist
 from discreet.pages.report.pictures import Picture, illustrations
-from discreet.pages.report.tables import MOST_ROWS, NumberTable, tables_of
+from discreet.pages.report.sheets import Key, Sheet, key_numbers, sheets_of
+from discreet.pages.report.tables import MOST_ROWS, tables_of
 from discreet.pages.report.totals import Exact, exact_of, unprotected_words
 from discreet.pages.words import Words
 from discreet.releases.document import Release
@@ -48,7 +49,8 @@ class Page:
     exact: Exact | None
     covered: str
     pictures: tuple[Picture, ...]
-    tables: tuple[NumberTable, ...]
+    sheets: tuple[Sheet, ...]
+    keys: tuple[Key, ...]
     steps: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
     start: str
@@ -67,13 +69,15 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError: the document lacks a part, holds
             another type there, or parts that contradict each other.
     """
+    release = _with_unknown(release, words)
     document, guarantee, about = release.shown(MOST_ROWS), release.guarantee, release.about
+    sheets = sheets_of(tables_of(document, about, words), document, about, words)
     plan, said = document["plan"], words.said
-    profile, pictures = illustrations(guarantee, document, artist, said)
+    profile, pictures = illustrations(guarantee, document, about, artist, said)
     return Page(
         title=about.title or name(document["name"]),
         lead=about.description,
-        facts=about_facts(about, words),
+        facts=(*about_facts(about, words), *_made(document, words)),
         notes=about.notes,
         quality=said(quality_words(document)),
         dataset=name(document["dataset"]),
@@ -88,10 +92,11 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         inspected=said(name(document.get("inspected", ""))),
         profile=profile,
         budget=budget_of(document, guarantee, words),
-        exact=exact_of(document, guarantee, words),
+        exact=exact_of(document, guarantee, about, words),
         covered=said(sentences.covered_words(document["interval"])),
         pictures=pictures,
-        tables=tuple(tables_of(document, about, words)),
+        sheets=sheets,
+        keys=key_numbers(document, guarantee, sheets, words),
         steps=tuple(said(step_words(step)) for step in plan["steps"]),
         columns=_columns(plan, words),
         start=said(appendix.start_words(document, guarantee)),
@@ -102,6 +107,18 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         record=_said(appendix.record_of(document, guarantee), words),
         plan=name(json.dumps(plan, ensure_ascii=False, sort_keys=True)),
     )
+
+
+def _with_unknown(release: Release, words: Words) -> Release:
+    """The release with the word of the language for what is not known, where it has labels without one."""
+    about = release.about
+    named = {key: own if own.unknown else replace(own, unknown=words("form.unknown")) for key, own in about.columns.items()}
+    return release.labelled(replace(about, columns=named)) if named else release
+
+
+def _made(document: Mapping[str, Any], words: Words) -> tuple[tuple[str, str], ...]:
+    """The day on which the release was made, if it says so."""
+    return ((words("report.made_on"), words.day(str(document["time"]))),) if "time" in document else ()
 
 
 def _said(pairs: Iterable[tuple[str, str]], words: Words) -> tuple[tuple[str, str], ...]:

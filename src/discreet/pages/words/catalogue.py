@@ -146,8 +146,9 @@ class Words:
             return ", ".join(self.said(f"{title[:1].upper()}{title[1:]}") for title in titles)
         if kind == "l":
             part = re.sub(r" and (\d+) more$", lambda more: self.many("form.more", int(more[1])), part)
-            start, word, last = part.rpartition(" and ")
-            return f"{start} {self('form.and')} {last}" if word else part
+            english = "or" if " or " in part else "and"
+            start, word, last = part.rpartition(f" {english} ")
+            return f"{start} {self(f'form.{english}')} {last}" if word else part
         return self.figures(part) if kind == "n" or _FIGURE.fullmatch(part) else part
 
 

@@ -15,7 +15,18 @@ from discreet.releases.document import make_release
 def released():
     """A function that releases statistics of a small frame: `released(schema, rows, ask, **options)`."""
 
-    def release(schema, rows, ask, *, neighbours=None, budget=None, invariants=None, name="a release", dataset="a data set"):
+    def release(
+        schema,
+        rows,
+        ask,
+        *,
+        neighbours=None,
+        budget=None,
+        invariants=None,
+        name="a release",
+        dataset="a data set",
+        quality=None,
+    ):
         frame = pl.DataFrame(rows, schema={column: _type(kind) for column, kind in schema.columns.items()})
         with dp.Session(
             frame,
@@ -26,7 +37,7 @@ def released():
             neighbours=neighbours or (dp.ReplaceOne(rows=frame.height) if invariants else dp.AddRemove()),
             invariants=invariants,
         ) as session:
-            return session.release(ask(session.table), name=name)
+            return session.release(ask(session.table), name=name, quality=quality)
 
     return release
 

@@ -54,7 +54,7 @@ def test_numbers_and_days_are_written_as_in_the_language():
     assert (english.day("2026-11-23T10:00:00Z"), german.day("2026-11-23")) == ("23 November 2026", "23. November 2026")
     assert german.day("a day") == "a day"
     assert [german.many("report.numbers.groups", n) for n in (1, 2000)] == ["1 Gruppe", "2.000 Gruppen"]
-    assert [german.name(one) for one in (None, True, "not known")] == ["nicht bekannt", "wahr", "not known"]
+    assert [german.name(one) for one in (None, True, "not known")] == ["unbekannt", "wahr", "not known"]
 
 
 def test_a_language_is_found_by_its_first_part_and_otherwise_it_is_english():
