@@ -86,9 +86,6 @@ def test_a_release_has_values_inside_of_intervals_and_everything_for_an_empty_gr
 def test_centres_come_before_the_records_in_their_order() -> None:
     centres = QuantileCodes("v", 0, 5, (Fraction(1, 4), HALF))
     values, public = np.array([[0, 1, 2], [1, 4, 1]]), np.array([[1, 2], [3, 4]])
-        pl.DataFrame([[0, 1, 2], [1, 4, 1]], orient="row").to_numpy(),
-        pl.DataFrame([[1, 2], [3, 4]], orient="row").to_numpy(),
-    )
     given = beside_public(QuantileIntervals(centres, (HALF,)), values, {centres: public.ravel()})
     assert given.tolist() == [[0, 2, 0], [1, 4, 0], [0, 1, 2], [1, 4, 1]]
     assert beside_public(RowCount(), values, {}) is values
