@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test test-browser test-spark test-slow check bench docs clean
+.PHONY: demo test test-browser test-spark test-slow test-exhaustive check bench docs clean
 
 # Every package in the version, and with the hashes, of requirements/*.lock (scripts/lock.py writes them).
 INSTALL = $(if $(UV),$(UV) pip install -q --python $(BIN)/python,$(BIN)/python -m pip install -q --disable-pip-version-check)
@@ -43,7 +43,10 @@ test-spark: .venv/.spark
 	$(BIN)/python -m pytest -m spark
 
 test-slow: .venv/.ready
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow -n 2 --dist worksteal
+
+test-exhaustive: .venv/.ready
+	$(BIN)/python -m pytest -m exhaustive -n 2 --dist worksteal
 
 # NO_MKDOCS_2_WARNING: the theme announces its successor on every run.
 docs: .venv/.docs

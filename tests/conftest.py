@@ -1,8 +1,14 @@
-"""What all tests share: one hypothesis profile, the data beside the checkout where they are there, a process that draws."""
+"""What all tests share: one hypothesis profile, the data beside the checkout where they are there, a process that draws.
+
+And which cases of a test that is marked `one_in(n)` are slow.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -19,7 +25,30 @@ settings.register_profile(
 )
 settings.load_profile("discreet")
 
+_MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own there
+_ENOUGH = 4 * 2**30
+if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _ENOUGH:
+    # The folders of tests are in memory: the ledgers of thousands of tests need not wait for the disk.
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Of the cases of a test marked `one_in(n)` all but every n-th are slow.
+
+    Choose n without a common divisor with the lengths of the axes: then every value of each of them stays.
+    """
+    seen: Counter[str] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("one_in")
+        if mark is None or item.get_closest_marker("exhaustive"):
+            continue
+        name = item.nodeid.partition("[")[0]
+        if seen[name] % mark.args[0]:
+            item.add_marker("slow")
+        seen[name] += 1
 
 
 @pytest.fixture(scope="session")

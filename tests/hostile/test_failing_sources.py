@@ -146,7 +146,9 @@ def test_a_damaged_database_is_refused_or_the_constant_failure(tmp_path: Path, k
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "seed", [1, pytest.param(2, marks=pytest.mark.exhaustive), pytest.param(3, marks=pytest.mark.exhaustive)]
+)
 def test_damage_anywhere_has_three_ends(tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str, seed: int) -> None:
     """Refused and free, released, or the constant failure and a charge; never another error, never a word."""
     source = sources(tmp_path)[kind]

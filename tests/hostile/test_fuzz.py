@@ -49,7 +49,7 @@ def test_changed_files_meet_rules_and_nothing_else(fuzz: ModuleType, targets: di
     assert done.lines > LINES[name]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", INPUTS)
 def test_changed_files_meet_rules_for_minutes(fuzz: ModuleType, targets: dict[str, Any], name: str) -> None:
     assert fuzz.fuzz(targets[name], seconds=300, seed=0).findings == []

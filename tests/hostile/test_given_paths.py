@@ -131,6 +131,7 @@ def untouched(folder: Path) -> list[str]:
     return sorted(one.name for one in folder.iterdir())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("command", "path"), [case[:2] for case in CASES], ids=[case[2] for case in CASES])
 def test_a_path_that_will_not_do_is_refused_in_one_sentence(
     folder: Path, command: Callable[[str], list[str]], path: str
@@ -148,6 +149,7 @@ def test_a_path_that_will_not_do_is_refused_in_one_sentence(
 IN_PLANS = {**TOO_LONG, **NOWHERE, **SPECIAL, "in /proc": "/proc/out", "in /dev": "/dev/stdin/x"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("command", ["check", "release"])
 @pytest.mark.parametrize("kind", IN_PLANS)
 @pytest.mark.parametrize("key", ["source", "table", "ledger", "categories_file"])
@@ -227,6 +229,7 @@ CALLS: dict[str, tuple[Callable[[Any], object], dict[str, str]]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("call", "path"),
     [(call, path) for call, paths in CALLS.values() for path in paths.values()],

@@ -110,7 +110,14 @@ def hidden(folder: Path) -> list[str]:
     return [str(path) for path in folder.rglob("*") if path.name.startswith((".", "discreet-"))]
 
 
-@pytest.mark.parametrize("some", [range(1, 40, 7), pytest.param(range(60), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "some",
+    [
+        range(1, 40, 11),
+        pytest.param(range(1, 40, 7), marks=pytest.mark.slow),
+        pytest.param(range(60), marks=pytest.mark.exhaustive),
+    ],
+)
 def test_a_release_that_is_killed_while_it_writes_is_completed_by_the_same_command(folder: Path, some: range) -> None:
     struck = 0
     for nth in some:
@@ -209,6 +216,7 @@ TORN: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("torn", TORN)
 def test_a_torn_document_is_written_again_at_no_charge(folder: Path, torn: str) -> None:
     done(*RELEASE)

@@ -139,12 +139,17 @@ class Failing:
         return call
 
 
-@pytest.mark.parametrize("lasting", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_every_step_that_touches_files_fails_in_turn(folder: Path, tally: Counter[str], *, lasting: bool) -> None:
+@pytest.mark.parametrize(
+    ("stride", "lasting"),
+    [(3, False), pytest.param(1, False, marks=pytest.mark.slow), pytest.param(1, True, marks=pytest.mark.exhaustive)],
+)
+def test_every_step_that_touches_files_fails_in_turn(
+    folder: Path, tally: Counter[str], stride: int, *, lasting: bool
+) -> None:
     import discreet.releases.publish  # noqa: F401 - patched below
 
     outcomes: Counter[str] = Counter()
-    for nth in itertools.count():
+    for nth in itertools.count(0, stride):
         place = folder / str(nth)
         place.mkdir()
         fault = Failing(nth, lasting=lasting)
@@ -240,7 +245,7 @@ def killed(folder: Path, moment: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "moment", [pytest.param(one, marks=[pytest.mark.slow] * (place % 2 == 0)) for place, one in enumerate(MOMENTS)]
+    "moment", [pytest.param(one, marks=[pytest.mark.exhaustive] * (place % 2 == 0)) for place, one in enumerate(MOMENTS)]
 )
 def test_a_killed_release_is_charged_and_never_half_published(folder: Path, tally: Counter[str], moment: str) -> None:
     killed(folder, moment)
@@ -335,6 +340,7 @@ def linked(place: Path) -> None:
     place.symlink_to("elsewhere")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("damage", [cut, emptied, other_text, other_json, altered, piped, linked])
 def test_a_document_that_is_none_is_written_again(folder: Path, damage: Callable[[Path], None]) -> None:
     release, place = released(folder), folder / "out" / "release.json"
@@ -345,6 +351,7 @@ def test_a_document_that_is_none_is_written_again(folder: Path, damage: Callable
     assert states(folder) == ["reserve", "commit"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("damage", [cut, emptied, other_text, other_json, altered, piped, linked])
 def test_a_document_that_is_none_is_in_nobodys_way(folder: Path, damage: Callable[[Path], None]) -> None:
     released(folder)

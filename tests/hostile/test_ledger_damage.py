@@ -98,7 +98,7 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(written: Path, tmp_path: Pa
     tally["faults"] += 400
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_every_flipped_bit_of_a_header_and_many_others(written: Path, tmp_path: Path, tally: Counter[str]) -> None:
     size = written.stat().st_size * 8
     bits = [*range(800), *random.Random(5).sample(range(size), 4000)]  # noqa: S311 - reproducible
@@ -268,7 +268,7 @@ def test_another_ledger_in_the_same_place_is_noticed(tmp_path: Path) -> None:
             first.spent("wages")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_reading_is_linear_in_the_number_of_entries(tmp_path: Path) -> None:
     def seconds(entries: int) -> float:
         path = tmp_path / f"{entries}.db"

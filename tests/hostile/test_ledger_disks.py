@@ -97,7 +97,7 @@ def test_a_process_that_runs_out_of_files(tmp_path: Path, tally: Counter[str]) -
     tally["faults"] += limits(tmp_path, resource.RLIMIT_NOFILE, [3, 5, 60])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_disk_that_is_full_at_any_size(tmp_path: Path, tally: Counter[str]) -> None:
     tally["faults"] += limits(tmp_path, resource.RLIMIT_FSIZE, range(0, 80_000, 200))
 

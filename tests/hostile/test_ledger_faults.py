@@ -270,12 +270,21 @@ def every_call_fails_in_turn(folder: Path, seam: str, stride: int, variant: int 
         nth += stride
 
 
-@pytest.mark.parametrize(("seam", "stride"), [("statement", 7), ("file", 5), ("connect", 2), ("step", 101), ("line", 101)])
+@pytest.mark.parametrize(
+    ("seam", "stride"),
+    [
+        *(("statement", 13), ("file", 9), ("connect", 3), ("step", 211), ("line", 211)),
+        *(
+            pytest.param(seam, stride, marks=pytest.mark.slow)
+            for seam, stride in (("statement", 7), ("file", 5), ("connect", 2), ("step", 101), ("line", 101))
+        ),
+    ],
+)
 def test_some_calls_of_every_operation_fail_in_turn(tmp_path: Path, tally: Counter[str], seam: str, stride: int) -> None:
     tally["faults"] += every_call_fails_in_turn(tmp_path, seam, stride)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("variant", [0, 1])
 @pytest.mark.parametrize(("seam", "stride"), [("statement", 1), ("file", 1), ("connect", 1), ("step", 2), ("line", 2)])
 def test_every_call_of_every_operation_fails_in_turn(
@@ -330,7 +339,7 @@ def test_a_caller_survives_a_storm_of_faults(tmp_path: Path, tally: Counter[str]
     tally["faults"] += storm(tmp_path, seam, 60, seed=0)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seam", SEAMS)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_caller_survives_long_storms_of_faults(tmp_path: Path, tally: Counter[str], seam: str, seed: int) -> None:

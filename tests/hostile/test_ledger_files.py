@@ -363,7 +363,14 @@ def damaged(content: bytes, dice: random.Random) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize("trials", [range(60), pytest.param(range(60, 3000), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "trials",
+    [
+        range(20),
+        pytest.param(range(20, 60), marks=pytest.mark.slow),
+        pytest.param(range(60, 3000), marks=pytest.mark.exhaustive),
+    ],
+)
 def test_no_damaged_file_ends_a_command_in_a_traceback(tmp_path: Path, trials: range) -> None:
     path = tmp_path / "a.db"
     with Ledger.open(path) as ledger:

@@ -101,7 +101,7 @@ def test_killed_processes_lose_no_charge(tmp_path: Path, tally: Counter[str]) ->
     tally["kills"] += killed_again_and_again(tmp_path, 40, seed=1)[0]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(10))
 def test_a_thousand_killed_processes_lose_no_charge(tmp_path: Path, tally: Counter[str], seed: int) -> None:
     kills, between = killed_again_and_again(tmp_path, 120, seed)

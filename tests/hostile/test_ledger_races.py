@@ -215,7 +215,7 @@ def raced(folder: Path, tally: Counter[str], processes: int, threads: int, seed:
     tally["racers"] += racers
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("processes", "threads", "races"), [(64, 1, 50), (1, 64, 50), (8, 8, 50), (8, 1, 400), (1, 8, 300), (2, 4, 200)]
 )

@@ -225,6 +225,7 @@ FORMATS: dict[str, Callable[[pa.Table, Path], Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("size", [0, len(ALL)])
 def test_texts_in_any_format_have_the_cube_of_the_csv_file(tmp_path: Path, name: str, size: int) -> None:
@@ -240,6 +241,7 @@ AGES_AS: dict[str, pa.DataType] = {
 DAYS_AS: dict[str, pa.DataType] = {"dates": pa.date32(), "timestamps": pa.timestamp("us"), "texts": pa.string()}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("days", DAYS_AS)
 @pytest.mark.parametrize("ages", AGES_AS)
 def test_numbers_and_dates_of_any_type_have_the_cube_of_their_texts(tmp_path: Path, ages: str, days: str) -> None:

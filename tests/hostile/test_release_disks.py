@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 TALLIED = "releases"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_release_on_a_disk_that_is_full_at_any_size(folder: Path, tally: Counter[str]) -> None:
     tally["faults"] += alone(folder, "small_disks", 400)
 

@@ -219,6 +219,7 @@ def judged(failure: BaseException | None, *, looked: bool) -> str:
 
 
 # A generator that is hit while it is being thrown away has nobody to tell.
+@pytest.mark.one_in(2)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(("event", "stride", "short"), [("call", 61, True), ("line", 211, True), ("line", 401, False)])
 def test_some_calls_and_lines_of_a_release_fail(
@@ -227,7 +228,7 @@ def test_some_calls_and_lines_of_a_release_fail(
     tally.update(interrupted_at_every(folder, event, stride=stride, short=short))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("event", "stride", "start", "short"),
@@ -239,6 +240,7 @@ def test_every_call_and_most_lines_of_a_release_fail(
     tally.update(interrupted_at_every(folder, event, stride=stride, start=start, short=short))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "wrong",
     [MemoryError, OSError, ValueError, ZeroDivisionError, RecursionError, SystemError, dp.LedgerError, dp.SourceError],
@@ -364,7 +366,7 @@ def test_some_statements_of_a_release_fail(folder: Path, tally: Counter[str]) ->
     tally["faults"] += statements_failing(folder, 1, 7)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("first", [0, 1])
 def test_every_statement_of_a_release_fails_in_turn(folder: Path, tally: Counter[str], first: int) -> None:
     tally["faults"] += statements_failing(folder, first, 2)

@@ -38,20 +38,20 @@ def test_sessions_that_race_in_threads_for_the_last_of_a_budget(folder: Path, ta
     tally["races"] += 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_many_races_of_sessions(folder: Path, tally: Counter[str]) -> None:
     for number in range(50):
         race_of_threads(folder / f"{number}.db", 8, 1 + number % 7)
     tally["races"] += 50 + alone(folder, "races_of_processes", 50, 8)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_many_sessions_that_are_killed_lose_no_charge(folder: Path, tally: Counter[str], seed: int) -> None:
     tally["kills"] += alone(folder, "killed_while_releasing", 60, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_children_of_a_fork_and_spawned_processes_draw_noise_of_their_own(folder: Path) -> None:
     assert alone(folder, "noise_after_a_draw", 8, 4) == 13
 

@@ -1,7 +1,7 @@
 """The intervals of derived numbers, against every outcome of small noises: coverage, the exact set, and what must fail.
 
 Masses are summed from below, and outcomes that are left out count as misses, so that a coverage found here is at most the
-true one; what has to fail is summed from above.
+true one; what has to fail is summed from above, and outcomes that are left out count as hits.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate, product
-from math import sqrt
+from math import prod, sqrt
 
 import pytest
 
@@ -22,7 +22,7 @@ from discreet.releases.derived.linear import Cell, Linear, LogConcave
 
 LEVEL = Fraction(95, 100)
 LAPLACE, WIDE, GAUSSIAN, DISCRETE = DiscreteLaplace(1), DiscreteLaplace(2), RoundedGaussian(3), DiscreteGaussian(2)
-REACH = 14
+MOST = Fraction(999, 1000)
 
 Pair = tuple[Law, Law]
 Rule = Callable[[Linear, Linear], Interval | None]
@@ -32,15 +32,18 @@ def noise(law: Law, place: int, query: str = "q") -> tuple[tuple[Fraction, Cell]
     return ((Fraction(1), Cell("draw", query, place, law, tied=False)),)
 
 
-def masses(law: Law, end: int) -> dict[int, float]:
-    return {k: law.pmf(k)[end] for k in range(-REACH, REACH + 1)}
+def masses(law: Law, end: int, reach: int = 14) -> dict[int, float]:
+    return {k: law.pmf(k)[end] for k in range(-reach, reach + 1)}
 
 
 def covered(laws: Pair, truth: tuple[int, int], rule: Rule, *, shared: int = 0, end: int = 0) -> float:
-    """The probability that the rule covers alpha/beta. `shared`: how often the denominator's noise is in the numerator."""
+    """The probability that the rule covers alpha/beta. `shared`: how often the denominator's noise is in the numerator.
+
+    Of each law the noises with a chance of 1 in 1,000 are left out: from below they are misses, from above they are hits.
+    """
     x, y = noise(laws[0], 0), noise(laws[1], 1)
-    chances = [masses(law, end) for law in laws]
-    hit = 0.0
+    chances = [masses(law, end, law.half_width(MOST)) for law in laws]
+    hit = end * (1 - prod(sum(masses(law, 0, law.half_width(MOST)).values()) for law in laws))
     for first, second in product(*chances):
         over = Linear(Fraction(truth[0] + first), x).plus(Fraction(shared), Linear(Fraction(second), y))
         found = rule(over, Linear(Fraction(truth[1] + second), y))

@@ -46,6 +46,7 @@ FEW_POINTS = 20_000  # of one case in the default run
 MANY_POINTS = 30_000_000
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", [*ALL_PLAIN, *ALL_RESIZED], ids=str)
 def test_no_pair_of_tables_exceeds_what_is_charged(case):
     found = [kept(quote_of(case, spend), tables_of(case, spend, 2), FEW_POINTS) for spend in SPENDS]
@@ -53,7 +54,7 @@ def test_no_pair_of_tables_exceeds_what_is_charged(case):
     assert sum(one.points > 0 for one in found) >= 2
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("spend", SPENDS, ids=str)
 @pytest.mark.parametrize("case", [*ALL_PLAIN, *ALL_RESIZED], ids=str)
 def test_no_pair_of_tables_exceeds_what_is_charged_on_many_points(case, spend):
@@ -64,7 +65,7 @@ def test_no_pair_of_tables_exceeds_what_is_charged_on_many_points(case, spend):
         pytest.skip("more points than can be gone through")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", PLAIN)
 def test_three_rows(name):
     for neighbours, spend in product([dp.ReplaceOne(rows=3), dp.AddRemove()], SPENDS):
@@ -72,7 +73,7 @@ def test_three_rows(name):
         kept(quote_of(case, spend), tables_of(case, spend, 3), MANY_POINTS)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("resize", [(1, "1/2"), (2, "2/3"), (4, "3/4"), (2, 1), (4, "4/3"), (5, "3/2"), (5, 3)])
 @pytest.mark.parametrize("name", RESIZED)
 def test_three_rows_resized(name, resize):
@@ -173,7 +174,7 @@ def test_answers_on_the_cube_have_the_law_of_the_rows(case, monkeypatch):
         assert found == tables.laws[table]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("case", ON_CUBE, ids=str)
 def test_answers_on_the_cube_have_the_law_of_the_rows_of_many_tables(case, monkeypatch):
     for spend in (dp.PureDP("0.75"), dp.ZCDP(2)):

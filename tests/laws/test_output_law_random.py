@@ -113,7 +113,7 @@ def test_some_random_requests():
     assert compared_many(60).total() == 60
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_many_random_requests():
     kinds = compared_many(1500)
     assert min(kinds[one] for one in ("PureDP", "ApproxDP", "ZCDP", "GDP")) > 50

@@ -330,6 +330,7 @@ def test_exact_answers_are_those_of_a_loop_over_the_rows(resize):
     assert kinds >= set(QUERIES) - {NonNullCount} if resize else kinds == set(QUERIES)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("neighbours", [dp.AddRemove(), None], ids=str)
 @pytest.mark.parametrize("resize", [None, (1, "1/2"), (6, "3/4"), (5, "3/2"), (30, 2)])
 def test_no_accepted_request_fails_on_any_rows(resize, neighbours):

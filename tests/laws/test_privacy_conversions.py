@@ -166,7 +166,7 @@ def test_the_oracle_test_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     assert optimistic > 0
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_hundred_thousand_points_against_sixty_digits() -> None:
     optimistic, excess = check_random_points(seed=2, count=100_000)
     assert optimistic == 0

@@ -93,7 +93,7 @@ def test_neighbouring_tables_are_answered_alike():
     assert_varied(replay_many(50), 40)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_many_neighbouring_tables_are_answered_alike():
     assert_varied(replay_many(800), 700)
 

@@ -105,7 +105,7 @@ def test_resized_tables_beside_totals_are_answered_alike(spend):
         assert_noticed(quoted, tables, moved - 1)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_many_semi_adjacent_tables_are_answered_alike():
     recorded = replay_beside_totals(400)
     assert len(recorded) >= 200

@@ -24,22 +24,23 @@ def few_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
     model.book_of.cache_clear()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("names", "processes", "lives"),
     [
         (("a",), 2, 3),
         (("a", "b"), 1, 3),
-        pytest.param(("a", "b"), 2, 2, marks=pytest.mark.slow),
-        pytest.param(("a",), 2, 4, marks=pytest.mark.slow),
-        pytest.param(("a",), 3, 4, marks=pytest.mark.slow),
-        pytest.param(("a", "b"), 2, 3, marks=pytest.mark.slow),
+        pytest.param(("a", "b"), 2, 2, marks=pytest.mark.exhaustive),
+        pytest.param(("a",), 2, 4, marks=pytest.mark.exhaustive),
+        pytest.param(("a",), 3, 4, marks=pytest.mark.exhaustive),
+        pytest.param(("a", "b"), 2, 3, marks=pytest.mark.exhaustive),
     ],
 )
 def test_every_order_of_steps_and_crashes_keeps_the_law(names: tuple[str, ...], processes: int, lives: int) -> None:
     assert explore(names, processes, lives, Rules(), MOST) > 1000
 
 
-@pytest.mark.parametrize(("names", "lives"), [(("a",), 3), pytest.param(("a", "b"), 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("names", "lives"), [(("a",), 3), pytest.param(("a", "b"), 2, marks=pytest.mark.exhaustive)])
 def test_a_lock_that_says_of_the_living_that_they_are_dead_costs_charges_and_draws_nothing_twice(
     names: tuple[str, ...], lives: int
 ) -> None:

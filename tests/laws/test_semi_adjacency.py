@@ -308,13 +308,13 @@ def test_random_fibres():
     assert refused < fibres_seen / 10
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_many_random_fibres():
     for seed in range(20):
         random_fibres(seed, 1000)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_every_case_on_larger_tables():
     for invariants in ONE_PARTITION + EXISTENCE:
         count, exact, above = checked(invariants, sizes_for(invariants, 2000))

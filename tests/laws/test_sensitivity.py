@@ -189,7 +189,7 @@ def test_no_pair_of_neighbours_differs_by_more_than_declared(column, neighbours)
     assert max(depths) > 1 if several else depths == {1}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("neighbours", RELATIONS, ids=["add-remove", "replace-one"])
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: f"{column.lower}..{column.upper}")
 def test_no_request_loses_more_than_its_spend(column, neighbours):

@@ -47,7 +47,7 @@ def test_no_row_changes_any_answer_by_more_than_declared_and_some_row_by_as_much
     assert min(count for kind, count in exact.items() if kind is not Dispersion) >= 30
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("upper", [4, 5, 12, 26])
 @pytest.mark.parametrize("name", RELATIONS)
 def test_the_same_on_more_domains(name, upper):

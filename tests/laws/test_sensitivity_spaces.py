@@ -44,7 +44,7 @@ def test_the_space_of_two_margins():
             check_two_way(rows, columns, n)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_space_of_two_margins_on_larger_tables():
     for rows, columns, most in [(2, 2, 9), (2, 3, 6), (2, 4, 5), (3, 3, 5), (3, 4, 4)]:
         for n in range(1, most + 1):
@@ -72,7 +72,7 @@ def keys_of(shape, axes):
         ((3, 4), 3, (1 + 36 + 48, 6, 6, 1, 6)),
         ((4, 4), 3, (1 + 72 + 192, 6, 6, 1, 9)),
         ((2, 2, 2), 4, (169, 8, 16, 2, 4)),
-        pytest.param((3, 3, 3), 3, (7795, 6, 8, 2, 20), marks=pytest.mark.slow),
+        pytest.param((3, 3, 3), 3, (7795, 6, 8, 2, 20), marks=pytest.mark.exhaustive),
     ],
 )
 def test_the_space_of_one_way_margins(shape, a, expected):

@@ -30,8 +30,8 @@ ALPHA = 1e-9
 SAMPLED = [
     ("partition", dp.ZCDP(2)),
     ("margins of 2 x 2", dp.PureDP(2)),
-    pytest.param("partition", dp.PureDP(4), marks=pytest.mark.slow),
-    pytest.param("margins of 2 x 2", dp.ZCDP(1), marks=pytest.mark.slow),
+    pytest.param("partition", dp.PureDP(4), marks=pytest.mark.exhaustive),
+    pytest.param("margins of 2 x 2", dp.ZCDP(1), marks=pytest.mark.exhaustive),
 ]
 
 

@@ -89,7 +89,7 @@ def random_cases(examples):
     return sum(pairs)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_many_random_requests(monkeypatch):
     """And with the noise of one row too few some of them fail."""
     assert random_cases(400) > 20_000

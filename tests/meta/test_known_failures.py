@@ -44,7 +44,10 @@ def collected(path: str) -> dict[str, bool]:
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     marks = {node.name: {ast.unparse(one) for one in node.decorator_list} for node in functions}
-    return {name: not found & {"pytest.mark.slow", "pytest.mark.shared"} for name, found in marks.items()}
+    return {
+        name: not found & {"pytest.mark.slow", "pytest.mark.exhaustive", "pytest.mark.shared"}
+        for name, found in marks.items()
+    }
 
 
 def missing(page: str) -> list[str]:

@@ -41,7 +41,7 @@ def test_the_page_says_what_is_computed(script):
     assert stale(script, PAGE.read_text(encoding="utf-8"), [name for name in script.CASES if name not in SLOW]) == []
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_page_is_as_the_script_would_write_it(script):
     page = PAGE.read_text(encoding="utf-8")
     assert script.written(page) == page

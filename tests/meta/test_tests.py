@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from tests.conftest import pytest_collection_modifyitems
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "discreet"
@@ -68,3 +69,25 @@ def test_names_of_the_library_are_patched_by_object() -> None:
 @pytest.mark.parametrize("text", ['"discreet.cube.resample.sampled"', 'f"discreet.{name}.limit"'])
 def test_a_patch_by_text_would_be_noticed(text: str) -> None:
     assert patches_by_text(f"def test(monkeypatch):\n    monkeypatch.setattr({text}, 1)\n") == [2]
+
+
+class Case:
+    """A test that was collected, with its marks."""
+
+    def __init__(self, nodeid: str, **marks: object) -> None:
+        self.nodeid, self.marks = nodeid, marks
+
+    def get_closest_marker(self, name: str) -> object:
+        return self.marks.get(name)
+
+    def add_marker(self, name: str) -> None:
+        self.marks[name] = name
+
+
+def test_every_nth_case_of_a_test_that_says_so_runs_by_default() -> None:
+    third = pytest.mark.one_in(3).mark
+    cases = [Case(f"test_a[{place}]", one_in=third) for place in range(7)]
+    others = [Case("test_b[0]"), Case("test_b[1]"), Case("test_c[0]", one_in=third)]
+    pytest_collection_modifyitems([*cases, *others])
+    assert [place for place, case in enumerate(cases) if "slow" not in case.marks] == [0, 3, 6]
+    assert all("slow" not in case.marks for case in others), "the first case of a test always runs"

@@ -77,6 +77,7 @@ SLOW_ONLY = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", quick(HONEST))
 def test_an_honest_kernel_is_not_refuted(name):
     found = audit_quote(quoted(HONEST[name]), runs=FEW)
@@ -84,20 +85,21 @@ def test_an_honest_kernel_is_not_refuted(name):
     assert 0 < found.epsilon <= found.claimed
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [*HONEST, *SLOW_ONLY])
 def test_an_honest_kernel_is_not_refuted_by_a_million_runs(name):
     found = audit_quote(quoted((HONEST | SLOW_ONLY)[name]), runs=MANY)
     assert not found.refuted, found
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", [*quick(DEFECTS), "a replaced record charged as an added one, zCDP"])
 def test_a_planted_defect_is_found(name, monkeypatch):
     defect = DEFECTS[name](monkeypatch)
     assert any(found.leaks for found in audits(defect, MANY if "0.95" in name else FEW))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_sample_that_is_larger_than_the_quote_says_is_found(monkeypatch):
     """Each run draws a sample anew: of 600,000 runs a hundredth is made."""
     defect = sampled_too_often(dp.PureDP(1))(monkeypatch)
@@ -106,7 +108,7 @@ def test_a_sample_that_is_larger_than_the_quote_says_is_found(monkeypatch):
     assert found.leaks, found
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", DEFECTS)
 def test_a_planted_defect_is_found_by_a_million_runs(name, monkeypatch):
     defect = DEFECTS[name](monkeypatch)

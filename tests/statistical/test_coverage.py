@@ -124,6 +124,7 @@ def request_on_acs(neighbours):
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("spend", [dp.PureDP(2), dp.ZCDP("0.5"), dp.ApproxDP(1, "1e-6")], ids=lambda s: type(s).__name__)
 def test_intervals_hold_the_value_of_the_resized_table(spend):
     """24 cells × 5 statistics; small groups of fewer than 10 persons are among them."""
@@ -275,6 +276,7 @@ def tally(frame, neighbours, spend, repetitions):
 ADDED, REPLACED = dp.AddRemove(), dp.ReplaceOne(rows=2000)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("neighbours", "spend"),
     [(ADDED, dp.PureDP(8)), (REPLACED, dp.ZCDP("0.5")), (REPLACED, dp.PureDP(15)), (ADDED, dp.GDP("0.1"))],
@@ -299,7 +301,7 @@ def test_intervals_of_a_sixth_of_the_width_would_be_noticed(monkeypatch):
             assert inside / of < 0.945, name
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_hundred_thousand_pairs_are_covered(capsys):
     """At least 10^5 (cell, release) pairs: of resized tables altogether, of tables as they are for every statistic."""
     resized = coverage(request_on_acs(dp.AddRemove()), dp.PureDP(2), datasets.path("acs12"), 1_200)

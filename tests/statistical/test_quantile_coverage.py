@@ -97,7 +97,7 @@ def test_intervals_of_a_lower_level_would_be_noticed():
     assert not enough(inside, pairs, level=0.975)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("noise", LAWS)
 @pytest.mark.parametrize(("size", "rows"), [(100, None), (1000, None), (1000, 60)], ids=["100", "1000", "wide"])
 def test_a_hundred_thousand_pairs_are_covered(noise, size, rows, capsys):
@@ -113,7 +113,7 @@ def test_a_hundred_thousand_pairs_are_covered(noise, size, rows, capsys):
         print(f"\n{noise}, {tree}: all groups {shares[0]}, below 10 records {shares[1]}")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("side", ["low", "high"])
 @pytest.mark.parametrize("q", [Fraction(1, 10), Fraction(1, 4), Fraction(1, 2)])
 @pytest.mark.parametrize("noise", LAWS)

@@ -78,6 +78,7 @@ def refused(missed, releases):
     return missed > binom.isf(ERROR, releases, float(1 - LEVEL))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("neighbours", [dp.AddRemove(), dp.ReplaceOne(rows=4000)], ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("spend", [dp.ZCDP(2), dp.PureDP(8)], ids=lambda one: type(one).__name__)
 def test_all_intervals_of_a_release_hold_together(spend, neighbours):

@@ -216,7 +216,7 @@ def test_counties_with_exact_state_totals(shared, budget):
 
 
 @pytest.mark.shared
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_all_persons_of_the_united_states_in_thousands(shared):
     frame, schema = counties(shared, 1_000)
     for budget in (dp.PureDP(1), dp.ZCDP(1)):
@@ -244,7 +244,7 @@ def test_all_one_way_margins_of_binary_tables(shared, name, columns, rows):
 
 
 @pytest.mark.shared
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["czech_autoworkers", "rochdale"])
 @pytest.mark.parametrize("budget", [dp.PureDP(1), dp.ZCDP(1)], ids=["pure", "zcdp"])
 def test_binary_tables_many_times(shared, name, budget):
@@ -280,7 +280,7 @@ def test_two_way_margins_of_places(shared):
 
 
 @pytest.mark.shared
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("budget", [dp.PureDP(1), dp.ZCDP(1)], ids=["pure", "zcdp"])
 def test_two_way_margins_of_places_many_times(shared, budget):
     frame, schema = places(shared)

@@ -54,8 +54,10 @@ def _require_one_draw(book: Book, identity: Identity) -> None:
     Two totals for one draw would promise the population too much: once a person is known to be in it, nothing hides them.
     """
     draw, others = draw_of(identity), of_same_draw(book.accounts, identity)
+    if not draw:
+        return
     drawn = [one.identity for one in book.accounts.values() if draw_of(one.identity)]
-    if draw and drawn and not others and not has_named_draw(identity):
+    if drawn and not others and not has_named_draw(identity):
         first = drawn[0]
         raise LedgerError(
             f"dataset='{identity.dataset}': this ledger has '{first.dataset}', which is a secret sample too, and the draw "

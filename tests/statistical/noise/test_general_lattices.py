@@ -70,7 +70,7 @@ def test_the_lattice_gaussian_follows_its_law(name, sigma2, counts_fit) -> None:
     assert not counts_fit(*gaussian_tally(lattice, float(sigma2) * 1.2, sample))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("sigma2", ["0.25", "0.7", "2"])
 @pytest.mark.parametrize("name", LATTICES)
 def test_the_lattice_gaussian_follows_its_law_in_many_draws(name, sigma2, counts_fit) -> None:

@@ -35,7 +35,7 @@ def test_a_sampler_follows_its_law_and_not_one_two_percent_wider(law, parameter,
     assert not fits(sample, law(scaled(law, getattr(exact, field), Fraction(51, 50))))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("law", "parameter"), GRID)
 def test_a_hundred_million_draws_follow_the_law(law, parameter, chi_square_counts) -> None:
     """Declared error 1e-9 per parameter."""
@@ -46,7 +46,7 @@ def test_a_hundred_million_draws_follow_the_law(law, parameter, chi_square_count
     assert counter.p_value() > 1e-9
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_one_cell_given_to_another_block_shows_at_a_hundred_million_draws(chi_square_counts) -> None:
     weights = _weights.gaussian(Fraction(1))
     table = one_cell_off(build(weights), weights.reach - 4)  # the block of -4 owns nine cells

@@ -254,7 +254,7 @@ def test_every_engine_equals_the_reference(openers: Openers, source: str, case: 
     assert differs(openers[source], as_read(case, source)) is None
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("source", SOURCES)
 @settings(max_examples=400)
 @given(case=cases())

@@ -121,7 +121,7 @@ def test_other_meanings_would_be_seen(
     "some",
     [
         ("control characters in text", "column names"),
-        pytest.param(("numbers as text", "words", "dates as text", "64-bit integers"), marks=pytest.mark.slow),
+        pytest.param(("numbers as text", "words", "dates as text", "64-bit integers"), marks=pytest.mark.exhaustive),
     ],
 )
 def test_sqlite_files_conform_column_by_column(
@@ -292,7 +292,7 @@ def test_a_duckdb_file_is_free_between_two_readings(survey: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "some", [{"booleans as text"}, pytest.param({"words", "doubles", "column names"}, marks=pytest.mark.slow)]
+    "some", [{"booleans as text"}, pytest.param({"words", "doubles", "column names"}, marks=pytest.mark.exhaustive)]
 )
 def test_duckdb_files_conform(tmp_path: Path, some: set[str]) -> None:
     place = numbers()

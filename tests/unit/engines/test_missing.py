@@ -41,7 +41,7 @@ def seen(source: Any, column: Any) -> tuple[int, int]:
     return int(cube.nonnull.sum()), int(cube.sums.sum())
 
 
-@pytest.mark.parametrize("source", ["polars", pytest.param("relation", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("source", ["polars", pytest.param("relation", marks=pytest.mark.exhaustive)])
 def test_frames_and_relations_conform(openers: Mapping[str, OpenEngine], source: str) -> None:
     """The other sources, and Spark, meet the same tables in their own tests of conformance.
 

@@ -153,6 +153,7 @@ def integer_mistakes(path: NumberPath, name: str) -> list[Any]:
     return mistakes(DUCKDB, path, kind, values, pa.array(values, ARROW[name]))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", INTEGERS)
 def test_every_integer_has_the_code_of_the_reference(name: str) -> None:
     for path in paths():
@@ -172,11 +173,12 @@ def decimal_mistakes(path: NumberPath, width: int, scale: int, dialect: Dialect 
     return mistakes(dialect, path, kind, values, pa.array(values, pa.decimal128(width, scale)))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("width", "scale"),
     [
         *[(4, 1), (4, 4), (9, 2), (9, 0), (18, 6), (20, 2), (38, 10)],
-        *(pytest.param(width, 2, marks=pytest.mark.slow) for width in (18, 38)),
+        *(pytest.param(width, 2, marks=pytest.mark.exhaustive) for width in (18, 38)),
     ],
 )
 def test_every_decimal_has_the_code_of_the_reference(width: int, scale: int) -> None:

@@ -127,6 +127,7 @@ def same_cube(a: Cube, b: Cube) -> bool:
     return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in ("keys", "rows", "nonnull", "sums"))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["arrow", "polars", "lazy", "parquet", "folder", "database", "view", "stream"])
 @pytest.mark.parametrize("plan", PLANS)
 def test_every_source_gives_the_rows_of_the_query(tmp_path: Path, name: str, plan: Any) -> None:

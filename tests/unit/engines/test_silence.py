@@ -135,7 +135,7 @@ QUICK = {("csv", "closed"), ("parquet", "leaked"), ("sqlite", "daemon")}
 
 
 @pytest.mark.parametrize(
-    ("kind", "left"), [case if case in QUICK else pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
+    ("kind", "left"), [case if case in QUICK else pytest.param(*case, marks=pytest.mark.exhaustive) for case in CASES]
 )
 def test_hostile_rows_leave_no_trace(kind: str, left: str, tmp_path: Path) -> None:
     done = run(kind, left, tmp_path)

@@ -44,7 +44,7 @@ def test_a_text_becomes_a_category_exactly_when_it_is_one(categories, text, rand
         assert decomposed.get(replace_all(one, known) or "") == (nfc(one) if nfc(one) in decomposed.values() else None)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_no_character_is_forgotten():
     """One category for each decomposition there is, and every character of Unicode as a text."""
     decomposed = {c: unicodedata.normalize("NFD", c) for c in map(chr, range(sys.maxunicode + 1))}

@@ -92,6 +92,7 @@ SOURCES: dict[str, Callable[[Path, pl.DataFrame], Any]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", SOURCES)
 def test_a_wrong_number_of_rows_costs_nothing_and_fixes_nothing(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "l.db"

@@ -150,6 +150,7 @@ REQUESTS = {
 BOUNDS = {"v": (-2, 8), "w": (0, 20), "k": (7, 7)}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("1e-9"), dp.PureDP(1000)], ids=str)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_whatever_the_noise_is_values_are_possible_and_within_their_intervals(name, spend):

@@ -47,7 +47,7 @@ def found(matrix):
         (margins((4, 4), [(0,), (1,)]), 36 + 96 + 72, 8),
         (margins((2, 2, 2), combinations(range(3), 2)), 1, 8),
         (margins((2, 3, 3), combinations(range(3), 2)), 9 + 6, 12),
-        pytest.param(margins((3, 3, 3), combinations(range(3), 2)), 795, 24, marks=pytest.mark.slow),
+        pytest.param(margins((3, 3, 3), combinations(range(3), 2)), 795, 24, marks=pytest.mark.exhaustive),
         ([[1, 1, 1, 1], [0, 1, 2, 3]], 5, 6),
         ([[1, 1, 1, 1], [1, 0, 2, 3], [1, 0, 3, 2]], 1, 10),
         ([[1, 0], [0, 1]], 0, 0),

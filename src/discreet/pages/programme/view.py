@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from discreet.domain.about import About
 from discreet.errors import ArgumentError
 from discreet.exact.figures import decimals_for, name
 from discreet.exact.numbers import decimal_up
@@ -262,7 +263,7 @@ def _listed(names: Sequence[str], words: Words) -> str:
 def _agreement(one: Agreement, releases: Sequence[Release], links: Sequence[Link], words: Words) -> AgreementLine:
     release, gap = releases[one.direct[0]], one.widest
     about = release.about
-    cell = ", ".join(value_label(about, key, value) for key, value in zip(one.keys, gap.cell, strict=True))
+    cell = ", ".join(_label(about, key, value, words) for key, value in zip(one.keys, gap.cell, strict=True))
     ends = gap.low[0], gap.high[0]
     decimals = 0 if all(value.denominator == 1 for value in ends) else decimals_for([float(gap.distance) / 2])
     values = [words.number(float(value), decimals) for value in ends]
@@ -281,6 +282,10 @@ def _agreement(one: Agreement, releases: Sequence[Release], links: Sequence[Link
         told=told,
         alert=one.apart > _by_chance(len(one.direct) + len(one.summed)) * one.cells,
     )
+
+
+def _label(about: About, column: str, value: str | None, words: Words) -> str:
+    return words.name(None) if value is None and not about.column(column).unknown else value_label(about, column, value)
 
 
 def _by_chance(tables: int) -> float:

@@ -80,6 +80,7 @@ def test_quotes_of_another_kind_and_none(tmp_path: Path) -> None:
     assert by_quote == {"'": {0: 1, 2: 1, -1: 1}, '"': {1: 1, 3: 1, -1: 1}, "": {2: 1, 3: 1, -1: 1}}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_no_cell_decides_where_other_rows_begin(tmp_path: Path, encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever bytes one row has, the others are the same rows: bytes of line ends in its own unit apart."""

@@ -23,7 +23,8 @@ from discreet.engines.duckdb.frames import lazy
 from discreet.engines.resources import NO_LIMITS
 from discreet.errors import ReleaseFailed, SourceError
 
-SOME = {"words", "numbers as text", "doubles", "64-bit integers", "timestamps", "column names"}
+SOME = {"words", "doubles", "timestamps"}
+MORE = {*SOME, "numbers as text", "64-bit integers", "column names"}
 SCHEMA = dp.Schema(g=dp.Category(["a", "b"]), v=dp.Number(0, 9))
 
 
@@ -31,11 +32,12 @@ def failing(frame: pl.DataFrame) -> pl.DataFrame:
     raise ValueError(f"a value of the rows: {frame}")
 
 
-def test_it_conforms() -> None:
+@pytest.mark.parametrize("tables", [SOME, pytest.param(MORE, marks=pytest.mark.slow)], ids=["some", "more"])
+def test_it_conforms(tables: set[str]) -> None:
     def opened(header: Header, rows: Sequence[Sequence[object]]) -> Engine:
         return open_frame(pl.DataFrame(arrow_table(header, rows)).lazy(), tuple(header), NO_LIMITS)
 
-    assert check_engine(opened, without=[one.name for one in hostile_tables() if one.name not in SOME]) > 50
+    assert check_engine(opened, without=[one.name for one in hostile_tables() if one.name not in tables]) > 50
 
 
 def test_opening_computes_nothing_and_a_reading_only_the_columns_that_it_uses() -> None:

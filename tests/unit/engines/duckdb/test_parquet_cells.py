@@ -185,6 +185,7 @@ def test_the_days_of_a_column_are_never_those_of_a_pattern(tmp_path: Path, name:
     assert pa.table(days_of([tmp_path / "a.parquet"], [name])).to_pydict() == {name: [dt.date(1970, 1, 4)]}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kept", [slice(None), slice(4, None), slice(5, None)])
 def test_infinite_days_are_null_and_far_ones_are_at_the_bounds(tmp_path: Path, kept: slice) -> None:
     """With infinite days and nulls in the file, and without one or both, of which its statistics tell the driver."""

@@ -103,6 +103,7 @@ TABLES = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
 def test_every_format_equals_the_reference(tmp_path: Path, ending: str, table: HostileTable) -> None:
     def open_engine(header: Header, rows: Any) -> Engine:
@@ -310,13 +311,14 @@ def test_a_file_that_was_written_again_is_looked_at_again_before_anything_is_spe
         assert session.spent == dp.PureDP(1000)
 
 
+@pytest.mark.parametrize("turns", [40, pytest.param(150, marks=pytest.mark.slow)])
 def test_a_damaged_file_is_refused_or_ends_in_the_constant_failure(
-    tmp_path: Path, ending: str, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, ending: str, turns: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path, rng = tmp_path / f"a{ending}", random.Random(7)  # noqa: S311
     write_survey(path, HEADER, [("secret", 1.0, dt.date(2000, 1, 1))] * 50)
     whole, outcomes = path.read_bytes(), set()
-    for turn in range(150):
+    for turn in range(turns):
         damaged = bytearray(whole[: rng.randrange(len(whole))] if turn % 2 else whole)
         for _ in range(rng.choice([0, 3, 30]) if damaged else 0):
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)

@@ -62,6 +62,7 @@ def cells(source: str, name: str) -> dict[object, int]:
 TABLES = [table for table in hostile_tables() if {kind.shown for kind in table.header.values()} == {"VARCHAR"}]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
 def test_texts_equal_the_reference(tmp_path: Path, table: Any) -> None:
     def open_engine(header: Header, rows: Any) -> Engine:

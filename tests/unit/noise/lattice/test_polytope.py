@@ -64,7 +64,7 @@ def test_known_hulls(points, expected) -> None:
     assert (found.dimension, len(found.vertices), len(found.facets), volume) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_hull_of_three_by_four_tables() -> None:
     found = hull(squares(3, 4) + hexagons(3, 4))
     assert (found.dimension, len(found.vertices), len(found.facets), found.pieces) == (6, 84, 42, 3624)

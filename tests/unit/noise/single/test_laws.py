@@ -27,6 +27,7 @@ def direct_pmf(law, parameter, k):
     return (edges[0] - edges[1]) / 2
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("parameter", PARAMETERS)
 @pytest.mark.parametrize("law", LAWS)
 def test_masses_tails_and_variance_enclose_the_definition(law, parameter) -> None:

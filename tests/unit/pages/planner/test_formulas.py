@@ -123,6 +123,7 @@ def coordinates_number(spend):
     return spend.mu if isinstance(spend, dp.GDP) else coordinates(spend)[0]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("spend", BUDGETS[:3], ids=str)
 @pytest.mark.parametrize("name", ["counts", "moments", "one number", "together"])
 def test_where_sliders_stand_errors_are_the_quote(page, name, spend):
@@ -171,7 +172,7 @@ def test_switching_exact_totals_on_and_off_is_the_quote(page, name, totals, spen
     assert check(page, BESIDE[name], spend, scenes, many=3) <= 1 + 1e-6
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("spend", BUDGETS, ids=str)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_no_position_of_the_controls_promises_too_much(page, name, spend):

@@ -198,6 +198,27 @@ def test_a_plan_that_asks_too_much_can_be_planned_still(folder, page):
     assert opened.call(f"fits({cost})") is False
 
 
+def test_a_budget_for_a_population_is_written_as_that_of_the_file(folder, page):
+    """The controls show and change the budget of the file; a number of the population would be far too large."""
+    text = (folder / "plan.toml").read_text(encoding="utf-8")
+    text = text.replace(
+        'measure = "zcdp"\nrho = 0.5', 'measure = "approx-dp"\nepsilon = 2\ndelta = "1e-6"\nof = "population"'
+    )
+    text = text[: text.index('[[release]]\nname = "resized"')].replace(', { mean = "wage", as = "<b>m</b>" }', "")
+    text = text.replace('[invariants]\ntotals = [["sex"], ["<i>place"]]', "").replace('spend = "1/10"', "spend = 0.5")
+    rows = load_plan(folder / "plan.toml").neighbours.rows
+    drawn = f'rows = {rows}\nsampled = {{ design = "without-replacement", of = {10 * rows} }}'
+    (folder / "drawn.toml").write_text(text.replace(f"rows = {rows}", drawn, 1), encoding="utf-8")
+    stated = load_plan(folder / "drawn.toml").budget
+    assert stated.epsilon > 4
+    _, document = planner(folder, "drawn.toml")
+    (folder / "again.toml").write_text(page(document).text(), encoding="utf-8")
+    again = load_plan(folder / "again.toml")
+    assert again.budget == stated
+    assert "population" not in (folder / "again.toml").read_text(encoding="utf-8")
+    assert again.neighbours.sampled == dp.WithoutReplacement(of=10 * rows)
+
+
 def test_a_page_that_cannot_be_written_is_refused(folder):
     code, _ = run("plan.toml", "--html", "nowhere/page.html")
     assert code == 2

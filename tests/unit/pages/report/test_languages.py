@@ -78,7 +78,20 @@ def with_frames(released):
     )
 
 
-@pytest.mark.parametrize("release", ["wages", "with_totals", "with_frames"])
+@pytest.fixture(scope="module")
+def of_a_sample(released):
+    return released(
+        dp.Schema(k=dp.Category(["x", "y"])),
+        {"k": ["x", "y"] * 20},
+        lambda t: t.group_by("k").agg(dp.count()),
+        budget=dp.ZCDP("0.1"),
+        neighbours=dp.AddRemove(sampled=dp.Poisson("1/100")),
+        name="r",
+        dataset="d",
+    )
+
+
+@pytest.mark.parametrize("release", ["wages", "with_totals", "with_frames", "of_a_sample"])
 def test_no_english_is_left_on_a_page_in_german(release, request):
     html = render(request.getfixturevalue(release), language="de")
     texts = [text.replace("wages by sex", "") for text in read_aloud(html)]
