@@ -195,7 +195,7 @@ def computed(call: Typed, rows: list[dict[str, Any]]) -> list[Any]:
     frame = {cell.name: arrow_of(cell.type, [row[cell.name] for row in rows]) for cell in cells}
     with duckdb.connect() as connection:
         connection.register("frame", pa.table({"row": pa.array(range(len(rows))), **frame}))
-        table = duckdb_rowwise.table_of(chosen, ["row", "out"], "frame")
+        table = duckdb_rowwise.computed_table(chosen, ["row", "out"], "frame")
         described = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
         assert described[1][1] == _GIVEN[call.type], (described, call.type)
         return [out for _, out in sorted(connection.execute(f"SELECT * FROM {table}").fetchall(), key=lambda row: row[0])]

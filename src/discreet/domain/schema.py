@@ -15,13 +15,16 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from discreet.domain.categories import Value, check_text, checked_categories, missing_category, read_categories
 from discreet.domain.missing import missing_codes
 from discreet.domain.reading import CsvFormat
-from discreet.domain.rowwise.tree import Select
 from discreet.errors import SchemaError, did_you_mean, printed, unreachable
 from discreet.exact.numbers import Amount, exact, text
+
+if TYPE_CHECKING:
+    from discreet.domain.rowwise.tree import Select
 
 __all__ = ["Category", "Column", "Date", "Number", "Schema", "Value", "is_numeric"]
 
@@ -36,8 +39,7 @@ class Category:
     """A column whose value is one of `values`; everything else in the data is null.
 
     `values` are distinct texts, integers or booleans, all of one type, or the path of a UTF-8 text file with one category
-    per line. Texts are normalised to NFC, here and when the data are read. The empty text is refused, because an empty cell
-    of a CSV file is null.
+    per line. Texts are normalised to NFC, here and when the data are read. The empty text is refused: in CSV it is null.
     `missing` are codes of the same type that stand for "not known"; they are null, as is everything that is not a category.
 
     Raises:
@@ -273,8 +275,7 @@ class Schema:
     """The declared columns, in order. Columns of the source that are not declared are never read.
 
     Raises:
-        SchemaError: no columns; a name that is empty, unprintable or declared twice (case is ignored); a value that is not a
-            column.
+        SchemaError: no columns; a name that is empty, unprintable or declared twice, whatever its case; no `Column`.
     """
 
     columns: Mapping[str, Column]
@@ -308,7 +309,7 @@ class Schema:
             return self
         from discreet.domain.rowwise.parsing import parsed
 
-        found = query if isinstance(query, Select) else parsed(query)
+        found = parsed(query)
         for name in self.columns:
             found.require(name)
         return _read_again(dict(self.columns), self.reading, found)

@@ -49,7 +49,6 @@ from discreet.engines.absent import AbsentSource
 from discreet.engines.base import CodeList, Engine, Header, Labelled, check_header
 from discreet.engines.progress import Progress, Telling
 from discreet.engines.resources import NO_LIMITS, Limits
-from discreet.engines.rowwise import Selecting, columns_read, rowwise
 from discreet.engines.sources import Opened, open_known, source_in, source_text
 from discreet.errors import ArgumentError, SourceError, printed
 
@@ -100,7 +99,7 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
         raise ArgumentError(f"limits={printed(limits)}: must be Limits(…)")
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress={printed(progress)}: must be a function of the name of a stage")
-    found = open_known(source, columns_read(schema), limits)
+    found = open_known(source, _columns_read(schema), limits)
     try:
         _select(found, schema, [*schema.columns])
         _check(found, schema)
@@ -110,10 +109,21 @@ def open_source(source: Any, schema: Schema, limits: Limits = NO_LIMITS, progres
     return found.engine if progress is None else Telling(found.engine, progress)
 
 
+def _columns_read(schema: Schema) -> list[str]:
+    """The columns of the source that the schema depends on. What computes columns is loaded where there is a query."""
+    if schema.query is None:
+        return [*schema.columns]
+    from discreet.engines.rowwise import columns_read
+
+    return columns_read(schema)
+
+
 def _select(found: Opened, schema: Schema, names: Sequence[str]) -> None:
     """The engine has these columns of the query of a schema, if the schema has one."""
     if schema.query is None or isinstance(found.engine, AbsentSource):
         return
+    from discreet.engines.rowwise import Selecting, columns_read, rowwise
+
     if not isinstance(found.engine, Selecting):
         raise SourceError(f"query: {found.shown} is not read by an engine that computes queries; copy it to Parquet or CSV")
     if not columns_read(schema):
@@ -125,6 +135,8 @@ def _sound(found: Opened, schema: Schema) -> tuple[list[str], list[str]]:
     """The columns that a query gives from this source, and what is wrong with the others, each thing once."""
     if schema.query is None:
         return [*schema.columns], []
+    from discreet.engines.rowwise import rowwise
+
     sound: list[str] = []
     faults: dict[str, None] = {}
     for name in schema.columns:
@@ -152,7 +164,7 @@ def header_faults(source: Any, schema: Schema) -> list[str]:
     Raises:
         SourceError: the source cannot be opened.
     """
-    found = open_known(source, columns_read(schema), NO_LIMITS)
+    found = open_known(source, _columns_read(schema), NO_LIMITS)
     try:
         names, faults = _sound(found, schema)
         _select(found, schema, names)

@@ -6,14 +6,17 @@ It has the header that the schema expects, so that a session over it can quote, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Header
-from discreet.engines.rowwise import Rowwise
 from discreet.errors import SourceError
+
+if TYPE_CHECKING:
+    from discreet.engines.rowwise import Rowwise
 
 __all__ = ["AbsentSource"]
 

@@ -39,12 +39,14 @@ _RESERVED = {
 }
 
 
-def parsed(query: str) -> Select:
-    """The tree of a query "SELECT … FROM source".
+def parsed(query: str | Select) -> Select:
+    """The tree of a query "SELECT … FROM source"; a tree is what it is.
 
     Raises:
         PlanError: the query is not a row-wise SELECT; the message names the place, what stands there, and the remedy.
     """
+    if isinstance(query, Select):
+        return query
     if not isinstance(query, str):
         raise PlanError(f"query={printed(query)}: must be a text: SELECT, columns, and FROM source")
     return _Reader(tokens_of(query)).select()

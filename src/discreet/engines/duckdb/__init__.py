@@ -1,5 +1,6 @@
 """The default engine, and every source that DuckDB reads.
 
+* `chosen`: The columns of a request over a table: those of the source, or those that a row-wise query computes
 * `csv_bytes`: The bytes of a CSV file as UTF-8: unpacked where its name says that it is packed, decoded where it has
   another encoding
 * `csv_files`: CSV files as a source, staged line by line through `csv_lines`, because no CSV reader keeps rows apart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
@@ -12,17 +12,19 @@ from discreet.cube.value_paths import Path as ValuePath
 from discreet.domain.reading import CsvFormat
 from discreet.domain.schema import is_numeric
 from discreet.engines.base import CountedCells, Engine, Header
+from discreet.engines.duckdb.chosen import read_by, table_of
 from discreet.engines.duckdb.csv_lines import count_rows, csv_header, format_of, row_blocks
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, TEXT, cells_of_parts, count_frames
-from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
-from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import InternalError, SourceError
 from discreet.exact.processes import check_polars
+
+if TYPE_CHECKING:
+    from discreet.engines.rowwise import Rowwise
 
 __all__ = ["open_csv"]
 

@@ -9,21 +9,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of
+from discreet.engines.duckdb.chosen import table_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import cells_of, cube_of, read_header
-from discreet.engines.duckdb.rowwise import table_of
 from discreet.engines.files import database_snapshot
 from discreet.engines.resources import NO_LIMITS, Limits
-from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError, did_you_mean
+
+if TYPE_CHECKING:
+    from discreet.engines.rowwise import Rowwise
 
 __all__ = ["is_duckdb_view", "open_duckdb_table"]
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,18 @@ from numpy.typing import NDArray
 from discreet.cube.cube import Cube, compact, empty_cube, join, order_of, row_count, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
+from discreet.engines.duckdb.chosen import read_by, table_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, LIMB, quote_name
 from discreet.engines.duckdb.frames import ArrowOnly, is_lazy, keep_declared, lazy
-from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.keys import unpack, words_of
 from discreet.engines.resources import Limits
-from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
+
+if TYPE_CHECKING:
+    from discreet.engines.rowwise import Rowwise
 
 __all__ = [
     "STAGED",

@@ -9,23 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, Engine, Header, check_same
+from discreet.engines.duckdb.chosen import read_by, table_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import PARQUET, quote_name
 from discreet.engines.duckdb.driver import TEXT, cells_of, cube_of, file_literal, read_header
 from discreet.engines.duckdb.folders import Partitions, parquet_files, partitions_of
 from discreet.engines.duckdb.parquet_days import days_of, millisecond_columns
 from discreet.engines.duckdb.partitions import file_axis, with_partitions
-from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.files import Listing, file_snapshot, listed_snapshot
 from discreet.engines.resources import Limits
-from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
+
+if TYPE_CHECKING:
+    from discreet.engines.rowwise import Rowwise
 
 __all__ = ["open_folder", "open_parquet"]
 

@@ -20,7 +20,7 @@ from discreet.engines.codes import double_literal
 from discreet.engines.duckdb.dialect import quote_name, write_decimal
 from discreet.engines.rowwise import Rowwise
 
-__all__ = ["SQL", "cell_sql", "constant_sql", "read_by", "table_of"]
+__all__ = ["SQL", "cell_sql", "computed_table", "constant_sql"]
 
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _WHOLE = " *[+-]?[0-9]{1,19}([.]0*)? *"
@@ -34,17 +34,8 @@ Written = Callable[[Sequence[str]], str]
 """An expression over the names of the columns that hold the arguments, or over literals."""
 
 
-def read_by(chosen: Rowwise | None, names: Sequence[str]) -> list[str]:
-    """The columns of the source for these columns of a request, which are the same without a query."""
-    return list(names) if chosen is None else chosen.reads(names)
-
-
-def table_of(chosen: Rowwise | None, names: Sequence[str], table: str) -> str:
-    """A table expression with these columns of a request, over a table expression with the columns that they read."""
-    return table if chosen is None else _table_of(chosen, names, table)
-
-
-def _table_of(chosen: Rowwise, names: Sequence[str], table: str) -> str:
+def computed_table(chosen: Rowwise, names: Sequence[str], table: str) -> str:
+    """A table expression with these columns of a query, over a table expression with the columns that they read."""
     wanted = [name for name in names if name in chosen.header]
     roots = [chosen.computed[name] for name in wanted if name in chosen.computed]
     places: dict[Typed, str] = {}

@@ -11,21 +11,23 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.cube.cube import Cube, empty_cube, join, row_count
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, columns_of, unreadable
 from discreet.engines.dialect import Dialect
+from discreet.engines.duckdb.chosen import read_by, table_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import COUNTED, DUCKDB, quote_name
 from discreet.engines.duckdb.driver import STAGED, UNREAD, cells_of, cube_of, read_header
 from discreet.engines.duckdb.frames import ArrowOnly, keep_declared
-from discreet.engines.duckdb.rowwise import read_by, table_of
 from discreet.engines.resources import Limits
-from discreet.engines.rowwise import Rowwise
 from discreet.engines.sql import aggregate_sql
 from discreet.errors import ArgumentError, SourceError, printed
+
+if TYPE_CHECKING:
+    from discreet.engines.rowwise import Rowwise
 
 __all__ = ["DatabaseTable", "Grouping", "open_streamed", "place_of"]
 
