@@ -20,6 +20,7 @@
   can tell
 * `quantile`: Quantiles of a column, and the median: values chosen by their rank, intervals from the noisy counts of a
   tree
+* `quantile_intervals`: Intervals of quantiles that are chosen around the values, and the values of codes
 * `ranks`: Quantiles of every group from the noisy counts of a tree, with intervals that invert noisy cumulative counts
 * `recipe`: How a statistic is answered: the noise behind its queries, their noisy answers, and the recipe that makes
   estimates
