@@ -290,13 +290,13 @@ def _name(one: Measured) -> str:
 
 
 def _attack(what: str, both: tuple[Found, Found], aim: Aim) -> Attack:
-    shown_at = [(event.epsilon_at(aim.delta), name) for found in both for event, name in _named_events(found)]
+    shown_at = [(event.epsilon_at(aim.delta), name) for found in both for event, name in _name_events(found)]
     epsilon, statistic = max(shown_at)
     deltas = tuple(max(event.delta_at(one) for found in both for event in found.events) for one in aim.epsilons)
     return Attack(what, both[0].runs, epsilon, deltas, statistic)
 
 
-def _named_events(found: Found) -> Iterator[tuple[Any, str]]:
+def _name_events(found: Found) -> Iterator[tuple[Any, str]]:
     return zip(found.events, found.names, strict=True)
 
 

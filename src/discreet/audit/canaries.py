@@ -79,7 +79,7 @@ def canary_counts(kernel: Kernel, quote: Quote, runs: int, bits: Bits) -> Iterat
     times = max(_LEAST_RUNS, runs // _SHARE)
     resize, public = resize_of(quote.plan), quote.plan.neighbours.rows is not None
     for number, column in enumerate(_columns(quote.plan)):
-        yield from _imputed_at_once(kernel, quote.plan, column, bits)
+        yield from _impute_at_once(kernel, quote.plan, column, bits)
         for small, drawn in _tables(resize, column, public=public):
             probe = _probe(quote.plan, column, small) if drawn or not number else None  # one column shows the copies
             if probe is not None:
@@ -173,7 +173,7 @@ def _probe(plan: Plan, column: _Column, small: _Small) -> Quote | None:
         return None
 
 
-def _imputed_at_once(kernel: Kernel, plan: Plan, column: _Column, bits: Bits) -> Iterator[Counted]:
+def _impute_at_once(kernel: Kernel, plan: Plan, column: _Column, bits: Bits) -> Iterator[Counted]:
     """The number of nulls, of very many, that draw one of the values: each by itself, without a resize."""
     small = _Small(_MANY_NULLS, _MANY_NULLS, None)
     probe = _probe(plan, column, small)

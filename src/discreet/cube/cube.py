@@ -92,7 +92,7 @@ def compact(cube: Cube) -> Cube:
     places = _places(list(cube.keys.T), len(cube.keys))
     if places is not None and bool((places[1:] > places[:-1]).all()) and bool((cube.rows > 0).all()):
         return cube
-    order, starts = _sort(cube.keys) if places is None else _sorted_places(places)
+    order, starts = _sort(cube.keys) if places is None else _sort_places(places)
     del places
     first = np.flatnonzero(starts)
     if not len(first):
@@ -142,7 +142,7 @@ def _places(keys: Sequence[NDArray[np.int64]], cells: int) -> NDArray[np.int64] 
     return places
 
 
-def _sorted_places(places: NDArray[np.int64]) -> _Order:
+def _sort_places(places: NDArray[np.int64]) -> _Order:
     order = _order(places)
     places = places[order]
     starts = np.ones(len(places), dtype=bool)

@@ -80,7 +80,7 @@ def _number_path(name: str, column: Number | Date, steps: tuple[Step, ...], star
         if isinstance(step, Impute) and before.nullable:
             law = law_weights(step.law, column, before.low, before.high)
         elif law is not None:
-            law = _clamped_law(law, before.low, now.low, now.high)
+            law = _clamp_law(law, before.low, now.low, now.high)
     end = _number_facts(facts, name)
     laws = () if law is None else (law,)
     return NumberPath(name, column, end.low, end.high, mark_imputed(0) if laws else NULL, laws)
@@ -93,7 +93,7 @@ def _number_facts(facts: TableFacts, name: str) -> NumberFacts:
     return found
 
 
-def _clamped_law(law: NDArray[np.int64], first: int, low: int, high: int) -> NDArray[np.int64]:
+def _clamp_law(law: NDArray[np.int64], first: int, low: int, high: int) -> NDArray[np.int64]:
     moved = np.zeros(high - low + 1, dtype=np.int64)
     np.add.at(moved, np.clip(np.arange(first, first + len(law)), low, high) - low, law)
     return moved

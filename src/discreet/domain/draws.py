@@ -62,7 +62,7 @@ class Poisson:
         if not 0 < share <= 1:
             raise ArgumentError(f"rate={text(share)}: must be above 0 and at most 1: the largest probability of being drawn")
         object.__setattr__(self, "rate", share)
-        object.__setattr__(self, "draw", _checked_name(draw))
+        object.__setattr__(self, "draw", _check_name(draw))
 
     def rate_of(self, rows: int | None) -> Fraction:  # noqa: ARG002
         """The largest probability with which a person is drawn."""
@@ -108,7 +108,7 @@ class WithoutReplacement:
         if isinstance(of, bool) or not isinstance(of, int) or not 1 <= of < 2**60:
             raise ArgumentError(f"of={printed(of)}: must be a whole number of at least 1: the size of the population")
         object.__setattr__(self, "of", of)
-        object.__setattr__(self, "draw", _checked_name(draw))
+        object.__setattr__(self, "draw", _check_name(draw))
 
     def rate_of(self, rows: int | None) -> Fraction:
         """The probability with which each person is drawn: rows/of."""
@@ -182,7 +182,7 @@ def refuse_design(value: object) -> ArgumentError:
     return ArgumentError(f"sampled={printed(value)}: must be Poisson(rate), WithoutReplacement(of=…), or None")
 
 
-def _checked_name(name: object) -> str:
+def _check_name(name: object) -> str:
     """The name of a draw in the form in which names are compared; empty for none."""
     kept = one_form(name) if isinstance(name, str) else None
     if kept is None or kept != kept.strip() or len(kept) > 200 or not kept.isprintable():

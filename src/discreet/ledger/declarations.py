@@ -69,7 +69,7 @@ def amendment(before: str, now: str) -> str:
         "changed": [column for name, column in new.items() if name in old and canonical(old[name]) != canonical(column)],
         "left_out": [name for name in old if name not in new],
     }
-    if [*_merged(old, found)] != [*new]:
+    if [*_merge(old, found)] != [*new]:
         found["order"] = [*new]
     kept = {key: value for key, value in found.items() if value}
     return canonical(kept) if kept else ""
@@ -81,7 +81,7 @@ def amend(before: str, details: Mapping[str, Any]) -> str:
     Raises:
         ValueError: it changes what is fixed, or nothing.
     """
-    columns = _merged(_free_columns(before), details)
+    columns = _merge(_free_columns(before), details)
     names = details.get("order", [*columns])
     if sorted(names) != sorted(columns) or not details.keys() <= {"added", "changed", "left_out", "order"}:
         raise ValueError("amends columns that do not exist")
@@ -96,7 +96,7 @@ def _free_columns(declaration: str) -> dict[str, Any]:
     return {} if columns is None else columns
 
 
-def _merged(columns: Mapping[str, Any], details: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(columns: Mapping[str, Any], details: Mapping[str, Any]) -> dict[str, Any]:
     """The columns that stay, in their order, and then those that were added."""
     changed = {column["name"]: column for column in details.get("changed", ())}
     left_out = set(details.get("left_out", ()))

@@ -55,7 +55,7 @@ class LatticeGaussian:
 
                 return put_in_place(structure.cells, order, sum_zero_gaussian(self.sigma2, sizes, bits))
             case Tables():
-                return _sampled_tables(structure, self.sigma2, bits)
+                return _sample_tables(structure, self.sigma2, bits)
             case Kernel(order=order):
                 from discreet.noise.lattice.klein import lattice_gaussian
 
@@ -140,7 +140,7 @@ def _candidates(answer: Answer, sensitivity: Sensitivity, guarantee: Guarantee) 
             yield found
 
 
-def _sampled_tables(structure: Tables, sigma2: Fraction, bits: Bits) -> NDArray[Any]:
+def _sample_tables(structure: Tables, sigma2: Fraction, bits: Bits) -> NDArray[Any]:
     """Tables of equal shape are drawn together."""
     from discreet.noise.lattice.margin_gaussian import margins_gaussian
 

@@ -24,7 +24,7 @@ from discreet.privacy.amounts import amount_text, report_delta_of
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.measures import Target
 from discreet.quotes.allocate import changes_of, resampling_of
-from discreet.quotes.quote import Measured, Quote, accuracy_text, totals_text
+from discreet.quotes.quote import Measured, Quote, accuracy_text, population_text, totals_text
 from discreet.releases.publish import guarantee_of, noise_json
 
 __all__ = ["Explanation", "Part", "explain"]
@@ -107,6 +107,7 @@ def _explain_tables(told: _Told) -> Iterator[str]:
     quote = told.quote
     yield people_words(told.document)
     yield comparison_words(guarantee_of(quote, told.report_delta))
+    yield from population_text(quote)
     if quote.beside is not None:
         yield from totals_text(quote, quote.beside)
 

@@ -208,7 +208,7 @@ def _check_argument(value: Any, name: str, directed: Callable[[Fraction], float]
     if isinstance(value, float):
         number = float(value)
     elif isinstance(value, np.ndarray | list | tuple):
-        return _checked_array(value, name, most)
+        return _check_array(value, name, most)
     else:
         number = directed(exact(value, name))
     if isnan(number) or not 0 <= number <= most:
@@ -227,7 +227,7 @@ def _from_list(value: list[Any] | tuple[Any, ...], name: str) -> NDArray[Any]:
         raise ArgumentError(f"{name}: the rows of a nested list must have equal lengths") from None
 
 
-def _checked_array(value: Any, name: str, most: float) -> Array:
+def _check_array(value: Any, name: str, most: float) -> Array:
     array = value if isinstance(value, np.ndarray) else _from_list(value, name)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise ArgumentError(f"{name}: must be an array of doubles or integers, not of {array.dtype}")

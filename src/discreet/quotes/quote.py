@@ -31,6 +31,7 @@ __all__ = [
     "expected_error",
     "joint_text",
     "noises_behind",
+    "population_text",
     "totals_text",
 ]
 

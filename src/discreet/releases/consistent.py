@@ -121,15 +121,15 @@ def _with_room(
     rooms = [np.maximum(totals - _sums(labels, near, totals.size), 0) for labels, totals in most]
     table = np.concatenate([noisy, *rooms])
     starts = np.cumsum([noisy.size, *(room.size for room in rooms)])
-    constraints = [(_widened(labels, table.size), totals) for labels, totals in exact]
+    constraints = [(_widen(labels, table.size), totals) for labels, totals in exact]
     for start, (labels, totals) in zip(starts, most, strict=False):
-        wide = _widened(labels, table.size)
+        wide = _widen(labels, table.size)
         wide[start : start + totals.size] = np.arange(totals.size)
         constraints.append((wide, totals))
     return consistent_counts(table, constraints).values[: noisy.size]
 
 
-def _widened(labels: NDArray[np.int64], cells: int) -> NDArray[np.int64]:
+def _widen(labels: NDArray[np.int64], cells: int) -> NDArray[np.int64]:
     """The labels of more cells, the further ones in no group."""
     return np.append(labels, np.full(cells - labels.size, -1, np.int64))
 

@@ -221,11 +221,11 @@ def quality_frame(document: Mapping[str, Any], table: pl.DataFrame) -> pl.DataFr
 def _statistic(document: Mapping[str, Any], column: str, frame: str) -> Mapping[str, Any]:
     """The statistic whose numbers a column has: by its name, the orders of its quantiles, or the place of its frame."""
     if frame:
-        return _framed(document).get(frame, {})
+        return _frame(document).get(frame, {})
     return next((dict(one) for one in document["statistics"] if column in value_columns(one)), {})
 
 
-def _framed(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def _frame(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The statistic of each frame. Frames stand in the order of their statistics: a name may begin like another one."""
     main = {column["name"] for column in document["columns"]}
     own = [one for one in document["statistics"] if main.isdisjoint(value_columns(one))]

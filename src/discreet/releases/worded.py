@@ -42,11 +42,11 @@ def in_words(shown: Mapping[str, Any], document: Mapping[str, Any], about: About
 def _columns(
     shown: Sequence[Column], own: Sequence[Column], document: Mapping[str, Any], about: About, frame: str
 ) -> list[Column]:
-    labelled = [_labelled(column, about) for column in shown]
-    return labelled if "quality" not in document else _judged(labelled, own, document, frame)
+    labelled = [_label(column, about) for column in shown]
+    return labelled if "quality" not in document else _judge(labelled, own, document, frame)
 
 
-def _labelled(column: Column, about: About) -> Column:
+def _label(column: Column, about: About) -> Column:
     """A group column with its labels, if it has words for any; other columns as they are."""
     words = about.column(column["name"])
     if not (words.categories or words.unknown):
@@ -55,7 +55,7 @@ def _labelled(column: Column, about: About) -> Column:
     return {**column, "kind": "text", "values": texts}
 
 
-def _judged(shown: Sequence[Column], own: Sequence[Column], document: Mapping[str, Any], frame: str) -> list[Column]:
+def _judge(shown: Sequence[Column], own: Sequence[Column], document: Mapping[str, Any], frame: str) -> list[Column]:
     """The columns with classes after the numbers, and without the values that are suppressed."""
     rule = quality_in(document)
     classes = {one.column: one.classes for one in numbers_of(document, own, frame)}

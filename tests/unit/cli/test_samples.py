@@ -44,7 +44,8 @@ def test_what_is_promised_to_the_population_is_said_before_and_after(tmp_path: P
     said = done("check", plan)
     assert promised in said
     assert f"ε = 0.4941. {CONDITION}" in said  # log(1 + (e² − 1)/10), and not twice 0.1586
-    assert "the cost is for the rows of the file, which are a secret sample" in done("quote", plan)
+    for command in ("quote", "explain"):
+        assert "the cost is for the rows of the file, which are a secret sample" in done(command, plan)
     done("release", plan, "--out", str(tmp_path / "results"))
     shown = done("ledger", "show", str(tmp_path / "budget.db"))
     assert promised in shown

@@ -43,7 +43,7 @@ def binomial(n: NDArray[np.int64], rate: Amount, bits: Bits) -> NDArray[np.int64
         rate: an exact rational in [0, 1].
         bits: the source of random bits.
     """
-    trials = _checked_counts(n, "n")
+    trials = _check_counts(n, "n")
     p = rate_between(rate, "rate")
     drawn: NDArray[np.int64] = successes(trials.ravel(), p.numerator, p.denominator, bits).reshape(trials.shape)
     return drawn
@@ -65,10 +65,10 @@ def multinomial_rows(n: NDArray[np.int64], weights: Sequence[int], bits: Bits) -
         weights: non-negative integers, not all 0.
         bits: the source of random bits.
     """
-    totals = _checked_counts(n, "n")
+    totals = _check_counts(n, "n")
     if totals.ndim != 1:
         raise ArgumentError(f"n: must have one dimension, not {totals.ndim}")
-    cumulative = _cumulative(_checked_weights(weights))
+    cumulative = _cumulative(_check_weights(weights))
     cells = len(cumulative) - 1
     width = 1 << (cells - 1).bit_length()
     level = totals[:, None]
@@ -93,10 +93,10 @@ def categorical(size: SupportsIndex, weights: Sequence[int], bits: Bits) -> NDAr
         weights: non-negative integers, not all 0, in total at most 2**62.
         bits: the source of random bits.
     """
-    cumulative = _cumulative(_checked_weights(weights))
+    cumulative = _cumulative(_check_weights(weights))
     if cumulative[-1] > _MOST_WEIGHT:
         raise ArgumentError("weights: must add up to at most 2**62")
-    drawn = bits.below_array(cumulative[-1], _checked_total(size, "size"))
+    drawn = bits.below_array(cumulative[-1], _check_total(size, "size"))
     # The first cell whose cumulative weight is greater than the number; cells of weight 0 have none of their own.
     return np.searchsorted(np.array(cumulative[1:], dtype=np.int64), drawn, side="right").astype(np.int64, copy=False)
 
@@ -113,8 +113,8 @@ def multivariate_hypergeometric(counts: NDArray[np.int64], m: SupportsIndex, bit
         m: an integer with 0 ≤ m ≤ counts.sum().
         bits: the source of random bits.
     """
-    cells = _checked_counts(counts, "counts")
-    sample = _checked_total(m, "m")
+    cells = _check_counts(counts, "counts")
+    sample = _check_total(m, "m")
     total = int(cells.sum())
     if sample > total:
         raise ArgumentError(f"m={sample}: must be at most the number of records in `counts`")
@@ -159,7 +159,7 @@ def _binomial_columns(n: NDArray[np.int64], first: Sequence[int], whole: Sequenc
     return successes_each(np.ascontiguousarray(n).ravel(), numerators, denominators, bits).reshape(n.shape)
 
 
-def _checked_counts(counts: NDArray[np.int64], name: str) -> NDArray[np.int64]:
+def _check_counts(counts: NDArray[np.int64], name: str) -> NDArray[np.int64]:
     """`counts` as int64, proven non-negative and of a sum that stays far inside int64. The message shows no count."""
     array = np.asarray(counts)
     if array.dtype.kind not in "iu" and array.size:
@@ -172,8 +172,8 @@ def _checked_counts(counts: NDArray[np.int64], name: str) -> NDArray[np.int64]:
     return array.astype(np.int64, copy=False)
 
 
-def _checked_total(value: SupportsIndex, name: str) -> int:
-    return int(_checked_counts(np.array([_as_int(value, name)]), name)[0])
+def _check_total(value: SupportsIndex, name: str) -> int:
+    return int(_check_counts(np.array([_as_int(value, name)]), name)[0])
 
 
 def _as_int(value: SupportsIndex, name: str) -> int:
@@ -186,7 +186,7 @@ def _as_int(value: SupportsIndex, name: str) -> int:
     return number
 
 
-def _checked_weights(weights: Sequence[int]) -> list[int]:
+def _check_weights(weights: Sequence[int]) -> list[int]:
     given = list(weights)
     checked = list(map(int, given))  # whole lists at a time: a resize checks some ten thousand weights
     if checked != given or bool in set(map(type, given)):

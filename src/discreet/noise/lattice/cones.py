@@ -90,7 +90,7 @@ def k_norm(points: Points) -> KNorm:
             computation: more than 8 dimensions, 4096 facets or 2**15 unit simplices (tables with fixed margins up to 3 × 4,
             or 2 × 9, are below).
     """
-    return _k_norm(_checked_points(points))
+    return _k_norm(_check_points(points))
 
 
 @lru_cache(maxsize=16)
@@ -114,7 +114,7 @@ def _k_norm(points: tuple[Point, ...]) -> KNorm:
     )
 
 
-def _checked_points(points: Points) -> tuple[Point, ...]:
+def _check_points(points: Points) -> tuple[Point, ...]:
     try:
         given = {tuple(operator.index(entry) for entry in point) for point in points}
     except TypeError:

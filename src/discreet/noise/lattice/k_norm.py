@@ -52,7 +52,7 @@ def k_norm_noise(points: Points, epsilon: Amount, size: SupportsIndex, bits: Bit
     Returns:
         Integers of shape (size, cells); Python integers where int64 might not hold a number on the way.
     """
-    norm, rate = k_norm(points), _checked_epsilon(epsilon)
+    norm, rate = k_norm(points), _check_epsilon(epsilon)
     offset = _drawn_offsets(norm, _choice(norm, rate), check_size(size), bits)
     steps = scalar.geometric(1 / rate, offset.size * norm.rank, bits).reshape(offset.size, norm.rank)
     coordinates, generators = norm.offsets[offset], norm.generators
@@ -63,7 +63,7 @@ def k_norm_noise(points: Points, epsilon: Amount, size: SupportsIndex, bits: Bit
     return exact_product(coordinates, norm.basis)
 
 
-def _checked_epsilon(epsilon: Amount) -> Fraction:
+def _check_epsilon(epsilon: Amount) -> Fraction:
     rate = positive(epsilon, "epsilon", most=MOST_SCALE)
     if rate * MOST_SCALE < 1:
         raise ArgumentError(f"epsilon={epsilon!r}: must be at least 1e-17")
@@ -119,13 +119,13 @@ def _drawn_offsets(norm: KNorm, choice: _Choice, size: int, bits: Bits) -> NDArr
 
 def half_widths(points: Points, epsilon: Amount, coverage: Amount) -> NDArray[np.int64]:
     """For each cell a w with P(|v_i| ≤ w) ≥ coverage; see `KNormCell.half_width`."""
-    norm, rate = k_norm(points), _checked_epsilon(epsilon)
+    norm, rate = k_norm(points), _check_epsilon(epsilon)
     return np.array([KNormCell(norm, rate, cell).half_width(coverage) for cell in range(norm.dimension)])
 
 
 def mean_variance(points: Points, epsilon: Amount) -> float:
     """The mean of the variances of all cells, rounded up."""
-    norm, rate = k_norm(points), _checked_epsilon(epsilon)
+    norm, rate = k_norm(points), _check_epsilon(epsilon)
     variances = (Fraction(KNormCell(norm, rate, cell).variance()) for cell in range(norm.dimension))
     return float_up(sum(variances, Fraction(0)) / norm.dimension)
 
@@ -139,7 +139,7 @@ class KNormCell:
     cell: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _checked_epsilon(self.epsilon))
+        object.__setattr__(self, "epsilon", _check_epsilon(self.epsilon))
         if not 0 <= self.cell < self.norm.dimension:
             raise ArgumentError(f"cell={self.cell!r}: must be one of the {self.norm.dimension} cells, counted from 0")
 

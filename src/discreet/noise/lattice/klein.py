@@ -99,7 +99,7 @@ def lattice_of(constraints: Sequence[Sequence[int]] | NDArray[np.integer[Any]]) 
     Raises:
         ArgumentError: for anything else, and when only v = 0 satisfies the constraints.
     """
-    return _lattice_of(_checked_rows(constraints))
+    return _lattice_of(_check_rows(constraints))
 
 
 @lru_cache(maxsize=16)
@@ -111,7 +111,7 @@ def _lattice_of(rows: tuple[tuple[int, ...], ...]) -> Lattice:
     return Lattice(basis, _steps(basis), _projections(basis, needed))
 
 
-def _checked_rows(constraints: Sequence[Sequence[int]] | NDArray[np.integer[Any]]) -> tuple[tuple[int, ...], ...]:
+def _check_rows(constraints: Sequence[Sequence[int]] | NDArray[np.integer[Any]]) -> tuple[tuple[int, ...], ...]:
     try:
         rows = tuple(tuple(operator.index(entry) for entry in row) for row in constraints)
     except TypeError:

@@ -84,7 +84,7 @@ def margins_gaussian(
         ArgumentError: for other arguments, and for a sigma2 so small that fewer than 2^-10 of the proposed tables are
             certain to be accepted.
     """
-    levels, deep, count = _checked_shape(shape, depth, blocks)
+    levels, deep, count = _check_shape(shape, depth, blocks)
     cells = prod(levels) * deep
     variance = positive(sigma2, "sigma2", most=MOST_SIGMA2 // cells)
     comb, loss = _best_comb(variance, levels, deep)
@@ -173,7 +173,7 @@ def _checked_sizes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return array
 
 
-def _checked_shape(shape: tuple[int, ...], depth: SupportsIndex, blocks: SupportsIndex) -> tuple[tuple[int, ...], int, int]:
+def _check_shape(shape: tuple[int, ...], depth: SupportsIndex, blocks: SupportsIndex) -> tuple[tuple[int, ...], int, int]:
     levels = tuple(check_size(level, "shape") for level in shape)
     deep, count = check_size(depth, "depth"), check_size(blocks, "blocks")
     if not levels or min(levels) < 1 or deep < 1:

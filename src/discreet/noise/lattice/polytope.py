@@ -72,7 +72,7 @@ def hull(points: Sequence[Sequence[int]]) -> Polytope:
     faces = [frozenset(np.flatnonzero(row).tolist()) for row in tight]
     places = _vertices(faces, len(given))
     number = {place: i for i, place in enumerate(places)}
-    simplices = _triangulated_boundary([frozenset(number[place] for place in face & number.keys()) for face in faces])
+    simplices = _triangulate_boundary([frozenset(number[place] for place in face & number.keys()) for face in faces])
     vertices = tuple(given[place] for place in places)
     pieces = sum(abs(determinant([vertices[place] for place in simplex])) for simplex in simplices)
     if pieces > _MOST_PIECES:
@@ -176,7 +176,7 @@ def _vertices(faces: list[_Face], size: int) -> list[int]:
     return [place for place, face in enumerate(smallest) if face == {place}]
 
 
-def _triangulated_boundary(facets: list[_Face]) -> tuple[tuple[int, ...], ...]:
+def _triangulate_boundary(facets: list[_Face]) -> tuple[tuple[int, ...], ...]:
     """Every facet cut into simplices: its first vertex joined with the simplices of its faces that do not contain it."""
     known: dict[_Face, list[tuple[int, ...]]] = {}
 

@@ -76,22 +76,23 @@ def profile_chart(points: Points, stated: Points) -> Chart:
     return {"width": 520, "height": 220, "layer": [line, dots]}
 
 
-def histogram_chart(points: Points, *, title: str) -> Chart:
+def histogram_chart(points: Points, *, title: str, rows: str) -> Chart:
     """A bar for each `bin` with a line over its interval, one small chart for each `group`.
 
     Args:
         points: `bin`, `value`, `low`, `high` and `group`, in the order of the bins.
         title: of the bins.
+        rows: the title of their counts.
     """
     several = len({point["group"] for point in points}) > 1
     x = {"field": "bin", "type": "nominal", "sort": None, "title": title, "axis": {"labelAngle": -45}}
     bars = {
         "mark": {"type": "bar", "color": _BAR},
-        "encoding": {"x": x, "y": {"field": "value", "type": "quantitative", "title": "rows"}},
+        "encoding": {"x": x, "y": {"field": "value", "type": "quantitative", "title": rows}},
     }
     ends = {
         "mark": {"type": "rule", "color": _WHISKER, "strokeWidth": 1.5},
-        "encoding": {"x": x, "y": {"field": "low", "type": "quantitative", "title": "rows"}, "y2": {"field": "high"}},
+        "encoding": {"x": x, "y": {"field": "low", "type": "quantitative", "title": rows}, "y2": {"field": "high"}},
     }
     return _by_group({"width": 200 if several else 520, "height": 160 if several else 220, "layer": [bars, ends]}, points)
 
@@ -112,15 +113,16 @@ def multiples_chart(points: Points) -> Chart:
     return _by_group({"width": 150, "height": {"step": 18}, "layer": [bars, ends]}, points)
 
 
-def quantile_chart(points: Points, *, title: str) -> Chart:
+def quantile_chart(points: Points, *, title: str, share: str) -> Chart:
     """The value of each quantile over its share of the rows, with its interval, one small chart for each `group`.
 
     Args:
         points: `share` in per cent, `value`, `low`, `high` and `group`.
         title: of the values.
+        share: the title of their shares.
     """
     several = len({point["group"] for point in points}) > 1
-    x = {"field": "share", "type": "quantitative", "title": "% of the rows at most", "scale": {"domain": [0, 100]}}
+    x = {"field": "share", "type": "quantitative", "title": share, "scale": {"domain": [0, 100]}}
     y = {"field": "value", "type": "quantitative", "title": title, "scale": {"zero": False}}
     line = {"mark": {"type": "line", "point": {"color": _WHISKER}, "color": _WHISKER}, "encoding": {"x": x, "y": y}}
     ends = {

@@ -6,7 +6,7 @@ histograms, and the curves of three and more quantiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,6 +26,7 @@ from discreet.pages.report.drawing import (
     quantile_chart,
 )
 from discreet.pages.report.words import title_words
+from discreet.pages.words import Words
 from discreet.privacy.coordinates import Budget
 from discreet.releases.guarantee import Guarantee
 from discreet.releases.labelled import worded
@@ -59,7 +60,7 @@ class Sketch:
 
 
 def illustrations(
-    guarantee: Guarantee, document: Mapping[str, Any], about: About, artist: Artist | None, said: Callable[[str], str]
+    guarantee: Guarantee, document: Mapping[str, Any], about: About, artist: Artist | None, words: Words
 ) -> tuple[Picture | None, tuple[Picture, ...]]:
     """The profile and the other pictures of a page, drawn together; none without the means to draw.
 
@@ -68,15 +69,15 @@ def illustrations(
         document: of the release.
         about: its texts.
         artist: the process that draws them; None starts one now.
-        said: the sentences in the language of the page.
+        words: of the language of the page.
     """
     if not can_draw():
         return None, ()
     profile = [sketch for sketch in [profile_of(guarantee)] if sketch is not None]
-    sketches = [*profile, *pictures_of(document, about)]
+    sketches = [*profile, *pictures_of(document, about, words)]
     drawn = _drawn([sketch.chart for sketch in sketches], artist)
     found = [
-        Picture(said(one.title), said(one.words), source) for one, source in zip(sketches, drawn, strict=False)
+        Picture(words.said(one.title), words.said(one.words), source) for one, source in zip(sketches, drawn, strict=False)
     ]  # all or none
     return (found[0] if profile and found else None), tuple(found[len(profile) :])
 
@@ -126,7 +127,7 @@ def _profile(kind: str, measure: Budget) -> Iterator[dict[str, Any]]:
             yield {"kind": kind, "epsilon": float(epsilon), "delta": delta}
 
 
-def pictures_of(document: Mapping[str, Any], about: About) -> Iterator[Sketch]:
+def pictures_of(document: Mapping[str, Any], about: About, words: Words) -> Iterator[Sketch]:
     """Quantile curves, histograms, and bars for two or three groups, in the order of the statistics."""
     columns = {column["name"]: column["values"] for column in document["columns"]}
     frames = {frame["name"]: frame["columns"] for frame in document.get("frames", ())}
@@ -134,18 +135,20 @@ def pictures_of(document: Mapping[str, Any], about: About) -> Iterator[Sketch]:
     for statistic in document["statistics"]:
         found = None
         if len(statistic.get("at", ())) >= 3:
-            found = _quantiles(statistic, columns, labels)
+            found = _quantiles(statistic, columns, labels, words)
         elif statistic["statistic"] == "histogram" and statistic["name"] in frames:
-            found = _histogram(statistic, frames[statistic["name"]])
+            found = _histogram(statistic, frames[statistic["name"]], words)
         elif 2 <= len(labels) <= 3 and statistic["name"] in columns:
-            found = _multiples(statistic, columns, labels, about)
+            found = _multiples(statistic, columns, labels, (about, words))
         if found is not None:
             yield found
 
 
-def _quantiles(statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], labels: Sequence[str]) -> Sketch | None:
+def _quantiles(
+    statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], labels: Sequence[str], words: Words
+) -> Sketch | None:
     orders = [text(100 * exact(order, "at")) for order in statistic["at"]]
-    groups = _groups(columns, labels, len(columns[f"{statistic['name']}_p{orders[0]}"]))
+    groups = _groups(columns, labels, len(columns[f"{statistic['name']}_p{orders[0]}"]), words)
     if len(set(groups)) < len(groups) or len(groups) > _MOST_GROUPS:
         return None
     points = [
@@ -157,15 +160,18 @@ def _quantiles(statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]
     if not points:
         return None
     title = title_words(statistic)
-    return _sketch(title, points, quantile_chart(points, title=name(statistic["column"])))
+    return _sketch(
+        title, points, quantile_chart(points, title=name(statistic["column"]), share=words("report.pictures.share"))
+    )
 
 
 def _multiples(
-    statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], labels: Sequence[str], about: About
+    statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], labels: Sequence[str], told: tuple[About, Words]
 ) -> Sketch | None:
     """Bars for the last group, in a panel for each combination of the others."""
-    column, bars = statistic["name"], [name(value) for value in columns[labels[-1]]]
-    panels = _groups(columns, labels[:-1], len(bars))
+    about, words = told
+    column, bars = statistic["name"], [words.name(value) for value in columns[labels[-1]]]
+    panels = _groups(columns, labels[:-1], len(bars), words)
     known = f"{column}_low" in columns and len(set(zip(panels, bars, strict=True))) == len(bars)
     if not known or len(set(panels)) > _MOST_PANELS or len(set(bars)) > _MOST_GROUPS:
         return None
@@ -178,12 +184,12 @@ def _multiples(
     return _sketch(title, points, multiples_chart(points)) if points else None
 
 
-def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]]) -> Sketch | None:
+def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]], words: Words) -> Sketch | None:
     columns = {column["name"]: column["values"] for column in frame}
     counts = next(column for column in columns if f"{column}_low" in columns)
     labels = [column for column in columns if column not in {f"{counts}{end}" for end in ("", "_low", "_high", QUALITY)}]
-    groups = _groups(columns, labels[:-1], len(columns[counts]))
-    bins = [name(value) for value in columns[labels[-1]]]
+    groups = _groups(columns, labels[:-1], len(columns[counts]), words)
+    bins = [words.name(value) for value in columns[labels[-1]]]
     if (
         len(set(groups)) > _MOST_GROUPS
         or len(set(bins)) > _MOST_BINS
@@ -198,14 +204,16 @@ def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]])
     if not points:
         return None
     title = title_words(statistic)
-    return _sketch(title, points, histogram_chart(points, title=name(statistic["column"])))
+    return _sketch(
+        title, points, histogram_chart(points, title=name(statistic["column"]), rows=words("report.pictures.rows"))
+    )
 
 
-def _groups(columns: Mapping[str, Sequence[Any]], labels: Sequence[str], size: int) -> list[str]:
+def _groups(columns: Mapping[str, Sequence[Any]], labels: Sequence[str], size: int, words: Words) -> list[str]:
     """The labels of each row in one text; all rows alike where there are none."""
     if not labels:
-        return ["all rows"] * size
-    return [" · ".join(map(name, values)) for values in zip(*(columns[label] for label in labels), strict=True)]
+        return [words("report.numbers.all")] * size
+    return [" · ".join(map(words.name, values)) for values in zip(*(columns[label] for label in labels), strict=True)]
 
 
 def _ends(columns: Mapping[str, Sequence[Any]], column: str, row: int) -> dict[str, float]:

@@ -81,9 +81,9 @@ def key_numbers(document: Mapping[str, Any], guarantee: Guarantee, sheets: Seque
     rows = neighbours_of(document["plan"]["neighbours"]).rows
     if rows is not None:
         keys.append(Key(words.number(rows), words("report.keys.rows")))
-    largest = max((sheet.table.count for sheet in sheets), default=0)
-    if largest > 1:
-        keys.append(Key(words.number(largest), words("report.keys.groups")))
+    if document["plan"]["group_by"]:
+        groups = document["table"]["rows"] if "table" in document else len(document["columns"][0]["values"])
+        keys.append(Key(words.number(groups), words("report.keys.groups")))
     flags = Counter(row.flag for sheet in sheets for row in sheet.few if row.flag)
     if flags:
         good = words.number(100 * flags["a"] // flags.total())

@@ -73,7 +73,7 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
     document, guarantee, about = release.shown(MOST_ROWS), release.guarantee, release.about
     sheets = sheets_of(tables_of(document, about, words), document, about, words)
     plan, said = document["plan"], words.said
-    profile, pictures = illustrations(guarantee, document, about, artist, said)
+    profile, pictures = illustrations(guarantee, document, about, artist, words)
     return Page(
         title=about.title or name(document["name"]),
         lead=about.description,

@@ -114,7 +114,7 @@ def numbers(
         cells = {key: number for key, (_, number) in rows.items()}
     else:
         kept = tuple(name for name in kept if name not in fixed)
-        left, cells = kept, _added_up(left, rows, kept, _public_sums(document, chosen))
+        left, cells = kept, _add_up(left, rows, kept, _public_sums(document, chosen))
     quantity = _quantity(document, chosen, {*kept, *fixed}, release.about)
     return Numbers(left, cells, quantity, _source(release, document, chosen, by, fixed))
 
@@ -247,7 +247,7 @@ def _at(keys: Sequence[str], rows: Mapping[Key, _Row], fixed: Mapping[str, str |
     return chosen
 
 
-def _added_up(
+def _add_up(
     keys: tuple[str, ...], rows: Mapping[Key, _Row], kept: tuple[str, ...], public: Mapping[frozenset[int], int]
 ) -> dict[Key, Published]:
     """The sums over all rows with the same labels in the columns that are kept; a public sum is a constant."""

@@ -134,12 +134,12 @@ def _groups(plan: Mapping[str, Any], about: About, column: Mapping[str, Any]) ->
     own, values = column["name"], column["values"]
     known = {value: value_label(about, own, value) for value in dict.fromkeys(values)}
     texts = {label for label in known if isinstance(label, str)}
-    bins = [label for group in _grouped(plan) if group["column"] == own and "edges" in group for label in group["labels"]]
+    bins = [label for group in _group(plan) if group["column"] == own and "edges" in group for label in group["labels"]]
     ends = {label: _ends(label) for label in bins if label in texts}
     return Groups(own, title_of(about, own), values, known, ends)
 
 
-def _grouped(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _group(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     own = [group for one in plan["statistics"] for table in one.get("tables", ()) for group in table]
     return [*plan["group_by"], *plan["statistics"], *own]
 

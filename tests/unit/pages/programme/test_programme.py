@@ -22,6 +22,7 @@ from discreet.ledger import Ledger, Reservation
 from discreet.pages.programme import agreement, shelf_of, write_programme
 from discreet.pages.programme.agreement import agreements_of, totals_agreements_of
 from discreet.pages.programme.spending import spendings_of
+from discreet.pages.words import words_in
 from discreet.releases.document import Release
 from discreet.session.accounts import accounts_of
 
@@ -316,6 +317,14 @@ def test_it_is_german_with_german_numbers(made, folder):
     assert "3 Veröffentlichungen aus einem Datenbestand." in html
     assert re.search(r"ρ = 0,1\b", html)
     assert "Releases" not in html
+
+
+def test_no_english_text_of_the_catalogue_is_left_in_german(folder):
+    html = Seen(page(folder, language="de")).text
+    english = [text for key, text in words_in("en").texts.items() if key.startswith("programme.") and isinstance(text, str)]
+    sentences = [text for text in english if len(text.split()) > 2 and "{" not in text]
+    assert len(sentences) > 10
+    assert not [text for text in sentences if text in html]
 
 
 def test_accounts_need_a_ledger(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 
@@ -10,7 +11,8 @@ import pytest
 import discreet as dp
 from discreet.errors import ArgumentError
 from discreet.pages.report import render
-from discreet.pages.words import languages
+from discreet.pages.report.pictures import pictures_of
+from discreet.pages.words import languages, words_in
 
 ENGLISH = {"the", "of", "and", "is", "are", "with", "that", "each", "from", "not", "to", "by", "what", "value", "for", "or"}
 
@@ -97,6 +99,20 @@ def test_no_english_is_left_on_a_page_in_german(release, request):
     assert left == [], "\n".join(left)
     assert '<html lang="de">' in html
     assert any("Jede Person hat darin" in text for text in read_aloud(html))
+
+
+def test_pictures_and_groups_that_are_not_known_speak_german_too(with_frames):
+    (chart,) = [one.chart for one in pictures_of(with_frames.document, dp.About(), words_in("de"))]
+    drawn = json.dumps(chart, ensure_ascii=False)
+    assert '"Zeilen"' in drawn
+    assert "unbekannt" in drawn
+    assert '"rows"' not in drawn
+    assert "not known" not in drawn
+    labelled = with_frames.labelled(dp.About(language="de", columns={"k": dp.Labels("Art", categories={"x": "eins"})}))
+    assert "unbekannt" in render(labelled)
+    assert "not known" not in render(labelled).partition("<pre>")[0]
+    own = with_frames.labelled(dp.About(language="de", columns={"k": dp.Labels("Art", unknown="keine Angabe")}))
+    assert "keine Angabe" in render(own)
 
 
 def test_every_language_shows_the_same_numbers(wages):

@@ -68,7 +68,9 @@ def people(released):
 
 
 def test_quantiles_and_histograms_are_drawn_with_every_value_of_the_release(people):
-    curve, bars = (sketch.chart["data"]["values"] for sketch in pictures.pictures_of(people.document, dp.About()))
+    curve, bars = (
+        sketch.chart["data"]["values"] for sketch in pictures.pictures_of(people.document, dp.About(), words_in("en"))
+    )
     table = people.table
     assert [point["share"] for point in curve[:3]] == [10, 50, 90]
     assert [point["value"] for point in curve] == [
@@ -80,7 +82,7 @@ def test_quantiles_and_histograms_are_drawn_with_every_value_of_the_release(peop
 
 
 def test_names_in_pictures_stay_text(people):
-    profile, others = pictures.illustrations(people.guarantee, people.document, dp.About(), None, str)
+    profile, others = pictures.illustrations(people.guarantee, people.document, dp.About(), None, words_in("en"))
     assert len(others) == 2
     for one in (profile, *others):
         root = ET.fromstring(svg(one.source))  # noqa: S314 (made here)
@@ -96,7 +98,7 @@ def test_too_many_groups_or_bins_are_not_drawn(released):
     schema = dp.Schema(k=dp.Category(list(range(12))), v=dp.Number(0, 99))
     ask = lambda t: t.group_by("k").agg(dp.histogram("v", [0, 50, 99]))  # noqa: E731
     document = released(schema, {"k": [1], "v": [1]}, ask).document
-    assert not list(pictures.pictures_of(document, dp.About()))
+    assert not list(pictures.pictures_of(document, dp.About(), words_in("en")))
 
 
 def test_without_the_library_the_page_has_its_tables_and_no_pictures(people, monkeypatch):
