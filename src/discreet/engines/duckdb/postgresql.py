@@ -1,8 +1,8 @@
 """Tables of a PostgreSQL server: where few different rows are declared, the server counts equal ones, else rows stream.
 
 The server answers every row that differs from the others with its number, and the statement of the default engine gives it
-its code. So a cell means what it means in a stream, and what comes over the network grows with the schema. The request, the
-schema and the types of the columns decide which of the two is done. All that one release reads is read in one transaction.
+its code. So a cell means what it means in a stream, and only different rows come over the network. The request, the schema
+and the types of the columns decide which of the two is done. All that one release reads is read in one transaction.
 """
 
 from __future__ import annotations
