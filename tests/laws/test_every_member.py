@@ -118,12 +118,9 @@ def test_no_two_queries_are_called_the_same() -> None:
 
 BLOCKS = Blocks(4, np.arange(4), np.array([2, 2]), None)
 
-
 PAIR = Tables(6, (Table(np.arange(6).reshape(2, 3, 1), None),))
 
-
 SQUARE = Tables(9, (Table(np.arange(9).reshape(3, 3, 1), None),))
-
 
 KERNEL = Kernel(3, np.arange(3), np.array([[1, 1, 1], [1, 2, 3]]))
 
@@ -143,8 +140,7 @@ OF_NOISES: dict[type, tuple[Any, str, str]] = {
     ExponentialIntervals: (ExponentialIntervals(4, 1, (HALF,), HALF), "zcdp", "range² = 8ρ / Δ₂²"),
 }
 
-CHOSEN = {ExponentialQuantiles, ExponentialIntervals}
-"""What is drawn depends on the records: codes and intervals are chosen, and nothing is added."""
+CHOSEN = {ExponentialQuantiles, ExponentialIntervals}  # nothing is added; what is drawn depends on the records
 
 
 def test_every_noise_and_every_lattice_is_here() -> None:
