@@ -94,8 +94,7 @@ QUERIES: dict[type, Case] = {type(case.query): case for case in cases(dp.Replace
 def test_every_query_says_what_it_is(kind: type) -> None:
     case = QUERIES[kind]
     query: Any = case.query
-    # No sums over records: a row replaces or chooses, and adds nothing.
-    if kind in {Dispersion, QuantileCodes, QuantileIntervals}:
+    if kind in {Dispersion, QuantileCodes, QuantileIntervals}:  # these add nothing
         assert not hasattr(query, "reach")
     else:
         least, most = query.reach()
