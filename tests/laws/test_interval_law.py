@@ -270,3 +270,18 @@ def test_ranks_beyond_64_bits_are_python_integers() -> None:
     table = (0,) * 30 + (4,) * 30
     found, literal = (one(table, SIZE, 1, q, Fraction(2), LEVEL) for one in (law_of_code, law_of_interval))
     assert all(abs(found[key] - literal[key]) < 1e-12 for key in found)
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 100), Fraction(1, 10**5)], ids=str)
+def test_margins_beyond_64_bits_are_python_integers(q: Fraction) -> None:
+    least = Fraction(1, 10**17)
+    table, level = (0,) * 30 + (3,) * 30, 1 - Fraction(1, 10**9)
+    found, literal = (one(table, SIZE, 1, q, least, level) for one in (law_of_code, law_of_interval))
+    assert all(abs(found[key] - literal[key]) < 1e-9 for key in found)
+    law = ExponentialIntervals(SIZE, 1, (q,), least, level)
+    low, high = law.apply(around(np.array([[1]]), np.array(records_of(table))), system_bits())
+    assert 0 <= low <= 1 <= high < SIZE
+
+
+def test_the_weights_of_the_largest_grids_fit_doubles() -> None:
+    assert interval_choice.weights(len(interval_choice.distances(2**36)))[-1] < 2**53

@@ -129,7 +129,7 @@ def bins_or_name(column):
     return dp.bins(column, EDGES[column]) if column in EDGES else column
 
 
-VALUED = ["sum", "mean", "variance", "std", "median", "chosen", "quantiles", "histogram"]
+VALUED = ["sum", "mean", "variance", "std", "median", "chosen", "around", "quantiles", "histogram"]
 PAIRED = [("covariance", ("v", "w")), ("correlation", ("w", "v"))]
 TABLES = ((("s",), ("b", "v")), (("w", "s"),), (("v",), ("w",), ("b",)))
 

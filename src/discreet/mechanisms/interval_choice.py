@@ -37,6 +37,7 @@ __all__ = ["INTERVAL_CHOICE", "ExponentialIntervals", "held_to", "intervals_chan
 _LEVEL = Fraction(95, 100)
 _CHUNK = 1 << 18  # candidates that are looked at together
 _WIDE = 1 << 20  # denominators from which ranks may leave 64 bits, whatever the data
+_FAR = 1 << 60  # margins wanted from which losses may leave 64 bits: where next to nothing is spent
 
 
 _WORDS = NoiseWords(
@@ -158,7 +159,7 @@ def distances(size: int) -> NDArray[np.int64]:
 
 
 def weights(count: int) -> NDArray[np.int64]:
-    """The first weights: each is at least 8/5 of the one before, and below 2**53 for any grid of 64-bit codes."""
+    """The first weights: each is at least 8/5 of the one before, and below 2**53 for grids of up to 2**36 codes."""
     found = [1]
     while len(found) < count:
         found.append(-(-found[-1] * 8 // 5))
@@ -240,6 +241,7 @@ def _margins(
 
 def _losses(margin: NDArray[Any], whole: NDArray[np.bool_], wanted: int) -> NDArray[Any]:
     """The losses of all intervals; everything is only too large, and the smallest interval only too small."""
+    margin = margin if wanted < _FAR else margin.astype(np.object_)
     small = wanted - margin
     large = margin[:, :-1] - wanted
     rest = np.where(whole[:, 1:], large, np.maximum(large, small[:, 1:]))
