@@ -129,6 +129,23 @@ def test_a_list_is_sorted_filtered_and_downloaded_inside_the_file(chromium, many
     page.close()
 
 
+def test_intervals_and_negative_labels_are_sorted_as_numbers(chromium, tmp_path):
+    groups = [(-10, 1200), (-2, 900), (3, 12_000), (12, 90)]
+    rows = pl.DataFrame({"g": [group for group, many in groups for _ in range(many)]})
+    schema = dp.Schema(g=dp.Category([3, -2, 12, -10], required=True))
+    with dp.Session(
+        rows, schema, dataset="negative", ledger=":memory:", budget=dp.PureDP(9), neighbours=dp.AddRemove()
+    ) as session:
+        release = session.release(session.table.group_by("g").agg(dp.count()), name="negative")
+    page = chromium.new_page()
+    page.goto(write_report(release, tmp_path / "negative.html").as_uri())
+    labels = "[...document.querySelectorAll('#table-1 tbody tr')].map(row => row.cells[0].textContent.trim())"
+    for head, order in ((3, ["12", "-2", "-10", "3"]), (1, ["-10", "-2", "3", "12"])):
+        page.click(f"#table-1 th:nth-child({head}) button")
+        assert page.evaluate(labels) == order
+    page.close()
+
+
 def test_four_hundred_groups_with_two_numbers_are_six_printed_pages(chromium, many):
     page = chromium.new_page()
     page.goto(many.as_uri())
