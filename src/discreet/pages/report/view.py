@@ -120,7 +120,7 @@ def _with_unknown(release: Release, words: Words) -> Release:
     """The release with the word of the language for what is not known, where it has labels without one."""
     about = release.about
     named = {key: own if own.unknown else replace(own, unknown=words("form.unknown")) for key, own in about.columns.items()}
-    return release.labelled(replace(about, columns=named)) if named else release
+    return replace(release, texts=replace(about, columns=named)) if named else release
 
 
 def _made(document: Mapping[str, Any], words: Words) -> tuple[tuple[str, str], ...]:
