@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -178,4 +179,41 @@ def test_ten_thousand_cells_are_one_page_with_every_row(chromium, cells):
     page = chromium.new_page()
     page.goto(cells.as_uri(), wait_until="load")
     assert page.evaluate("document.querySelectorAll('tbody tr').length") >= 10_000
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1366])
+def test_a_map_is_drawn_in_colours_that_differ(chromium, tmp_path, scheme, width):
+    codes = [f"r{k}" for k in range(6)]
+    ring = [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]
+    features = [
+        {
+            "properties": {"code": code},
+            "geometry": {"type": "Polygon", "coordinates": [[[x + 2 * k, y] for x, y in ring]]},
+        }
+        for k, code in enumerate(codes)
+    ]
+    path = tmp_path / "shapes.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}), encoding="utf-8")
+    frame = pl.DataFrame({"region": [code for k, code in enumerate(codes) for _ in range(100 * k)]})
+    schema = dp.Schema(region=dp.Category(codes, required=True))
+    with dp.Session(
+        frame, schema, dataset="d", ledger=":memory:", budget=dp.PureDP(2), neighbours=dp.AddRemove()
+    ) as session:
+        about = dp.About(map=dp.read_map(path, key="code", column="region"))
+        asked = session.table.group_by("region").agg(dp.count())
+        release = session.release(asked, name="r", about=about, quality=dp.Quality())
+    page = chromium.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(write_report(release, tmp_path / "report.html").as_uri())
+    drawn = "one => [one.getBoundingClientRect().width, getComputedStyle(one).fill]"
+    places = page.evaluate(f"[...document.querySelectorAll('.map use')].map({drawn})")
+    assert len(places) == 6
+    assert all(across > 10 for across, _ in places)
+    assert len({fill for _, fill in places}) == 6  # five classes and the hatched one
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.get_by_role("img", name="Map of Number of rows by region").count() == 1
+    assert said == []
     page.close()
