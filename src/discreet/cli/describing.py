@@ -35,15 +35,18 @@ from discreet.totals.statements import statement_json
 __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
 
 
-def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
-    """The data set, source, neighbouring relation, budget, ledger and columns, as the plan declares them."""
+def declaration_lines(plan: PlanFile, header: str, remaining: str) -> list[str]:
+    """The data set, source, neighbouring relation, budget, ledger and columns, as the plan declares them.
+
+    `header` says how far the columns were compared with those of the source.
+    """
     state = "" if plan.ledger.exists() else " (not there yet; the first release creates it)"
     reported = plan.budget.pair is None
     delta = f"; ε is reported at δ = {number_text(plan.report_delta)}" if reported else ""
     facts = [
         ("data set", plan.dataset),
         *[("parameter", f"{parameter} = {value}") for parameter, value in plan.parameters.items()],
-        ("source", f"{without_secrets(plan.source)} (its header fits the columns)"),
+        ("source", f"{without_secrets(plan.source)} ({header})"),
         ("neighbours", neighbours_text(plan.neighbours)),
         *_totals(plan),
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
