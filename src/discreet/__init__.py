@@ -17,8 +17,10 @@ if _typing.TYPE_CHECKING:
     from discreet.approvals.signing import Approval, approve
     from discreet.domain.about import About, Labels
     from discreet.domain.draws import Poisson, WithoutReplacement
+    from discreet.domain.geojson import read_map
     from discreet.domain.groups import bins
     from discreet.domain.imputation import Normal, Uniform, Weights
+    from discreet.domain.maps import Map
     from discreet.domain.neighbours import AddRemove, ReplaceOne
     from discreet.domain.reading import CsvFiles
     from discreet.domain.schema import Category, Date, Number, Schema
@@ -87,6 +89,7 @@ __all__ = [
     "LedgerError",
     "Limits",
     "LinearInvariant",
+    "Map",
     "Margins",
     "Normal",
     "NotApproved",
@@ -128,6 +131,7 @@ __all__ = [
     "numbers",
     "quantiles",
     "ratio",
+    "read_map",
     "share",
     "std",
     "sum",
@@ -167,7 +171,9 @@ _HOMES = {
         "Poisson",
         "WithoutReplacement",
     ),
+    "discreet.domain.geojson": ("read_map",),
     "discreet.domain.groups": ("bins",),
+    "discreet.domain.maps": ("Map",),
     "discreet.invariants": (
         "Impossible",
         "Invariants",

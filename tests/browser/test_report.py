@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -129,6 +130,23 @@ def test_a_list_is_sorted_filtered_and_downloaded_inside_the_file(chromium, many
     page.close()
 
 
+def test_intervals_and_negative_labels_are_sorted_as_numbers(chromium, tmp_path):
+    groups = [(-10, 1200), (-2, 900), (3, 12_000), (12, 90)]
+    rows = pl.DataFrame({"g": [group for group, many in groups for _ in range(many)]})
+    schema = dp.Schema(g=dp.Category([3, -2, 12, -10], required=True))
+    with dp.Session(
+        rows, schema, dataset="negative", ledger=":memory:", budget=dp.PureDP(9), neighbours=dp.AddRemove()
+    ) as session:
+        release = session.release(session.table.group_by("g").agg(dp.count()), name="negative")
+    page = chromium.new_page()
+    page.goto(write_report(release, tmp_path / "negative.html").as_uri())
+    labels = "[...document.querySelectorAll('#table-1 tbody tr')].map(row => row.cells[0].textContent.trim())"
+    for head, order in ((3, ["12", "-2", "-10", "3"]), (1, ["-10", "-2", "3", "12"])):
+        page.click(f"#table-1 th:nth-child({head}) button")
+        assert page.evaluate(labels) == order
+    page.close()
+
+
 def test_four_hundred_groups_with_two_numbers_are_six_printed_pages(chromium, many):
     page = chromium.new_page()
     page.goto(many.as_uri())
@@ -178,4 +196,41 @@ def test_ten_thousand_cells_are_one_page_with_every_row(chromium, cells):
     page = chromium.new_page()
     page.goto(cells.as_uri(), wait_until="load")
     assert page.evaluate("document.querySelectorAll('tbody tr').length") >= 10_000
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1366])
+def test_a_map_is_drawn_in_colours_that_differ(chromium, tmp_path, scheme, width):
+    codes = [f"r{k}" for k in range(6)]
+    ring = [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]
+    features = [
+        {
+            "properties": {"code": code},
+            "geometry": {"type": "Polygon", "coordinates": [[[x + 2 * k, y] for x, y in ring]]},
+        }
+        for k, code in enumerate(codes)
+    ]
+    path = tmp_path / "shapes.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}), encoding="utf-8")
+    frame = pl.DataFrame({"region": [code for k, code in enumerate(codes) for _ in range(100 * k)]})
+    schema = dp.Schema(region=dp.Category(codes, required=True))
+    with dp.Session(
+        frame, schema, dataset="d", ledger=":memory:", budget=dp.PureDP(2), neighbours=dp.AddRemove()
+    ) as session:
+        about = dp.About(map=dp.read_map(path, key="code", column="region"))
+        asked = session.table.group_by("region").agg(dp.count())
+        release = session.release(asked, name="r", about=about, quality=dp.Quality())
+    page = chromium.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(write_report(release, tmp_path / "report.html").as_uri())
+    drawn = "one => [one.getBoundingClientRect().width, getComputedStyle(one).fill]"
+    places = page.evaluate(f"[...document.querySelectorAll('.map use')].map({drawn})")
+    assert len(places) == 6
+    assert all(across > 10 for across, _ in places)
+    assert len({fill for _, fill in places}) == 6  # five classes and the hatched one
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.get_by_role("img", name="Map of Number of rows by region").count() == 1
+    assert said == []
     page.close()

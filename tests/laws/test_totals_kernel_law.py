@@ -76,4 +76,5 @@ def test_what_the_kernel_draws_has_the_law_of_the_quote(name, spend):
     assert p_value(law, drawn) > ALPHA
     narrow = replace(law, sigma2=law.sigma2 / 4) if isinstance(law, LatticeGaussian) else replace(law, scale=law.scale / 2)
     bits = system_bits()
-    assert p_value(law, np.array([narrow.sample(bits) for _ in range(DRAWS)])) < ALPHA
+    # Twice as many draws: of 40 such sets with as many as above, the largest p-value was already 2e-10.
+    assert p_value(law, np.array([narrow.sample(bits) for _ in range(2 * DRAWS)])) < ALPHA

@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.cli.output import align
-from discreet.domain.about import About
-from discreet.domain.groups import BinGroup
+from discreet.domain.about import About, key_of
+from discreet.domain.groups import BinGroup, group_labels
 from discreet.domain.schema import Category, Column, Date, Number
 from discreet.domain.steps import NumberFacts
 from discreet.domain.words import column_facts, neighbours_text, step_facts
-from discreet.errors import without_secrets
+from discreet.errors import printed, without_secrets
 from discreet.exact.figures import plural
 from discreet.exact.numbers import decimal_up, text
 from discreet.plan.layout import Layout
@@ -35,15 +35,18 @@ from discreet.totals.statements import statement_json
 __all__ = ["declaration_lines", "note_lines", "release_facts", "release_lines"]
 
 
-def declaration_lines(plan: PlanFile, remaining: str) -> list[str]:
-    """The data set, source, neighbouring relation, budget, ledger and columns, as the plan declares them."""
+def declaration_lines(plan: PlanFile, header: str, remaining: str) -> list[str]:
+    """The data set, source, neighbouring relation, budget, ledger and columns, as the plan declares them.
+
+    `header` says how far the columns were compared with those of the source.
+    """
     state = "" if plan.ledger.exists() else " (not there yet; the first release creates it)"
     reported = plan.budget.pair is None
     delta = f"; ε is reported at δ = {number_text(plan.report_delta)}" if reported else ""
     facts = [
         ("data set", plan.dataset),
         *[("parameter", f"{parameter} = {value}") for parameter, value in plan.parameters.items()],
-        ("source", f"{without_secrets(plan.source)} (its header fits the columns)"),
+        ("source", f"{without_secrets(plan.source)} ({header})"),
         ("neighbours", neighbours_text(plan.neighbours)),
         *_totals(plan),
         ("budget", f"{kind_name(plan.budget)}, {amount_text(plan.budget)}, of which {remaining} remains{delta}"),
@@ -140,6 +143,7 @@ def _perhaps_codes(name: str, column: Column) -> Iterator[str]:
 
 
 _MOST_EPSILON = 10
+_MOST_LISTED = 100
 """A larger ε bounds a probability by a factor of more than 20,000: nobody would notice such a protection."""
 
 
@@ -193,6 +197,29 @@ def _same_labels(abouts: About | Sequence[About]) -> Iterator[str]:
                     )
 
 
+def _map_notes(about: About, plan: Plan) -> Iterator[str]:
+    """A note for all that the file of shapes lacks, and for all that it has and the map does not show."""
+    shapes = about.map
+    groups = [group for group in plan.group_by if shapes is not None and group.column == shapes.column]
+    if shapes is None or not groups:
+        return
+    keys = {key_of(label): None for label in group_labels(groups[0], plan.facts) if label is not None}
+    known = {shape.key for shape in shapes.shapes}
+    yield from (f"note: map: {one}" for one in shapes.notes)
+    without = [key for key in keys if key not in known]
+    if without:
+        yield f"note: map: the file has no shape for {_listed(without)} of column '{shapes.column}'"
+    others = [shape.key for shape in shapes.shapes if shape.key not in keys]
+    if others:
+        yield f"note: map: column '{shapes.column}' has no group for the shapes {_listed(others)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The names in quotes; of very many the first ones, and how many more."""
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return ", ".join(map(printed, names[:_MOST_LISTED])) + more
+
+
 def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
     """A note for everything that is allowed but seldom intended."""
     notes = []
@@ -209,6 +236,8 @@ def note_lines(plan: PlanFile, quotes: Mapping[str, Quote]) -> list[str]:
             )
         notes += [f"note: '{name}': {words}" for words in _rough(quote)]
     notes += dict.fromkeys(one for order in plan.orders for one in _same_labels(order.about))
+    texts = [(order, [order.about] if isinstance(order.about, About) else order.about) for order in plan.orders]
+    notes += dict.fromkeys(one for order, abouts in texts for about in abouts for one in _map_notes(about, order.request))
     for order in plan.orders:
         if order.error is not None and order.expect is None:
             notes.append(

@@ -132,6 +132,11 @@ class Review:
     source: AbsentSource | None = None
     remarks: tuple[str, ...] = ()
 
+    @property
+    def header(self) -> str:
+        """How far the columns were compared with those of the source."""
+        return "its header fits the columns" if self.source is None else "not opened"
+
     def session(self) -> Session:
         """As `open_session`."""
         return open_session(self.plan, source=self.source)
@@ -201,7 +206,7 @@ def checked_plan(path: Path, given: Mapping[str, str] | None = None, *, without_
     remaining = amount_text(from_coordinates(type(plan.budget), now.remaining))
     lines = [
         f"{path.name} is in order. Nothing was spent.",
-        *declaration_lines(plan, remaining),
+        *declaration_lines(plan, seen.header, remaining),
         *(line for name, quote in quotes.items() for line in release_lines(name, quote)),
         *notes,
     ]

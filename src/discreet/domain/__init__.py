@@ -10,8 +10,10 @@
 * `declared_words`: The declared columns and the steps in words: one wording for commands, notebooks, explanations and
   reports
 * `draws`: How a file was drawn from a population, where who was drawn is secret; and designs from which nothing follows
+* `geojson`: Maps from GeoJSON (RFC 7946): polygons in degrees, turned into outlines on a small grid
 * `groups`: Groups of rows: categories, and bins of numbers and dates
 * `imputation`: Imputation laws, the distributions that replace nulls
+* `maps`: Shapes of groups on a map: outlines in whole numbers on a small grid, each with the key of a category
 * `missing`: Missing codes: values of the source that stand for "not known", such as -8 and 999, and that are read as null
 * `neighbours`: The two neighbouring relations that a custodian can declare, with all their facts
 * `reading`: How the text of CSV files is to be read: a public declaration, and part of what a column is

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
+from discreet.domain.maps import Map, map_in
 from discreet.errors import ArgumentError, did_you_mean, printed
 
 __all__ = ["PARAGRAPHS", "TEXTS", "About", "Labels", "about_in", "check_about", "key_of", "language_tag"]
@@ -134,6 +135,7 @@ class About:
         columns: words for columns of the data, by name.
         statistics: words for the columns of numbers in the release, or for its further frames, by name.
         releases: for each release of a plan, by name, what differs there: an `About` of the same language.
+        map: the shapes of the groups of a column, for the report (`read_map`).
 
     Raises:
         ArgumentError: a text is not one, is too long, or has characters that cannot be seen; the language is not a tag; or
@@ -152,6 +154,7 @@ class About:
     columns: Mapping[str, Labels] = field(default_factory=dict)
     statistics: Mapping[str, Labels] = field(default_factory=dict)
     releases: Mapping[str, About] = field(default_factory=dict)
+    map: Map | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "language", language_tag(self.language))
@@ -161,6 +164,8 @@ class About:
         object.__setattr__(self, "notes", _notes(self.notes))
         for name, kind in (("columns", Labels), ("statistics", Labels), ("releases", About)):
             object.__setattr__(self, name, MappingProxyType(_of_kind(getattr(self, name), name, kind)))
+        if not isinstance(self.map, Map | None):
+            raise ArgumentError(f"map={printed(self.map)}: must be a Map; read one with read_map(file, key=…, column=…)")
         if _size(self) > _MOST_ALL:
             raise ArgumentError(f"about: has more than {_MOST_ALL} characters; leave labels out that nobody needs")
 
@@ -175,6 +180,7 @@ class About:
             **texts,
             columns=_both(self.columns, other.columns),
             statistics=_both(self.statistics, other.statistics),
+            map=self.map or other.map,
         )
 
     def of(self, release: str) -> About:
@@ -183,8 +189,10 @@ class About:
         return replace(self if own is None else replace(own, language=self.language).over(self), releases={})
 
     def only(self, columns: Collection[str]) -> About:
-        """Without the words for other columns."""
-        return replace(self, columns={name: words for name, words in self.columns.items() if name in columns})
+        """Without the words for other columns, and without a map of another column."""
+        return replace(
+            self, columns={name: words for name, words in self.columns.items() if name in columns}, map=self._map(columns)
+        )
 
     def within(self, columns: Mapping[str, Collection[str]], names: Collection[str]) -> About:
         """Without the words for columns, categories and numbers that are not there (see `check_about`)."""
@@ -194,7 +202,10 @@ class About:
             if name in columns
         }
         numbers = {name: own for name, own in self.statistics.items() if name in names}
-        return replace(self, columns=words, statistics=numbers)
+        return replace(self, columns=words, statistics=numbers, map=self._map(columns))
+
+    def _map(self, columns: Collection[str]) -> Map | None:
+        return self.map if self.map is not None and self.map.column in columns else None
 
     def column(self, name: str) -> Labels:
         """The words for a column of the data."""
@@ -210,6 +221,7 @@ class About:
         parts["notes"] = list(self.notes)
         for name in ("columns", "statistics", "releases"):
             parts[name] = {key: words.to_json() for key, words in getattr(self, name).items()}
+        parts["map"] = None if self.map is None else self.map.to_json()
         return {"language": self.language, **{key: value for key, value in parts.items() if value}}
 
 
@@ -269,6 +281,8 @@ def about_in(stated: Any) -> About:
     parts = dict(stated)
     for name in ("columns", "statistics"):
         parts[name] = {key: Labels(**words) for key, words in parts.get(name, {}).items()}
+    if "map" in parts:
+        parts["map"] = map_in(parts["map"])
     return About(**parts)
 
 
@@ -290,6 +304,8 @@ def check_about(about: About, columns: Mapping[str, Collection[str]], names: Col
             if category not in columns[column]:
                 near = did_you_mean(category, columns[column])
                 raise ArgumentError(f"columns: {printed(category)} is not a category of '{column}'{near}")
+    if about.map is not None and about.map.column not in columns:
+        raise ArgumentError(f"map: {printed(about.map.column)} is not a column{did_you_mean(about.map.column, columns)}")
     for name in about.statistics:
         if name not in names:
             raise ArgumentError(f"statistics: the release has no {printed(name)}{did_you_mean(name, names)}")

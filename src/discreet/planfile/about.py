@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from discreet.domain.about import TEXTS, About, Labels, check_about, key_of
+from discreet.domain.geojson import read_map
 from discreet.domain.groups import BinGroup, Group, group_labels
+from discreet.domain.maps import Map
 from discreet.domain.schema import Category, Column, Schema, Value
-from discreet.errors import did_you_mean
+from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.plan.plan import Plan
 from discreet.planfile.tree import Node, read_toml
 from discreet.releases.quality import Quality
@@ -17,7 +19,7 @@ from discreet.statistics.base import groupings_of, outputs
 
 __all__ = ["about_file", "abouts_of", "check_abouts", "quality_of"]
 
-_ALL = ("language", *TEXTS, "notes", "columns", "statistics", "releases")
+_ALL = ("language", *TEXTS, "notes", "columns", "statistics", "releases", "map")
 _LABELS = ("label", "unit", "categories", "unknown")
 
 
@@ -61,15 +63,27 @@ def _about(node: Node, parts: Mapping[str, Node]) -> About:
     if "releases" in parts:
         language = {"language": given["language"]} if "language" in given else {}
         given["releases"] = {name: _of_release(one, language) for name, one in parts["releases"].mapping().items()}
+    if "map" in parts:
+        given["map"] = _map(parts["map"])
     with node.locate_errors():
         return About(**given)
+
+
+def _map(node: Node) -> Map:
+    """The map of a GeoJSON file, whose path is relative to the file that names it."""
+    parts = node.table(("file", "key", "column"))
+    file, key, column = (parts[one].string() for one in ("file", "key", "column"))
+    with node.locate_errors():
+        return read_map(node.file.parent / file, key=key, column=column)
 
 
 def _of_release(node: Node, language: Mapping[str, str]) -> About:
     parts = node.table((), tuple(key for key in _ALL if key not in {"language", "releases"}))
     about = _about(node, parts)
     with node.locate_errors():
-        return About(**{**{key: getattr(about, key) for key in (*TEXTS, "notes", "columns", "statistics")}, **language})
+        return About(
+            **{**{key: getattr(about, key) for key in (*TEXTS, "notes", "columns", "statistics", "map")}, **language}
+        )
 
 
 def _labels(node: Node) -> Labels:
@@ -97,10 +111,20 @@ def check_abouts(abouts: Iterable[About], node: Node, schema: Schema, requests: 
     for about in abouts:
         with node.locate_errors():
             check_about(about, columns, names)
+            _check_map(about, requests.values())
         for release in about.releases:
             if release not in requests:
                 near = did_you_mean(release, requests)
                 raise node.wrong(f"releases: the plan has no release '{release}'{near}")
+
+
+def _check_map(about: About, requests: Iterable[Plan]) -> None:
+    """Checks that a release is grouped by the column of the map."""
+    grouped = {group.column for request in requests for group in request.group_by}
+    for one in (about, *about.releases.values()):
+        if one.map is not None and one.map.column not in grouped:
+            near = did_you_mean(one.map.column, grouped)
+            raise ArgumentError(f"map: no release is grouped by {printed(one.map.column)}{near}")
 
 
 def _categories(column: Column) -> tuple[Value, ...]:

@@ -6,9 +6,13 @@ from discreet.exact.processes import load
 
 __all__ = ["load_rooms"]
 
-_ROOMS = ("noise", "mechanisms", "privacy", "totals", "statistics", "engines", "quotes", "releases", "ledger", "session")
+_LIBRARIES = ("flint", "polars", "numpy.fft", "numpy.ma", "cryptography.hazmat.primitives.ciphers")
+_ROOMS = (
+    *("exact", "domain", "noise", "privacy", "cube", "totals", "mechanisms", "engines", "ledger"),
+    *("statistics", "plan", "quotes", "releases", "session"),
+)
 
 
 def load_rooms() -> None:
     """If other threads run, everything that a release may need is imported."""
-    load(*(f"discreet.{room}" for room in _ROOMS), "flint", "polars")
+    load(*(f"discreet.{room}" for room in _ROOMS), *_LIBRARIES)

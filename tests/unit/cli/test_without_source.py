@@ -45,6 +45,7 @@ def test_a_check_has_to_be_told_that_the_source_is_not_here(board: Path) -> None
     shown = done("check", "plan.toml", "--without-source").splitlines()
     assert shown[0] == "plan.toml is in order. Nothing was spent."
     assert UNOPENED in shown
+    assert "  source      secret/persons.parquet (not opened)" in shown  # and no word of a header that fits
     assert UNOPENED in json.loads(done("check", "plan.toml", "--without-source", "--json"))["notes"]
     assert not (board / "budget.db").exists()
 

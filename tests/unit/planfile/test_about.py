@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from tests.builders import run
 
 import discreet as dp
 from discreet.planfile import load_plan
+from discreet.planfile.about import about_file
 from discreet.planfile.faults import faults_of
 from discreet.planfile.tree import read_toml
 
@@ -137,3 +140,78 @@ def test_a_file_of_more_than_a_megabyte_is_refused(tmp_path: Path) -> None:
     (tmp_path / "de.toml").write_text(f'language = "de"\ntitle = "{"x" * 1_000_000}"', "utf-8")
     with pytest.raises(dp.PlanError, match="at most 1000000 bytes"):
         load_plan(written(tmp_path, '[about]\ntranslations = ["de.toml"]\n'))
+
+
+# A map -------------------------------------------------------------------------------------------------------------------
+
+RING = [[0, 0], [1, 0], [1, 1], [0, 0]]
+SHAPES = {
+    "type": "FeatureCollection",
+    "features": [
+        {"properties": {"code": code}, "geometry": {"type": "Polygon", "coordinates": [RING]}}
+        for code in ("F", "<b>\x1b", "<b>")
+    ],
+}
+
+
+def mapped(folder: Path, file: str = "shapes.geojson", key: str = "code", column: str = "sex") -> Path:
+    (folder / "shapes.geojson").write_text(json.dumps(SHAPES), encoding="utf-8")
+    return written(folder, f'[about.map]\nfile = "{file}"\nkey = "{key}"\ncolumn = "{column}"\n')
+
+
+def test_a_map_is_in_the_texts_and_in_no_digest(tmp_path: Path) -> None:
+    (order,) = load_plan(mapped(tmp_path)).orders
+    (about,) = order.about
+    assert [shape.key for shape in about.map.shapes] == ["<b>", "F"]
+    (plain,) = load_plan(written(tmp_path, "")).orders
+    assert plain.request.digest == order.request.digest
+
+
+def test_a_release_can_have_its_own_map_and_a_file_of_labels_too(tmp_path: Path) -> None:
+    mapped(tmp_path)
+    own = '[about.releases.r.map]\nfile = "shapes.geojson"\nkey = "code"\ncolumn = "sex"\n'
+    (order,) = load_plan(written(tmp_path, own)).orders
+    assert order.about[0].map.column == "sex"
+    labels = tmp_path / "labels.toml"
+    labels.write_text('language = "de"\n[map]\nfile = "shapes.geojson"\nkey = "code"\ncolumn = "sex"\n', encoding="utf-8")
+    assert about_file(labels).map.column == "sex"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"file": "none.geojson"}, "plan.toml:26: about.map.file: file='.*none.geojson': cannot be read"),
+        ({"file": "plan.toml"}, "about.map.file: .* is not valid JSON"),
+        ({"key": "kode"}, "about.map.key: key='kode': no feature .* did you mean 'code'"),
+        ({"column": "sax"}, "about: map: 'sax' is not a column; did you mean 'sex'"),
+        ({"column": "wage"}, "about: map: no release is grouped by 'wage'"),
+    ],
+)
+def test_a_map_that_fits_nothing_is_refused_at_its_place(tmp_path: Path, given: dict[str, str], said: str) -> None:
+    path = mapped(tmp_path, **given)
+    wage = '[columns.wage]\ntype = "category"\ncategories = [1]\n'
+    text = path.read_text(encoding="utf-8") + (wage if given.get("column") == "wage" else "")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(dp.PlanError, match=said):
+        load_plan(path)
+
+
+def test_check_names_what_the_file_lacks_and_what_has_no_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("sex,old,age\nF,true,7\n", encoding="utf-8")
+    plan = mapped(tmp_path)
+    plan.write_text(plan.read_text(encoding="utf-8").replace("example:acs12", "rows.csv"), encoding="utf-8")
+    checked = run("check", "plan.toml")
+    said = " ".join(checked.output.split())
+    assert checked.exit_code == 0, said
+    assert "note: map: 1 of 3 features have no usable key" in said
+    assert "note: map: the file has no shape for 'M' of column 'sex'" in said
+    assert "note: map: column 'sex' has no group for the shapes '<b>'" in said
+    (tmp_path / "shapes.geojson").write_text("[" * 10_000, encoding="utf-8")
+    checked = run("check", "plan.toml")
+    assert checked.exit_code == 2
+    assert "is not valid JSON" in checked.output
+    assert "Traceback" not in checked.output
+    released = run("release", "plan.toml", "--out", "results")
+    assert released.exit_code == 2
+    assert not (tmp_path / "l.db").exists()

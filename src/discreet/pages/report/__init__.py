@@ -5,6 +5,7 @@
 * `appendix`: The facts from which a third party computes every noise scale again: the start, the share of each query,
   formulas, laws, the record
 * `budget`: The spent and the remaining budget of the data set when the release was charged
+* `choropleth`: Maps of the numbers: areas in five classes, with a legend, drawn as SVG inside the page
 * `cross`: Cross tables: one number for two and more groups, with the subtotals that the release has
 * `drawing`: Vega-Lite charts as pictures inside a page, drawn by vl-convert (extra `plot`) in a separate process
 * `files`: Templates and files of HTML pages

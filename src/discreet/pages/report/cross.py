@@ -21,6 +21,7 @@ __all__ = [
     "cross_of",
     "exact_subtotals",
     "noisy_subtotals",
+    "partial_columns",
 ]
 
 MOST_ACROSS = 12
@@ -63,8 +64,11 @@ class CrossTable:
     rows_have_totals: bool
 
 
-def cross_of(table: NumberTable, rows: Sequence[Row], subtotals: Subtotals) -> CrossTable | None:
-    """The cross table of the rows of a table; None for one group, too many columns or cells, or combinations left out."""
+def cross_of(table: NumberTable, rows: Sequence[Row], subtotals: Subtotals, partial: frozenset[str]) -> CrossTable | None:
+    """The cross table of the rows of a table; None for one group, too many columns or cells, or combinations left out.
+
+    What is added up over a column whose bins leave rows out (`partial_columns`) is no subtotal, and gets none.
+    """
     found = {row.labels[: len(table.by)]: row for row in rows}
     sizes = [list(dict.fromkeys(labels)) for labels in zip(*found, strict=True)]
     across = _across([len(size) for size in sizes], len(rows))
@@ -72,7 +76,11 @@ def cross_of(table: NumberTable, rows: Sequence[Row], subtotals: Subtotals) -> C
         return None
     down = list(dict.fromkeys(_without(labels, across) for labels in found))
     names = _without(table.by, across)
-    of_row, of_column = subtotals.get(frozenset(names), {}), subtotals.get(frozenset({table.by[across]}), {})
+    of_row = {} if table.by[across] in partial else subtotals.get(frozenset(names), {})
+    of_column = {} if partial.intersection(names) else subtotals.get(frozenset({table.by[across]}), {})
+    if table.family != "rows":  # a noisy table has every group: one with other groups has other bins
+        of_row = of_row if {_sorted(labels, names) for labels in down} <= {*of_row} else {}
+        of_column = of_column if {(one,) for one in sizes[across]} <= {*of_column} else {}
     total = _finder(of_row, names)
     lines = tuple(
         CrossRow(spans, tuple(found[_with(labels, across, one)] for one in sizes[across]), total(labels))
@@ -119,16 +127,45 @@ def _span(down: Sequence[tuple[str, ...]], place: int, depth: int) -> int:
 
 def _finder(totals: Mapping[tuple[str, ...], str], names: Sequence[str]) -> Callable[[Sequence[str]], str]:
     """The subtotal of some labels, which stand in the order of these names; 0 for a group that is not listed."""
-    order = sorted(range(len(names)), key=names.__getitem__)
-    return lambda labels: totals.get(tuple(labels[place] for place in order), "0") if totals else ""
+    return lambda labels: totals.get(_sorted(labels, names), "0") if totals else ""
+
+
+def _sorted(labels: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """The labels in the order of the sorted names."""
+    return tuple(labels[place] for place in sorted(range(len(names)), key=names.__getitem__))
+
+
+def partial_columns(plan: Mapping[str, Any]) -> frozenset[str]:
+    """The columns with bins that may leave rows out. The last bin is closed where it ends at the upper bound."""
+    lowest = {one["name"]: one.get("lower", one.get("first")) for one in plan["schema"]}
+    lowest |= {step["column"]: step["lower"] for step in plan["steps"] if step["step"] == "clamp" and "lower" in step}
+    found = set()
+    for group in _groups(plan):
+        labels = [label for label in group.get("labels", ()) if label is not None]
+        if "edges" in group and not (labels[0].startswith(f"[{lowest[group['column']]}, ") and labels[-1].endswith("]")):
+            found.add(group["column"])
+    return frozenset(found)
+
+
+def _groups(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The groups of the request, and those of its tables."""
+    tables = [grouping for one in plan["statistics"] for grouping in one.get("tables", ())]
+    return [*plan["group_by"], *(group for grouping in tables for group in grouping)]
 
 
 def exact_subtotals(document: Mapping[str, Any], about: About, words: Words) -> Subtotals:
-    """The exact numbers of rows that the release publishes for whole groups: subtotals of its counts."""
-    parts = document["invariants"]["totals"]["parts"] if document["invariants"] else ()
+    """The exact numbers of rows that the release publishes for whole groups: subtotals of its counts.
+
+    None where its counts are of other rows, or in other groups: after conditions, a resize, a clamp of the column, or bins.
+    """
+    plan = document["plan"]
+    counted = all(step["step"] not in {"where", "resize"} for step in plan["steps"])
+    parts = document["invariants"]["totals"]["parts"] if document["invariants"] and counted else ()
+    other = {step["column"] for step in plan["steps"] if "column" in step} if counted else set()
+    other |= {group["column"] for group in _groups(plan) if "edges" in group}
     found: dict[frozenset[str], Mapping[tuple[str, ...], str]] = {}
     for part in parts:
-        if part["part"] == "totals" and part["only"] is None:
+        if part["part"] == "totals" and part["only"] is None and not other.intersection(part["columns"]):
             columns = part["columns"]
             order = sorted(range(len(columns)), key=columns.__getitem__)
             found[frozenset(columns)] = {

@@ -3,7 +3,11 @@
 const marks = document.body.dataset;
 const say = JSON.parse(marks.words);
 const plain = (text) => text.trim().replaceAll(marks.thousands, "").replace(marks.decimal, ".").replaceAll("−", "-");
-const number = (text) => (text.trim() === "–" ? -Infinity : Number(plain(text)));
+const number = (text) => (text.trim() === "–" ? -Infinity : Number(plain(text).replace("∞", "Infinity")));
+const ends = (text) => text.split(" – ").map(number);
+// What a label begins with, also in a bin "[−10, 0)"; labels without a number come last.
+const first = (text) => Number(/^[[(]?([−-]?\d+(?:\.\d+)?)(?![\d.])/.exec(text.trim())?.[1].replace("−", "-") ?? Infinity);
+const compare = (a, b) => (a === b ? 0 : a - b);
 const rowsOf = (list) => [...list.querySelectorAll("tbody tr")];
 
 function button(text, act) {
@@ -24,8 +28,8 @@ function csv(list, labels) {
   const lines = [[...heads, ...["value", "low", "high", ...(flagged ? ["quality"] : [])].map(cell)].join(",")];
   for (const row of rowsOf(list)) {
     const cells = [...row.cells].map((one) => one.textContent.trim());
-    const ends = cells[labels + 1].split(" – ").map(plain);
-    const figures = [plain(cells[labels]), ends[0], ends[1] ?? ""].map((one) => (one === "–" ? "" : one));
+    const [low, high] = cells[labels + 1].split(" – ").map(plain);
+    const figures = [plain(cells[labels]), low, high ?? ""].map((one) => (one === "–" ? "" : one));
     const flag = flagged ? [cell(cells[labels + 2])] : [];
     lines.push([...cells.slice(0, labels).map(label), ...figures, ...flag].join(","));
   }
@@ -45,6 +49,12 @@ function filter(list, wanted) {
   for (const row of rowsOf(list)) row.hidden = !row.textContent.toLowerCase().includes(words);
 }
 
+function by(a, b, place) {
+  if (place === 0) return compare(number(a), number(b));
+  if (place === 1) return compare(ends(a)[0], ends(b)[0]) || compare(ends(a)[1] ?? 0, ends(b)[1] ?? 0);
+  return compare(first(a), first(b)) || a.localeCompare(b, undefined, { numeric: true });
+}
+
 function sortable(table, labels) {
   const heads = [...table.querySelectorAll("thead th")].filter((one) => !one.classList.contains("bars"));
   heads.forEach((head, place) => {
@@ -53,7 +63,7 @@ function sortable(table, labels) {
       heads.forEach((one) => one.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const key = (row) => row.cells[place].textContent;
-      const order = (a, b) => (place === labels ? number(key(a)) - number(key(b)) || 0 : key(a).localeCompare(key(b), undefined, { numeric: true }));
+      const order = (a, b) => by(key(a), key(b), place - labels);
       const rows = rowsOf(table).sort((a, b) => (down ? order(b, a) : order(a, b)));
       table.tBodies[0].append(...rows);
     });

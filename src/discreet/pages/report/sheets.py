@@ -10,7 +10,7 @@ from typing import Any
 from discreet.domain.about import About
 from discreet.domain.neighbours import neighbours_of
 from discreet.exact.numbers import decimal_up
-from discreet.pages.report.cross import MOST_CELLS, CrossTable, cross_of, exact_subtotals, noisy_subtotals
+from discreet.pages.report.cross import MOST_CELLS, CrossTable, cross_of, exact_subtotals, noisy_subtotals, partial_columns
 from discreet.pages.report.tables import NumberTable, Row
 from discreet.pages.words import Words
 from discreet.releases.guarantee import Guarantee
@@ -59,10 +59,10 @@ def sheets_of(tables: Iterable[NumberTable], document: Mapping[str, Any], about:
     families = {table.family for table, _ in read if table.family}
     exact = exact_subtotals(document, about, words)
     subtotals = {one: noisy_subtotals(pair for pair in read if pair[0].family == one and pair[1]) for one in families}
-    found = []
+    partial, found = partial_columns(document["plan"]), []
     for place, (table, few) in enumerate(read):
         own = {"": {}, "rows": exact}.get(table.family, subtotals.get(table.family, {}))
-        found.append(Sheet(f"table-{place + 1}", table, cross_of(table, few, own) if few else None, few))
+        found.append(Sheet(f"table-{place + 1}", table, cross_of(table, few, own, partial) if few else None, few))
     return tuple(found)
 
 

@@ -63,6 +63,7 @@ class NumberTable:
         flagged: whether the rows have classes of quality.
         by: the columns of the groups.
         count: `size` as a number.
+        values: the numbers of the rows; None where there is none.
         family: what subtotals must have in common with it: "rows" for counts of rows, the name of the statistic for the
             tables of one; empty where nothing adds up.
     """
@@ -80,6 +81,7 @@ class NumberTable:
     by: tuple[str, ...] = ()
     family: str = ""
     count: int = 0
+    values: tuple[float | None, ...] = ()
 
 
 def tables_of(document: Mapping[str, Any], about: About, words: Words) -> Iterator[NumberTable]:
@@ -174,6 +176,7 @@ def _table(
         by=by,
         family=_family(statistic),
         count=size,
+        values=tuple(values) if known and size <= MOST_ROWS else (),
         size=words.many("report.numbers.groups", size),
         omitted=words.number(size - MOST_ROWS) if size > MOST_ROWS else "",
         scale=None if scale is None else (words.figures(ends_of[0]), words.figures(ends_of[1])),

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.domain.declared_words import column_words, step_words
+from discreet.domain.maps import Map
 from discreet.exact.figures import name
 from discreet.pages.report import appendix, promise
 from discreet.pages.report import words as sentences
 from discreet.pages.report.about import about_facts, quality_words
 from discreet.pages.report.appendix import Noise, OrdinaryNoise
 from discreet.pages.report.budget import BudgetUse, budget_of
+from discreet.pages.report.choropleth import Choropleth, maps_of
 from discreet.pages.report.drawing import Artist
 from discreet.pages.report.pictures import Picture, illustrations
 from discreet.pages.report.sheets import Key, Sheet, key_numbers, sheets_of
@@ -50,6 +52,8 @@ class Page:
     covered: str
     pictures: tuple[Picture, ...]
     sheets: tuple[Sheet, ...]
+    shapes: Map | None
+    maps: Mapping[str, Choropleth]
     keys: tuple[Key, ...]
     steps: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
@@ -72,6 +76,7 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
     release = _with_unknown(release, words)
     document, guarantee, about = release.shown(MOST_ROWS), release.guarantee, release.about
     sheets = sheets_of(tables_of(document, about, words), document, about, words)
+    shapes, maps = maps_of(sheets, release.document, about, words)
     plan, said = document["plan"], words.said
     profile, pictures = illustrations(guarantee, document, about, artist, words)
     return Page(
@@ -96,6 +101,8 @@ def page_of(release: Release, words: Words, artist: Artist | None = None) -> Pag
         covered=said(sentences.covered_words(document["interval"])),
         pictures=pictures,
         sheets=sheets,
+        shapes=shapes,
+        maps=maps,
         keys=key_numbers(document, guarantee, sheets, words),
         steps=tuple(said(step_words(step)) for step in plan["steps"]),
         columns=_columns(plan, words),
@@ -113,7 +120,7 @@ def _with_unknown(release: Release, words: Words) -> Release:
     """The release with the word of the language for what is not known, where it has labels without one."""
     about = release.about
     named = {key: own if own.unknown else replace(own, unknown=words("form.unknown")) for key, own in about.columns.items()}
-    return release.labelled(replace(about, columns=named)) if named else release
+    return replace(release, texts=replace(about, columns=named)) if named else release
 
 
 def _made(document: Mapping[str, Any], words: Words) -> tuple[tuple[str, str], ...]:

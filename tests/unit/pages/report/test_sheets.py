@@ -74,6 +74,42 @@ def test_a_number_without_subtotals_gets_none(released, read):
     assert "at the edges" not in html
 
 
+AGES = dp.Schema(
+    sex=dp.Category(["f", "m"], required=True),
+    region=dp.Category(["N", "S"], required=True),
+    age=dp.Number(0, 99, required=True),
+)
+AGED = {"sex": ["f", "m"] * 60, "region": ["N", "N", "S"] * 40, "age": [*range(60)] * 2}
+
+
+def aged(released, ask):
+    exact = dp.Totals("sex") + dp.Totals("region")
+    return render(released(AGES, AGED, ask, budget=dp.ZCDP(1), invariants=exact))
+
+
+def test_exact_totals_of_all_rows_are_no_subtotals_of_counts_of_some(released):
+    html = aged(released, lambda t: t.where({"age": (0, 9)}).group_by("sex", "region").agg(dp.count()))
+    assert '<table class="cross">' in html
+    assert "class=total" not in html
+
+
+def test_exact_totals_are_no_subtotals_over_bins_that_leave_rows_out(released):
+    for edges in ([0, 20, 40], [10, 50, 99]):
+        html = aged(released, lambda t, edges=edges: t.group_by("sex", dp.bins("age", edges)).agg(dp.count()))
+        assert '<table class="cross">' in html
+        assert "class=total" not in html
+    assert "class=total" in aged(released, lambda t: t.group_by("sex", dp.bins("age", [0, 50, 99])).agg(dp.count()))
+
+
+def test_a_table_with_other_bins_has_no_subtotals(released):
+    ages, fine = dp.bins("age", [0, 20, 40, 99]), dp.bins("age", [0, 50, 99])
+    for own, shown in ((fine, True), (ages, False)):
+        asked = dp.tables([own], ["sex", fine])
+        html = render(released(AGES, AGED, lambda t, asked=asked: t.agg(asked), neighbours=dp.ReplaceOne(rows=120)))
+        assert '<table class="cross">' in html
+        assert ("class=total" in html) is shown
+
+
 def test_too_many_columns_or_cells_stay_a_list(released, monkeypatch):
     release = released(SCHEMA, ROWS, lambda t: t.group_by("sex", "age").agg(dp.count()))
     assert '<table class="cross">' in render(release)
