@@ -111,6 +111,16 @@ def test_gaussians_compose_in_closed_form() -> None:
     assert mixed.epsilon_at("1e-6").upper == pytest.approx(GDP("0.5").epsilon_at("1e-6"), rel=1e-12)
 
 
+@pytest.mark.parametrize("place", range(40))
+def test_the_delta_of_gaussians_alone_is_never_below_the_truth_by_one_rounding(place: int) -> None:
+    variance, epsilon = Fraction(7919 * place + 3, 104729), Fraction(place, 8)
+    mp.dps = 60
+    mu, e = mp.sqrt(mpf(variance.numerator) / variance.denominator), mpf(epsilon.numerator) / epsilon.denominator
+    truth = mp.ncdf(mu / 2 - e / mu) - mp.exp(e) * mp.ncdf(-mu / 2 - e / mu)
+    found = compose([(RoundedGaussian(1 / variance, 1), 1)]).delta_at(epsilon)
+    assert found.lower <= truth <= found.upper
+
+
 def test_identical_lattices_are_exact_to_rounding() -> None:
     bounds = compose([(DiscreteLaplace(100), 1000)]).delta_at(1)
     assert bounds.lower <= 1.083117e-4 <= bounds.upper or bounds.upper == pytest.approx(1.083117e-4, rel=1e-6)
