@@ -16,7 +16,7 @@ from importlib import import_module
 from math import prod
 from typing import Any
 
-from discreet.engines.base import ColumnType, CubeRequest, Engine, columns_of
+from discreet.engines.base import ColumnType, CubeRequest, Engine, columns_of, unreadable
 from discreet.engines.duckdb.dialect import COPIES, quote_name
 from discreet.engines.duckdb.streams import DatabaseTable, open_streamed, place_of
 from discreet.engines.resources import Limits
@@ -29,11 +29,12 @@ _FEW = 2**20
 """At most so many different rows are declared where the server counts them."""
 
 _TEXTS = ("text", "character varying")
-_COUNTED = frozenset({"smallint", "integer", "bigint", "boolean", "date", "numeric", *_TEXTS})
+_COUNTED = re.compile(r"(smallint|integer|bigint|boolean|date|numeric|text|character varying)(\([-0-9,]+\))?")
 """The types whose equal values mean the same. Texts that differ can be equal as character(n); floats and instants differ."""
 
 _DECIMAL = re.compile(r"numeric\(([0-9]+),([0-9]+)\)")
 _DIGITS = 38
+_FIRST_OF_USERS = 16384  # the smallest number of a type that PostgreSQL itself does not have, whose name may be any
 _BY_BYTES = ' COLLATE "C"'
 _VIEWS = frozenset({"v", "m"})  # the letters of views and of materialised ones
 
@@ -64,12 +65,14 @@ class Server:
         axes, moments = scan
         sizes = {axis.name: axis.path.column.size + 1 for axis in axes}
         sizes |= {moment.name: moment.path.column.size + 1 for moment in moments}
-        known = all(self.types.get(name, "").partition("(")[0] in _COUNTED for name in sizes)
+        known = all(_COUNTED.fullmatch(self.types.get(name, "")) for name in sizes)
         return known and COPIES not in self.types and prod(sizes.values()) <= _FEW
 
     def groups(self, scans: Sequence[CubeRequest]) -> Iterator[Any]:
         """For each scan its different rows as an Arrow table, with their numbers; all in one transaction."""
         with _reading(self.table) as cursor:
+            if _types(cursor, self.table) != self.types:  # other types may have another equality
+                raise unreadable()
             for scan in scans:
                 cursor.execute(grouped_statement(place_of(self.table), columns_of([scan]), self.types))
                 yield cursor.fetch_arrow_table()
@@ -78,12 +81,15 @@ class Server:
 def grouped_statement(place: str, names: Sequence[str], types: Mapping[str, str]) -> str:
     """The statement that gives the different values of these columns, and how many rows have them.
 
-    Texts are compared by their bytes: under the collation of a column, texts that differ may be equal.
+    Texts are compared by their bytes: under the collation of a column, texts that differ may be equal. Decimals are compared
+    as they are written too: 1.0 and 1.00 are equal, and the server would answer one of them for the rows of both.
     """
     columns = [
         f"{quote_name(name)}{_BY_BYTES if types[name].startswith(_TEXTS) else ''} AS {quote_name(name)}" for name in names
     ]
-    grouped = f" GROUP BY {', '.join(str(number) for number, _ in enumerate(names, 1))}" if names else ""
+    keys = [str(number) for number, _ in enumerate(names, 1)]
+    keys += [f"{quote_name(name)}::text" for name in names if types[name].startswith("numeric")]
+    grouped = f" GROUP BY {', '.join(keys)}" if keys else ""
     return f"SELECT {', '.join([*columns, f'count(*) AS {quote_name(COPIES)}'])} FROM {place}{grouped}"
 
 
@@ -122,13 +128,32 @@ def _table_of(url: str) -> DatabaseTable:
 
 
 def _server(table: DatabaseTable) -> Server:
-    statement = (
-        "SELECT attname::text, pg_catalog.format_type(atttypid, atttypmod) FROM pg_catalog.pg_attribute "
-        f"WHERE attrelid = {_regclass(table)} AND attnum > 0 AND NOT attisdropped"
-    )
     with _reading(table) as cursor:
-        cursor.execute(statement)
-        return Server(table, dict(cursor.fetchall()))
+        _require_utf8(cursor)
+        return Server(table, _types(cursor, table))
+
+
+def _require_utf8(cursor: Any) -> None:
+    """Checks that texts arrive as UTF-8, or as the bytes that they are in a database that knows no encoding.
+
+    Raises:
+        SourceError: they arrive in another encoding, and would be read as other texts; or the server would check them, so
+            that one cell could end a reading.
+    """
+    cursor.execute("SELECT current_setting('server_encoding'), current_setting('client_encoding')")
+    stored, sent = cursor.fetchone()
+    if sent != ("SQL_ASCII" if stored == "SQL_ASCII" else "UTF8"):
+        advice = "leave out client_encoding" if stored == "SQL_ASCII" else "add '?client_encoding=UTF8' before '::'"
+        raise SourceError(f"source: the database stores texts as {stored} and sends them as {sent}; {advice} in the URL")
+
+
+def _types(cursor: Any, table: DatabaseTable) -> dict[str, str]:
+    """The words of PostgreSQL for the types of the columns; "" for types that it does not have itself."""
+    cursor.execute(
+        f"SELECT attname::text, CASE WHEN atttypid < {_FIRST_OF_USERS} THEN pg_catalog.format_type(atttypid, atttypmod) "
+        f"ELSE '' END FROM pg_catalog.pg_attribute WHERE attrelid = {_regclass(table)} AND attnum > 0 AND NOT attisdropped"
+    )
+    return dict(cursor.fetchall())
 
 
 def _regclass(table: DatabaseTable) -> str:

@@ -120,14 +120,13 @@ class _StreamEngine:
     ) -> None:
         self._count, self._grouping = count, grouping
         self._chosen: Rowwise | None = None
-        frame, others = keep_declared(schema.empty_table(), columns)
+        frame, others = _keep_declared(schema, columns)
         self._columns = [name for name in columns if name in schema.names]
         self._opening, self._fields = opening, {name: schema.field(name).type for name in self._columns}
         self._database = Database(limits)
         try:
             with self._database.cursor() as cursor:
-                cursor.register(STAGED, frame)
-                known = read_header(cursor.execute(f"DESCRIBE {STAGED}").fetchall()) if self._columns else {}
+                known = _described(cursor, frame) if self._columns else {}
         except SourceError:
             raise SourceError("source: the stream cannot be read as a table") from None
         self._decimals = (
@@ -236,6 +235,27 @@ class _StreamEngine:
                 yield cursor, _Once(reader, {name: self._fields[name] for name in names})
         except (Exception, SystemExit):  # noqa: BLE001 (whatever raised it, its text may quote a value)
             raise unreadable() from None
+
+
+def _described(cursor: Any, frame: ArrowOnly) -> Header:
+    cursor.register(STAGED, frame)
+    return read_header(cursor.execute(f"DESCRIBE {STAGED}").fetchall())
+
+
+def _keep_declared(schema: Any, columns: Sequence[str]) -> tuple[ArrowOnly, list[str]]:
+    """The declared columns of a stream without rows, and the names of the others, whatever their types are.
+
+    Raises:
+        SourceError: two of the declared columns have one name, or pyarrow has no values of the type of one.
+    """
+    import pyarrow as pa
+
+    declared = [field for field in schema if field.name in columns]
+    try:
+        frame, _ = keep_declared(pa.schema(declared).empty_table(), columns)
+    except NotImplementedError:
+        raise SourceError("source: a declared column has a type that cannot be read; convert it in a view") from None
+    return frame, [name for name in schema.names if name not in columns]
 
 
 class _Once:
