@@ -9,6 +9,7 @@ from typing import Any
 from discreet.domain.neighbours import Neighbours, neighbours_of
 from discreet.exact.numbers import text
 from discreet.ledger import Identity
+from discreet.ledger.draws import draw_of
 from discreet.privacy import from_coordinates
 from discreet.privacy.amounts import amount_text
 from discreet.session.accounts import budget_in
@@ -35,7 +36,7 @@ def population_lines(identity: Identity, spent: Amounts, left: Amounts) -> list[
     rate = drawn.rate_of(neighbours.rows)
     lines = [f"population ({drawn.words()})", f"  {PopulationGuarantee(budget, rate).promise(_DELTA)}"]
     if together != spent:
-        shared = f"Data sets of the draw '{drawn.draw}' share this budget"
+        shared = f"Data sets of the draw '{draw_of(identity)}' share this budget"
         lines.append(f"  {shared}; together they spent {amount_text(total)}.")
     if any(together):
         alike = "" if budget.pair and not budget.pair[1] else _ALIKE

@@ -35,6 +35,7 @@ from discreet.domain.neighbours import relations, whole_number
 from discreet.domain.schema import Category, Date, Number, Schema
 from discreet.engines import outline_of, source_text
 from discreet.engines.base import CodeList, ColumnType, Header
+from discreet.engines.urls import is_url
 from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
 from discreet.exact.figures import name as shown_name
 from discreet.exact.figures import plural
@@ -82,7 +83,8 @@ def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None)
         SourceError: the header of the source cannot be read.
         ArgumentError: the file exists already, or cannot be written; or the source has not the columns that are asked for.
     """
-    given_path(source, "SOURCE")
+    if not is_url(source):
+        given_path(source, "SOURCE")
     if stands(out, "--out") or out.is_symlink():
         raise ArgumentError(f"--out={out}: exists already; choose another name, or edit the file")
     if not stands(out.parent, "--out"):

@@ -120,6 +120,7 @@ class _StreamEngine:
     ) -> None:
         self._count, self._grouping = count, grouping
         self._chosen: Rowwise | None = None
+        columns = columns or _readable(schema)
         frame, others = _keep_declared(schema, columns)
         self._columns = [name for name in columns if name in schema.names]
         self._opening, self._fields = opening, {name: schema.field(name).type for name in self._columns}
@@ -235,6 +236,18 @@ class _StreamEngine:
                 yield cursor, _Once(reader, {name: self._fields[name] for name in names})
         except (Exception, SystemExit):  # noqa: BLE001 (whatever raised it, its text may quote a value)
             raise unreadable() from None
+
+
+def _readable(schema: Any) -> list[str]:
+    """What a plan can declare, for who declares nothing yet: the columns of types that pyarrow has values of."""
+    import pyarrow as pa
+
+    found = []
+    for field in schema:
+        with suppress(NotImplementedError):
+            pa.schema([field]).empty_table()
+            found.append(field.name)
+    return found
 
 
 def _described(cursor: Any, frame: ArrowOnly) -> Header:
