@@ -53,7 +53,7 @@ _LAWS: Mapping[str, Keys] = {
 }
 _INSPECT = ("terminal", "never")
 """Whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
-_OPTIONAL = ("group_by", "nulls", "spend", "error", "expect", "intervals", "where", "resize", "clamp", "impute")
+_OPTIONAL = ("group_by", "nulls", "spend", "error", "expect", "intervals", "where", "resize", "sample", "clamp", "impute")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +232,8 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
             prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
     if "resize" in parts:
         prepared = _resize(prepared, parts["resize"])
+    if "sample" in parts:
+        prepared = _sample(prepared, parts["sample"])
     request = _request(parts, prepared)
     if "intervals" in parts and _intervals(parts["intervals"]) == "simultaneous":
         request = request.simultaneous()
@@ -289,6 +291,14 @@ def _resize(table: Table, node: Node) -> Table:
     parts = node.table(("rows",), ("proportion",))
     with node.locate_errors():
         return table.resize(parts["rows"].value, proportion=parts["proportion"].number() if "proportion" in parts else 1)
+
+
+def _sample(table: Table, node: Node) -> Table:
+    """`sample = "1/10"`, or `sample = { rows = 1000 }`."""
+    with node.locate_errors():
+        if isinstance(node.value, dict):
+            return table.sample(rows=node.table(("rows",))["rows"].value)
+        return table.sample(node.number())
 
 
 def _spend(node: Node, budget: Budget) -> Budget:

@@ -25,7 +25,7 @@ from discreet.exact.canonical import canonical, digest
 from discreet.exact.files import sync_folder
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits, no_bits
-from discreet.plan.layout import draws_rows
+from discreet.plan.layout import drawing_of, draws_rows
 from discreet.plan.plan import Plan, plan_json, used_columns
 from discreet.plan.shown import empty_labels, hides_rows
 from discreet.privacy.coordinates import to_json
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COVERS",
     "COVERS_ORIGINAL",
+    "COVERS_SAMPLE",
     "PART_ROWS",
     "covers",
     "describe_quote",
@@ -58,6 +59,9 @@ __all__ = [
 
 COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
 """The target of the intervals of a release where values were imputed or rows sampled."""
+
+COVERS_SAMPLE = "the value of the sampled rows, after clamp and impute; noise only, without the error of the sample"
+"""The target of the intervals where the prepared table is a sample of the table's rows."""
 
 COVERS_ORIGINAL = "the value of the original table with its values clamped, for nothing was imputed or sampled; noise only"
 """The target of the intervals where the prepared table is the original table."""
@@ -238,6 +242,9 @@ def describe_quote(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
 def covers(plan: Plan) -> str:
     """Which table the intervals speak of: also of the original one where its rows are all there and no null was filled."""
     used = used_columns(plan)
+    drawing = drawing_of(plan)
+    if drawing is not None and not isinstance(drawing, Resize):
+        return COVERS_SAMPLE
     changed = any(isinstance(step, Resize) or (isinstance(step, Impute) and step.column in used) for step in plan.steps)
     return COVERS if changed else COVERS_ORIGINAL
 
