@@ -45,6 +45,7 @@ from discreet.quotes.certainty import set_levels
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
 from discreet.quotes.space import Space, space_of
+from discreet.quotes.statuses import factor_by_status
 from discreet.quotes.view import counts_every_row
 from discreet.statistics.recipe import LEVEL, Recipe
 from discreet.totals.exact_totals import ExactTotals
@@ -117,7 +118,7 @@ def _prepare(plan: Plan, exact_totals: ExactTotals | None) -> Asked:
 
 
 def _lines(asked: Asked, recipes: Sequence[Recipe], measured: Sequence[Measured]) -> tuple[Line, ...]:
-    both = zip(asked.plan.statistics, recipes, strict=True)
+    both = zip(asked.plan.answered, recipes, strict=True)
     return set_levels(asked.plan, [Line(statistic, recipe, LEVEL) for statistic, recipe in both], measured)
 
 
@@ -220,7 +221,10 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
     """The cost of the queries together, relative to the sum of their costs; 1 with exact totals, where they add up."""
     if asked.space is not None:
         return Fraction(1)
-    return joint_factor([_change(asked, query) for query in queries], shares, type(target).size)
+    changes, size = [_change(asked, query) for query in queries], type(target).size
+    if asked.plan.target is None:
+        return joint_factor(changes, shares, size)
+    return factor_by_status(queries, changes, shares, size, (asked.facts, asked.facts.compared.neighbours))
 
 
 def _one(asked: Asked, named: Query, query: Query, share: Fraction, part: Target) -> Measured:

@@ -51,3 +51,11 @@ def test_a_request_that_is_public_without_the_sample_has_no_comparison():
     quoted = allocate.quote(dp.Table(SCHEMA, dp.ReplaceOne(500)).sample("1/10").agg(dp.count()), dp.PureDP(1))
     assert quoted.unsampled is None
     assert "costs accuracy" not in str(quoted)
+
+
+def test_a_sample_is_no_part_of_the_table_as_recorded():
+    """Beside the prepared table it is refused, as a resize is; alone, the table as recorded is read whole."""
+    plan = dp.Table(SCHEMA, dp.AddRemove()).sample("1/10").agg(dp.sum("wage", nulls="skip"))
+    with pytest.raises(dp.PlanError, match="the table is sampled"):
+        plan.original()
+    assert plan.original(prepared=False).steps == ()
