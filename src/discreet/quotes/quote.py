@@ -200,7 +200,7 @@ def accuracy_text(quote: Quote) -> list[str]:
 
 
 def sample_text(quote: Quote) -> list[str]:
-    """What the sample of rows gains and costs; nothing without a sample."""
+    """What the sample of rows gains and costs (W6 of docs/proofs/samples.md); nothing without a sample."""
     drawn, direct = quote.plan.facts.drawn, quote.unsampled
     if drawn is None or direct is None or isinstance(drawn, Resize):
         return []
