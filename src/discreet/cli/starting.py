@@ -31,8 +31,9 @@ from discreet.cli.code_lists import (
 from discreet.cli.drafting import Entry, Section, render_list, render_sections, to_fill_in
 from discreet.cli.output import Answer
 from discreet.domain.categories import whole_categories
+from discreet.domain.columns import Category, Date, Number
 from discreet.domain.neighbours import relations, whole_number
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import outline_of, source_text
 from discreet.engines.base import CodeList, ColumnType, Header
 from discreet.engines.urls import is_url
