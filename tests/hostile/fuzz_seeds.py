@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
-
-from tests.builders import plan_text
 
 CSV_SEEDS = (
     b"age,sex,day,yes,n\n30,F,2020-05-01,true,7\n41.5,M,2020-02-30,no,7.0\n,,,,\n",
@@ -21,9 +20,8 @@ CSV_PIECES = (
     *(b"PK\x03\x04", b"\x1f\x8b", b"2020-05-01", b"x" * 200, b"," * 40, b"'; --", b"=1+1"),
 )
 
-PLAN_SEEDS = tuple(
-    plan_text(name).encode() for name in ("fuzzed-types", "fuzzed-inline", "fuzzed-totals", "fuzzed-statements")
-)
+PLANS = Path(__file__).resolve().parents[1] / "plans"
+PLAN_SEEDS = tuple((PLANS / f"fuzzed-{name}.toml").read_bytes() for name in ("types", "inline", "totals", "statements"))
 
 PLAN_PIECES = (
     *(b"=", b"[", b"]", b"[[", b"]]", b"{", b"}", b'"', b"'", b'"""', b"\n", b"\r\n", b"#", b".", b",", b"\\u0000", b"\\"),

@@ -76,12 +76,8 @@ SECTIONS = ("[data]", "[budget]", "[[release]]")
 
 def plans(source: str) -> list[int]:
     """The lines of literals that are a whole plan file: data, budget and a release."""
-    return [
-        node.lineno
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Constant | ast.JoinedStr)
-        if all(section in ast.unparse(node) for section in SECTIONS)
-    ]
+    texts = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant | ast.JoinedStr))
+    return sorted({node.lineno for node in texts if all(section in ast.unparse(node) for section in SECTIONS)})
 
 
 def test_plans_are_files() -> None:
