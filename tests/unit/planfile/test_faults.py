@@ -39,7 +39,7 @@ def test_what_is_refused_because_of_another_fault_is_not_listed() -> None:
     assert not [one for one in told(PLAN) if "release" in one and "age" in one]
     gone = PLAN.replace('type = "number"\nuper', 'type = "numbr"\nuper')
     assert [one for one in told(gone) if "columns.age" in one] == [
-        "p.toml:12: columns.age.type: 'numbr' is unknown; did you mean 'number'?"
+        "p.toml:11: columns.age.type: 'numbr' is unknown; did you mean 'number'?"
     ]
     assert not [one for one in told(gone) if "release" in one and "age" in one]
 
