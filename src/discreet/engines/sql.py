@@ -25,7 +25,7 @@ from discreet.engines.dialect import Dialect
 from discreet.engines.keys import word_sql, words_of
 from discreet.engines.missing import without_missing
 
-__all__ = ["aggregate_sql", "answer_names", "check_grids", "part_name", "parts_of"]
+__all__ = ["PARTS", "aggregate_sql", "answer_names", "check_grids", "part_name", "parts_of"]
 
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _INTEGER = " *[+-]?[0-9]{1,19}([.]0*)? *"
@@ -57,13 +57,13 @@ def parts_of(path: NumberPath | CategoryPath) -> tuple[str, ...]:
     return ("text",) if words or isinstance(path.column, Date) else ("integer", "float", "text")
 
 
-_PARTS = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
+PARTS = {kind: ColumnType(kind, shown) for kind, shown in (("integer", "BIGINT"), ("float", "DOUBLE"), ("text", "VARCHAR"))}
 """The types of the parts."""
 
 
 def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType], str]) -> str:
     """The code, or value, of whichever part has one."""
-    kinds = [ColumnType(kind, _PARTS[kind]) for kind in parts_of(path)]
+    kinds = [PARTS[kind] for kind in parts_of(path)]
     parts = [written(replace(path, name=part_name(path.name, kind.kind)), kind) for kind in kinds]
     return f"coalesce({', '.join(parts)})"
 

@@ -53,6 +53,19 @@ def test_two_data_sets_of_one_draw_are_shown_with_their_total(tmp_path: Path) ->
     assert "Spent so far: ε = 0.2988\n" in shown  # log(1 + (e^1.5 − 1)/10)
 
 
+def test_a_draw_without_a_name_has_that_of_its_data_set(tmp_path: Path) -> None:
+    first = Path(written(tmp_path, "a", "1"))
+    first.write_text(first.read_text().replace(', draw = "panel"', ""))
+    done("release", str(first), "--out", str(tmp_path / "a"))
+    assert "share this budget" not in done("ledger", "show", str(tmp_path / "budget.db"))
+    second = Path(written(tmp_path, "b", "0.5"))
+    second.write_text(second.read_text().replace('"panel"', '"a"'))
+    done("release", str(second), "--out", str(tmp_path / "b"))
+    for dataset in "ab":
+        shown = done("ledger", "show", str(tmp_path / "budget.db"), "--dataset", dataset)
+        assert "Data sets of the draw 'a' share this budget; together they spent ε = 1.5." in shown
+
+
 @pytest.mark.parametrize("measure", ['zcdp"\nrho = "2', 'approx-dp"\nepsilon = "2"\ndelta = "1e-6'])
 def test_what_was_spent_so_far_carries_its_condition_where_it_has_one(tmp_path: Path, measure: str) -> None:
     done("release", written(tmp_path, "d", "1", measure), "--out", str(tmp_path / "results"))
