@@ -28,13 +28,13 @@ __all__ = [
 ]
 
 
-def ask_text(key: str, what: str, default: str | None, ask: Asker, check: Callable[[str], None]) -> Entry:
+def ask_text(key: str, what: str, default: str | None, ask: Asker, check: Callable[[str], object]) -> Entry:
     """The entry of a text; left to be filled in where there is no answer."""
     answer = ask(f"{key}: {what}", check, default)
     return Entry(key, None if answer is None else toml_visible(answer), what)
 
 
-def ask_number(key: str, what: str, default: str | None, ask: Asker, check: Callable[[str], None]) -> Entry:
+def ask_number(key: str, what: str, default: str | None, ask: Asker, check: Callable[[str], object]) -> Entry:
     """The entry of a number; left to be filled in where there is no answer."""
     answer = ask(f"{key}: {what}", check, default)
     return Entry(key, write_number(answer), what)
