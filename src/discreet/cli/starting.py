@@ -220,5 +220,7 @@ def _statistic(word: str) -> str:
         raise ArgumentError(f"'{word.strip()}': {said}write count, or one of {', '.join(_words())} and a column")
     if not column.strip():
         return toml_visible(kind)
-    skip = ', nulls = "skip"' if "nulls" in by_word()[kind].keys.allowed else ""
-    return f"{{ {kind} = {toml_visible(column.strip())}{skip} }}"
+    keys = by_word()[kind].keys
+    skip = {"nulls": "skip"} if "nulls" in keys.allowed else {}
+    options = "".join(f", {key} = {toml_visible(word)}" for key, word in (skip | dict(keys.advised)).items())
+    return f"{{ {kind} = {toml_visible(column.strip())}{options} }}"

@@ -8,7 +8,7 @@ values with intervals.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -101,6 +101,7 @@ class Keys:
         alone: whether the word by itself is enough.
         interview: whether `discreet init` takes it as the word and a column.
         lacks: the part that is missing after a word alone, in words.
+        advised: keys with the word that a new plan should have there: `discreet init` writes them.
     """
 
     value: Callable[[Written], Sequence[Any]] | None
@@ -109,6 +110,7 @@ class Keys:
     alone: bool = False
     interview: bool = False
     lacks: str = ""
+    advised: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,15 @@ __all__ = [
 _MAX_WEIGHT = 10**30
 
 
+def _nothing(_one: Statistic) -> dict[str, object]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class OneNumber:
-    """One number for each group, in a column of the statistic's name."""
+    """One number for each group, in a column of the statistic's name; `written` gives its own keys in JSON."""
 
+    written: Callable[[Statistic], dict[str, object]] = _nothing
     one_number: bool = True
 
     def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
@@ -50,7 +55,7 @@ class OneNumber:
         return (one.name,)
 
     def to_json(self, one: Statistic) -> dict[str, object]:
-        return {}
+        return self.written(one)
 
     def places(self, one: Statistic, facts: TableFacts) -> int:
         return 0
