@@ -150,4 +150,4 @@ def _groups(request: Plan) -> list[Group]:
 
 def _names(request: Plan) -> list[str]:
     """The columns of numbers in the table of a release, and the names of its further frames."""
-    return [name for one in request.statistics for name in (*outputs(one), one.name)]
+    return [name for one in request.answered for name in (*outputs(one), one.name)]
