@@ -71,26 +71,6 @@ def test_a_patch_by_text_would_be_noticed(text: str) -> None:
     assert patches_by_text(f"def test(monkeypatch):\n    monkeypatch.setattr({text}, 1)\n") == [2]
 
 
-SECTIONS = ("[data]", "[budget]", "[[release]]")
-
-
-def plans(source: str) -> list[int]:
-    """The lines of literals that are a whole plan file: data, budget and a release."""
-    texts = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant | ast.JoinedStr))
-    return sorted({node.lineno for node in texts if all(section in ast.unparse(node) for section in SECTIONS)})
-
-
-def test_plans_are_files() -> None:
-    found = {str(path): plans(path.read_text("utf-8")) for path in (ROOT / "tests").rglob("*.py")}
-    assert {path: lines for path, lines in found.items() if lines} == {}
-
-
-@pytest.mark.parametrize("quote", ["", "f"])
-def test_a_plan_as_a_literal_would_be_noticed(quote: str) -> None:
-    assert plans(f"PLAN = {quote}'{' '.join(SECTIONS)}'") == [1]
-    assert plans(f"PLAN = {quote}'{' '.join(SECTIONS[:2])}'") == []
-
-
 class Case:
     """A test that was collected, with its marks."""
 
