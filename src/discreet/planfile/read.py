@@ -14,12 +14,14 @@ from typing import Any
 
 from discreet import datasets
 from discreet.approvals.demand import Demand
+from discreet.domain.categories import Value
+from discreet.domain.columns import Category, Column
 from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
 from discreet.domain.reading import CsvFormat
-from discreet.domain.schema import Category, Column, Schema, Value
+from discreet.domain.schema import Schema
 from discreet.engines import source_in
 from discreet.engines.urls import is_url
 from discreet.errors import did_you_mean
