@@ -11,6 +11,7 @@ from discreet.domain.words import card, one_line, request_text
 from discreet.exact.numbers import decimal_text
 from discreet.mechanisms import Noise, Sensitivity, noise_text
 from discreet.plan.plan import Plan, resize_of
+from discreet.plan.recorded import target_words
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget
 from discreet.privacy.measures import Target
@@ -187,7 +188,7 @@ def accuracy_text(quote: Quote) -> list[str]:
         depends = bool(line.recipe.unit(1)) and line.recipe.unit(1) != line.recipe.unit(2)
         error = f"{' / '.join(shown)} {size_words(sizes)}" if depends else shown[0]
         lines.append(f"  {line.statistic.name}: {error}{line.recipe.accuracy(quote.noises(line))}")
-    return lines
+    return lines + target_words(quote.plan)
 
 
 def joint_text(quote: Quote) -> str:

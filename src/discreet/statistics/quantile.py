@@ -80,7 +80,7 @@ def quantiles(
     Args:
         column: which column.
         at: the q, each in [0, 1].
-        interval: "chosen" for the narrowest intervals: three tenths of the spend go into a choice of the interval of each
+        interval: "chosen" for the narrowest intervals: a third of the spend goes into a choice of the interval of each
             quantile, and values are off by up to 1.5 times as much. Or which part of the spend goes into a tree of counts
             that all intervals are read from, from 0 to 1; a twentieth if it is left out. The values are chosen by their
             rank with the rest. With 0 intervals are the whole range of the column; with 1 values and
@@ -201,7 +201,9 @@ class Median:
 
     word: ClassVar = "median"
     noun: ClassVar = "Median"
-    keys: ClassVar = Keys(one_column, {}, {"nulls": option_string, "interval": _number}, interview=True)
+    keys: ClassVar = Keys(
+        one_column, {}, {"nulls": option_string, "interval": _number}, interview=True, advised={"interval": Chosen.word}
+    )
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(column_value)
     counts: ClassVar = False
