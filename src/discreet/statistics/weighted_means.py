@@ -77,7 +77,7 @@ class WeightedMean:
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
         by, most = options.pop("by"), options.pop("most")
-        return weighted_mean(*columns, Weight(by, most), **options)
+        return weighted_mean(columns[0], Weight(by, most), **options)
 
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:

@@ -65,7 +65,7 @@ class WeightedSum:
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
         by, most = options.pop("by"), options.pop("most")
-        return weighted_sum(*columns, Weight(by, most), **options)
+        return weighted_sum(columns[0], Weight(by, most), **options)
 
     @staticmethod
     def title(shown: Mapping[str, Any], part: str) -> str:
