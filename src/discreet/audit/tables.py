@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from discreet.audit.draws import NOTHING, Kernel, Randomness
 from discreet.cube.cube import Cube, empty_cube, join
 from discreet.cube.scans import Scan
+from discreet.domain.columns import Category, Column, Number
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Column, Number
 from discreet.domain.steps import CategoryFacts, Resize, Where
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine

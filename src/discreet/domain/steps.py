@@ -14,9 +14,11 @@ from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
 
+from discreet.domain.categories import Value
+from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights, check_law, law_json
 from discreet.domain.neighbours import Neighbours, whole_number
-from discreet.domain.schema import Category, Column, Date, Number, Schema, Value
+from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, PlanError, did_you_mean, printed, unreachable
 from discreet.exact.numbers import Amount, exact, text
 

@@ -206,6 +206,11 @@ def _explain_division(told: _Told) -> Iterator[str]:
             f"{text(quote.joint)} is the largest, over the three moves of a row, of the sum over the queries of "
             f"share · ({norms} of the move) / {norms}."
         )
+    if quote.joint < 1 and quote.plan.target is not None:
+        yield (
+            "Where the row stays, the queries of each set of columns count once with these columns known before and after, "
+            "once with one of them null on one side, and the larger sum is taken."
+        )
     for one in quote.measured:
         alone = f"which is {amount_text(one.guarantee)} for this query alone"
         yield f"{one.query.words()}: a share of {text(one.share)}, {alone}"

@@ -14,12 +14,14 @@ from typing import Any
 
 from discreet import datasets
 from discreet.approvals.demand import Demand
+from discreet.domain.categories import Value
+from discreet.domain.columns import Category, Column
 from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
 from discreet.domain.reading import CsvFormat
-from discreet.domain.schema import Category, Column, Schema, Value
+from discreet.domain.schema import Schema
 from discreet.engines import source_in
 from discreet.engines.urls import is_url
 from discreet.errors import did_you_mean
@@ -32,6 +34,7 @@ from discreet.planfile.about import abouts_of, check_abouts, quality_of
 from discreet.planfile.approval import demand_of
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
+from discreet.planfile.original import original_of
 from discreet.planfile.parameters import filled
 from discreet.planfile.samples import budget_of_file, sampled_of
 from discreet.planfile.statistics import statistic_of
@@ -53,7 +56,20 @@ _LAWS: Mapping[str, Keys] = {
 }
 _INSPECT = ("terminal", "never")
 """Whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
-_OPTIONAL = ("group_by", "nulls", "spend", "error", "expect", "intervals", "where", "resize", "clamp", "impute")
+_OPTIONAL = (
+    "group_by",
+    "nulls",
+    "spend",
+    "error",
+    "expect",
+    "intervals",
+    "original",
+    "prepared",
+    "where",
+    "resize",
+    "clamp",
+    "impute",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +251,8 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     request = _request(parts, prepared)
     if "intervals" in parts and _intervals(parts["intervals"]) == "simultaneous":
         request = request.simultaneous()
+    if "original" in parts or "prepared" in parts:
+        request = original_of(parts, request)
     if "spend" in parts and "error" in parts:
         raise parts["error"].wrong("give either a spend or the errors to meet")
     spend = _spend(parts["spend"], budget) if "spend" in parts else None

@@ -12,6 +12,7 @@
 * `quote`: The cost of a request and its expected errors, in values and in words
 * `space`: The sensitivity space of a request with exact totals: how far its answers move between semi-adjacent tables
 * `spend_for_errors`: The smallest spend that meets the requested errors
+* `statuses`: The cost of the queries of a request together, where what a row does to a column is told apart by its nulls
 * `view`: The columns of the totals in a request: the group of each of their levels, and the rows that are excluded
 """
 

@@ -44,6 +44,7 @@ from discreet.quotes.certainty import set_levels
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
 from discreet.quotes.space import Space, space_of
+from discreet.quotes.statuses import factor_by_status
 from discreet.quotes.view import counts_every_row
 from discreet.statistics.recipe import LEVEL, Recipe
 from discreet.totals.exact_totals import ExactTotals
@@ -103,7 +104,7 @@ def _prepare(plan: Plan, exact_totals: ExactTotals | None) -> Asked:
 
 
 def _lines(asked: Asked, recipes: Sequence[Recipe], measured: Sequence[Measured]) -> tuple[Line, ...]:
-    both = zip(asked.plan.statistics, recipes, strict=True)
+    both = zip(asked.plan.answered, recipes, strict=True)
     return set_levels(asked.plan, [Line(statistic, recipe, LEVEL) for statistic, recipe in both], measured)
 
 
@@ -202,7 +203,10 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
     """The cost of the queries together, relative to the sum of their costs; 1 with exact totals, where they add up."""
     if asked.space is not None:
         return Fraction(1)
-    return joint_factor([_change(asked, query) for query in queries], shares, type(target).size)
+    changes, size = [_change(asked, query) for query in queries], type(target).size
+    if asked.plan.target is None:
+        return joint_factor(changes, shares, size)
+    return factor_by_status(queries, changes, shares, size, (asked.facts, _relation(asked)))
 
 
 def _one(asked: Asked, named: Query, query: Query, share: Fraction, part: Target) -> Measured:
@@ -294,10 +298,14 @@ def changes_of(quoted: Quote) -> tuple[Change, ...]:
 
 def _change(asked: Asked, query: Query) -> Change:
     """The change by one replaced (or added) row; after a resize n is fixed, so it is the change under replace-one."""
-    plan, rows = asked.plan, asked.facts.rows
-    neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
-    row = _OneRow(cells=plan.layout.cells, skipped=not counts_every_row(plan), neighbours=neighbours)
+    plan = asked.plan
+    row = _OneRow(cells=plan.layout.cells, skipped=not counts_every_row(plan), neighbours=_relation(asked))
     return query.change(row, asked.facts)
+
+
+def _relation(asked: Asked) -> Neighbours:
+    """The relation of the prepared tables: after a resize a row is replaced."""
+    return asked.plan.neighbours if asked.facts.rows is None else ReplaceOne(asked.facts.rows)
 
 
 @dataclass(frozen=True, slots=True)

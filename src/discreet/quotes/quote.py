@@ -11,6 +11,7 @@ from discreet.domain.words import card, one_line, request_text
 from discreet.exact.numbers import decimal_text
 from discreet.mechanisms import Noise, Sensitivity, noise_text
 from discreet.plan.plan import Plan, resize_of
+from discreet.plan.recorded import target_words
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget
 from discreet.privacy.measures import Target
@@ -191,7 +192,7 @@ def accuracy_text(quote: Quote) -> list[str]:
         error = f"{' / '.join(shown)} {size_words(sizes)}" if _depends(line) else shown[0]
         ranks = percentile_words(orders_of(line.statistic), [found[line.statistic.name] for found in by_size], sizes)
         lines.append(f"  {line.statistic.name}: {error}{line.recipe.accuracy(quote.noises(line))}{ranks}")
-    return lines
+    return lines + target_words(quote.plan)
 
 
 def _depends(line: Line) -> bool:

@@ -163,7 +163,7 @@ def _plan_of(schema: Schema, query: object) -> Plan:
 
 def _largest(plan: Plan, space: Space) -> Sensitivity:
     """The largest bounds over the queries of a request; 0 for counts that the totals determine."""
-    return largest_of(*(one.kind.span(one, plan.facts, space) for one in plan.statistics))
+    return largest_of(*(one.kind.span(one, plan.facts, space) for one in plan.answered))
 
 
 def _can_cross(plan: Plan, view: View, totals: ExactTotals) -> bool:

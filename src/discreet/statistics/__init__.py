@@ -30,6 +30,8 @@
 * `registry`: All kinds of statistics, in one tuple, and by their words
 * `shares`: The number of rows of the group over the number of rows of all groups
 * `sums`: The sum of a column
+* `tilted_means`: The mean of a column with the tilted interval: the form that requests with `original` have
+* `tilts`: The interval of a quotient of a noisy sum and a noisy count, from one statement about the noise of both
 * `totals`: The integer query behind a sum: where its values are taken from, and what a step of it is worth
 * `variances`: The variance of a column, and its root, the standard deviation: never NaN and always within what is
   possible

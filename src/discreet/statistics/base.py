@@ -207,6 +207,9 @@ class Reads(Protocol):
     def to_json(self, one: Statistic) -> dict[str, object]:
         """The canonical JSON values for nulls, and for columns that the kind names itself."""
 
+    def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
+        """The same of the columns of these names, where nulls are left out. Raises PlanError where there is no such form."""
+
 
 class Shape(Protocol):
     """The numbers of a kind of statistic for each group."""
@@ -270,12 +273,14 @@ class Asked:
         statistics: all statistics of the request, in their order.
         every: the number of rows of all cells together, None where it is private or not every row counts.
         known: the numbers of rows of the cells, where they are public.
+        quotients: the form of the intervals of means: the range over a box, or the tilted set where originals are asked for.
     """
 
     facts: TableFacts
     statistics: tuple[Statistic, ...]
     every: int | None
     known: Counted | None
+    quotients: Literal["box", "tilt"]
 
     def count_query(self, column: str | None) -> Query:
         """The query for the number of rows, or of those whose column is not null."""

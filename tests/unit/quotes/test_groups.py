@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.builders import run, session_over
+from tests.builders import plan_text, run, session_over
 
 import discreet as dp
 from discreet.quotes.allocate import quote
@@ -98,28 +98,7 @@ def rows_of(columns: dict[str, list[Any]]) -> Any:
     return pl.DataFrame(columns)
 
 
-PLAN = """
-[data]
-source = "rows.csv"
-dataset = "d"
-neighbours = "replace-one"
-rows = 60
-ledger = "ledger.sqlite"
-[columns.s]
-type = "category"
-categories = ["a", "b", "c"]
-[columns.v]
-type = "number"
-lower = 0
-upper = 10
-[budget]
-measure = "pure-dp"
-epsilon = 1
-[[release]]
-name = "r"
-group_by = ["s"]
-statistics = ["count", { mean = "v", nulls = "skip" }, { median = "v", nulls = "skip" }]
-"""
+PLAN = plan_text("groups")
 
 
 def answer(folder: Path, *words: str, more: str) -> str:

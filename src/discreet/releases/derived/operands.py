@@ -16,6 +16,7 @@ from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.canonical import canonical
 from discreet.exact.given_paths import content_of, reason, shown_path
 from discreet.exact.numbers import Amount, exact
+from discreet.plan.recorded import PREPARED
 from discreet.releases.derived.linear import Linear, constant
 from discreet.releases.derived.reading import Printed, Published, numbers_of, outputs_of
 from discreet.releases.document import Release
@@ -290,11 +291,9 @@ def _quantity(document: Mapping[str, Any], chosen: str, used: Collection[str], t
     """What the numbers are; `used` are the group columns whose labels tell them apart."""
     line, plan = outputs_of(document)[chosen], document["plan"]
     column = line.get("column")
-    prepared = canonical({**_preparation(plan, column, used), "counts": line.get("counts")})
-    random = (
-        any(one["step"] in {"impute", "resize"} for one in plan["steps"])
-        and "original" not in document["interval"]["covers"]
-    )
+    steps = [one for one in plan["steps"] if line.get("covers", PREPARED) == PREPARED or one["step"] == "where"]
+    prepared = canonical({**_preparation({**plan, "steps": steps}, column, used), "counts": line.get("counts")})
+    random = any(one["step"] in {"impute", "resize"} for one in steps) and "original" not in document["interval"]["covers"]
     unit = unit_of(texts, chosen, line)
     return Quantity(
         document["dataset"], line["statistic"], column, chosen.removeprefix(line["name"]), prepared, random, unit
