@@ -43,6 +43,7 @@ if _typing.TYPE_CHECKING:
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
+    from discreet.releases.derived.before_sampling import before_sampling
     from discreet.releases.derived.change import change
     from discreet.releases.derived.combine import combine
     from discreet.releases.derived.operands import Numbers, constants, numbers
@@ -117,6 +118,7 @@ __all__ = [
     "WithoutReplacement",
     "__version__",
     "approve",
+    "before_sampling",
     "bins",
     "change",
     "combine",
@@ -200,6 +202,7 @@ _HOMES = {
         "ApproxDP",
         "PureDP",
     ),
+    "discreet.releases.derived.before_sampling": ("before_sampling",),
     "discreet.releases.derived.change": ("change",),
     "discreet.releases.derived.combine": ("combine",),
     "discreet.releases.derived.operands": (

@@ -18,8 +18,9 @@
 * `missing`: Missing codes: values of the source that stand for "not known", such as -8 and 999, and that are read as null
 * `neighbours`: The two neighbouring relations that a custodian can declare, with all their facts
 * `reading`: How the text of CSV files is to be read: a public declaration, and part of what a column is
+* `row_samples`: The samples that a request can take of the rows of its table: each row by itself, or so many rows
 * `rowwise`: A row-wise SELECT: a closed language of total functions, whose results depend on the cells of one row alone
 * `schema`: The declared columns of a table
-* `steps`: The steps that prepare the table: clamp, impute, where, resize
+* `steps`: The steps that prepare the table: clamp, impute, where, and resize or sample
 * `words`: Plans, quotes and releases in a few words, for a terminal and for a notebook
 """

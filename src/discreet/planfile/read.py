@@ -36,6 +36,7 @@ from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.original import original_of
 from discreet.planfile.parameters import filled
+from discreet.planfile.row_draws import with_drawn_rows
 from discreet.planfile.samples import budget_of_file, sampled_of
 from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
@@ -67,6 +68,7 @@ _OPTIONAL = (
     "prepared",
     "where",
     "resize",
+    "sample",
     "clamp",
     "impute",
 )
@@ -246,8 +248,7 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     for column, condition in parts["where"].mapping().items() if "where" in parts else ():
         with condition.locate_errors():
             prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
-    if "resize" in parts:
-        prepared = _resize(prepared, parts["resize"])
+    prepared = with_drawn_rows(prepared, parts)
     request = _request(parts, prepared)
     if "intervals" in parts and _intervals(parts["intervals"]) == "simultaneous":
         request = request.simultaneous()
@@ -301,12 +302,6 @@ def _law(node: Node, column: Column | None) -> ImputationLaw:
 def _key(value: Value) -> str:
     """A category as a key of the file: true, false, 17, or the text itself."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _resize(table: Table, node: Node) -> Table:
-    parts = node.table(("rows",), ("proportion",))
-    with node.locate_errors():
-        return table.resize(parts["rows"].value, proportion=parts["proportion"].number() if "proportion" in parts else 1)
 
 
 def _spend(node: Node, budget: Budget) -> Budget:

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 
 from discreet.cube.queries import Query
+from discreet.domain.steps import Resize
 from discreet.domain.words import card, one_line, request_text
 from discreet.exact.numbers import decimal_text
 from discreet.mechanisms import Noise, Sensitivity, noise_text
+from discreet.plan.layout import drawing_of
 from discreet.plan.plan import Plan, resize_of
 from discreet.plan.recorded import target_words
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget
 from discreet.privacy.measures import Target
 from discreet.quotes.groups import middle, size_words, sizes_of
-from discreet.statistics.base import Statistic
+from discreet.quotes.sampling import cost_of_sample
+from discreet.statistics.base import UNBIASED, Statistic
 from discreet.statistics.recipe import LEVEL, GroupSize, Noises, Recipe
 from discreet.totals.exact_totals import ExactTotals
 from discreet.totals.words import comparison_words
@@ -33,6 +37,7 @@ __all__ = [
     "joint_text",
     "noises_behind",
     "population_text",
+    "sample_text",
     "totals_text",
 ]
 
@@ -107,6 +112,7 @@ class Quote:
         advertised: the amount that describes the same noise without counting the totals; the spend if there are none.
         joint: the joint cost of all queries, relative to their sum one by one: the noise is smaller by this factor.
         expect: the numbers of rows, null ones aside, that groups are expected to have, ascending, if they were given.
+        unsampled: the quote of the same request and spend without the sample of rows, where there is one.
     """
 
     plan: Plan
@@ -118,6 +124,7 @@ class Quote:
     advertised: Budget
     joint: Fraction = Fraction(1)
     expect: tuple[int, ...] = ()
+    unsampled: Quote | None = None
 
     @property
     def expected(self) -> tuple[tuple[str, float], ...]:
@@ -160,10 +167,11 @@ class Quote:
         resize = resize_of(self.plan)
         if self.beside is not None:
             lines += totals_text(self, self.beside)
-        if self.group > 1 and (self.beside is None or resize is not None):
+        if self.group > 1 and (self.beside is None or drawing_of(self.plan) is not None):
             lines.append(f"one person can move {self.group} rows of the prepared table; the noise allows for that")
         if resize is not None and resize.proportion < 1 and not self.spend.amplified:
             lines.append("sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller")
+        lines += sample_text(self)
         lines.append(str(self.plan.layout))
         for one in self.measured:
             share = decimal_text(100 * one.share, 3)
@@ -189,6 +197,28 @@ def accuracy_text(quote: Quote) -> list[str]:
         error = f"{' / '.join(shown)} {size_words(sizes)}" if depends else shown[0]
         lines.append(f"  {line.statistic.name}: {error}{line.recipe.accuracy(quote.noises(line))}")
     return lines + target_words(quote.plan)
+
+
+def sample_text(quote: Quote) -> list[str]:
+    """What the sample of rows gains and costs (W6 of docs/proofs/samples.md); nothing without a sample."""
+    drawn, direct = quote.plan.facts.drawn, quote.unsampled
+    if drawn is None or direct is None or isinstance(drawn, Resize):
+        return []
+    rate = drawn.rate_of(quote.plan.neighbours)
+    none = "sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller"
+    lines = [] if quote.spend.amplified else [none]
+    if rate is None:
+        lines = ["sampling saves nothing: a table with a private number of rows may have no more than are sampled"]
+    size = middle(direct.sizes)
+    return [*lines, *cost_of_sample(direct.errors(size), None if rate is None else _scaled_up(quote, size, rate), size)]
+
+
+def _scaled_up(quote: Quote, size: GroupSize, rate: Fraction) -> dict[str, float]:
+    """The half-widths of the noise for a group of the table: totals of its sample are divided by the rate."""
+    kept = max(1, floor(size.rows * rate))
+    found = quote.errors(GroupSize(kept, max(kept, floor(size.every * rate))))
+    totals = {line.statistic.name for line in quote.lines if line.statistic.kind.view == UNBIASED}
+    return {name: error / float(rate) if name in totals else error for name, error in found.items()}
 
 
 def joint_text(quote: Quote) -> str:
@@ -222,7 +252,7 @@ def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:
         lines.append(f"the totals are not published yet; {later}")
     if quote.advertised != quote.spend:
         lines.append(f"the same noise without counting the totals would be advertised as: {quote.advertised.explain()}")
-    if resize_of(quote.plan) is None:
+    if drawing_of(quote.plan) is None:
         for one in quote.measured:
             words = quote.spend.totals_words(one.ordinary, one.sensitivity, adjacency.a)
             lines += [f"  {one.query.words()}: {words}"] if words else []

@@ -34,6 +34,25 @@ def test_every_fault_has_its_own_place() -> None:
     assert "gendr" in lines[int(found[places.index("release[0].group_by[1]")].split(":")[1]) - 1]
 
 
+def test_budget_and_releases_are_read_where_every_column_is_wrong() -> None:
+    plan = PLAN.replace('categories = ["female", "male"]', "categories = []").replace(
+        "lower = 0\nupper = 100", "lower = 5\nupper = 0"
+    )
+    said = "\n".join(told(plan.replace("epsilon = 3", "epsilon = 3\nrho = -1")))
+    for fault in (
+        "columns.gender.categories",
+        "columns.age",
+        "columns.hours",
+        "budget.epsilon",
+        "budget.rho",
+        "'avg'",
+        "'first'",
+    ):
+        assert fault in said, fault
+    nameless = PLAN.replace("[columns.gender]", '[columns.""]').replace("[columns.age]", "[columns.x]")
+    assert len(told(nameless)) >= 3  # it ends where not even the name of the last column can be used
+
+
 def test_what_is_refused_because_of_another_fault_is_not_listed() -> None:
     """The column `age` has no bounds: nothing is said of the conditions and statistics that use it."""
     assert not [one for one in told(PLAN) if "release" in one and "age" in one]
