@@ -31,6 +31,8 @@ from discreet.quotes.allocate import quote
 
 from .every_measure import assert_adds, assert_converts, assert_hidden, assert_sampled, assert_shared, assert_written, hides
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 # The file that is added -------------------------------------------------------------------------------------------------
 
 

@@ -29,6 +29,8 @@ from discreet.releases.publish import noise_json
 
 from .every_relation import Moves, appearing, assert_changes, assert_copies, assert_written, replaced
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]))
 DRAWN: dict[type, Any] = {
     AddRemove: AddRemove(2, sampled=Poisson("1/9")),

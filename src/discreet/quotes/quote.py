@@ -18,9 +18,10 @@ from discreet.plan.recorded import target_words
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget
 from discreet.privacy.measures import Target
-from discreet.quotes.groups import middle, size_words, sizes_of
+from discreet.quotes.groups import middle, percentile_words, size_words, sizes_of
 from discreet.quotes.sampling import cost_of_sample
 from discreet.statistics.base import UNBIASED, Statistic
+from discreet.statistics.quantile import orders_of
 from discreet.statistics.recipe import LEVEL, GroupSize, Noises, Recipe
 from discreet.totals.exact_totals import ExactTotals
 from discreet.totals.words import comparison_words
@@ -140,7 +141,8 @@ class Quote:
         """For each statistic a bound of the half-width of its intervals in a group of this size, whatever its rows are.
 
         The size is that of the rows in which the column of the statistic is not null. The bound holds where the noise is
-        within what the intervals allow for. For quantiles it is about the error of the rank.
+        within what the intervals allow for. For quantiles it is about the error of the rank; for correlations it is that of
+        a group whose rows are spread evenly over the bounds.
         """
         return {line.statistic.name: line.recipe.widest(self.noises(line), size) for line in self.lines}
 
@@ -188,15 +190,29 @@ class Quote:
 
 def accuracy_text(quote: Quote) -> list[str]:
     """The expected error of each statistic, below a line that explains these numbers; where it matters for several sizes."""
-    lines = [f"expected error (at most, as half of the 95 % interval{joint_text(quote)}):"]
-    sizes = quote.sizes
+    sizes, counted = quote.sizes, ""
+    if any(_leaves_nulls_out(quote, line) for line in quote.lines):
+        counted = "; rows of a group in which the column is null do not count"
+    lines = [f"expected error (at most, as half of the 95 % interval{joint_text(quote)}{counted}):"]
     by_size = [quote.errors(size) for size in sizes]
     for line in quote.lines:
         shown = [f"±{found[line.statistic.name]:.6g}" for found in by_size]
-        depends = bool(line.recipe.unit(1)) and line.recipe.unit(1) != line.recipe.unit(2)
-        error = f"{' / '.join(shown)} {size_words(sizes)}" if depends else shown[0]
-        lines.append(f"  {line.statistic.name}: {error}{line.recipe.accuracy(quote.noises(line))}")
+        error = f"{' / '.join(shown)} {size_words(sizes)}" if _depends(line) else shown[0]
+        ranks = percentile_words(orders_of(line.statistic), [found[line.statistic.name] for found in by_size], sizes)
+        lines.append(f"  {line.statistic.name}: {error}{line.recipe.accuracy(quote.noises(line))}{ranks}")
     return lines + target_words(quote.plan)
+
+
+def _depends(line: Line) -> bool:
+    """True if the error depends on the size of the group."""
+    return bool(line.recipe.unit(1)) and line.recipe.unit(1) != line.recipe.unit(2)
+
+
+def _leaves_nulls_out(quote: Quote, line: Line) -> bool:
+    """True if the error is stated for groups of which some rows may not count, because a column is null in them."""
+    one, facts = line.statistic, quote.plan.facts
+    matters = _depends(line) or bool(orders_of(one))
+    return matters and one.skip_nulls and any(facts[column].nullable for column in one.kind.reads.columns(one))
 
 
 def sample_text(quote: Quote) -> list[str]:

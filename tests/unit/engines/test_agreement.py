@@ -241,7 +241,7 @@ def differs(opener: Callable[[Header, Sequence[Sequence[object]]], Engine], case
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@settings(max_examples=20)
+@settings(max_examples=10)
 @example(corner(Number(-100, 100, "1/3"), "DOUBLE"))
 @example(corner(Number("-0.5", "0.7", "0.1"), "DOUBLE"))
 @example(corner(Number(-1, 1, "1e-9"), "DOUBLE"))

@@ -13,6 +13,8 @@ from discreet.pages.report.words import title_words
 
 from .plans import load, refused
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 PLAN = plan_text("original")
 
 
