@@ -10,7 +10,7 @@ import discreet as dp
 from discreet.cube.queries import Dispersion
 from discreet.quotes.allocate import quote
 from discreet.releases.assemble import estimate_statistics
-from discreet.statistics.variances import dispersion_estimate
+from discreet.statistics.dispersion import dispersion_estimate
 
 
 def answer(codes, query: Dispersion) -> int:

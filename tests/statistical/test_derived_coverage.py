@@ -13,7 +13,8 @@ import pytest
 
 from discreet.noise.bits import system_bits
 from discreet.noise.single.laws import DiscreteLaplace, Law, RoundedGaussian
-from discreet.releases.derived.certainty import ratio_interval
+from discreet.releases.derived.certainty import difference_interval, ratio_interval
+from discreet.releases.derived.combine import _mean
 from discreet.releases.derived.fieller import Interval
 from discreet.releases.derived.linear import Cell, Linear
 
@@ -65,7 +66,7 @@ def delta_method(over: Linear, under: Linear) -> Interval | None:
     return ratio - size, ratio + size
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("laws", [(LAPLACE, LAPLACE), (GAUSSIAN, GAUSSIAN), (LAPLACE, GAUSSIAN)])
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_certified_intervals_cover(laws, truth):
@@ -92,7 +93,88 @@ def test_half_of_a_bound_is_rejected():
     assert coverage(halved, (GAUSSIAN, GAUSSIAN), (25, 40))[0] < LEVEL - Fraction(MARGIN)
 
 
-if __name__ == "__main__":  # the table of docs/accuracy.md
+# Changes and means --------------------------------------------------------------------------------------------------------
+
+
+CHANGES = [(0, 0), (3, 3), (5, 10), (10, 5), (40, 25)]
+"""Counts before and after."""
+COARSE = DiscreteLaplace(5)
+PAIRS = {"Laplace": (LAPLACE, LAPLACE), "Gaussian": (GAUSSIAN, GAUSSIAN), "unequal": (LAPLACE, COARSE)}
+
+
+def difference(after: Linear, before: Linear) -> Interval:
+    return difference_interval(after, before, LEVEL)
+
+
+def relative(after: Linear, before: Linear) -> Interval | None:
+    found = ratio_interval(after, before, LEVEL)
+    return found and (found[0] - 1, found[1] - 1)
+
+
+def mean_of_two(one: Linear, other: Linear) -> Interval:
+    mean = _mean([one, other], LEVEL)
+    half = mean.half_width(LEVEL)
+    return mean.value - half, mean.value + half
+
+
+def share_held(rule, laws, counts, true) -> tuple[float, float, float]:
+    """How often the interval holds the true number, how often it is unbounded, and half of its mean width elsewhere."""
+    held = unbounded = 0
+    widths = Fraction(0)
+    for (first, second), times in outcomes(laws, counts, 0).items():
+        found: Interval | None = rule(first, second)
+        unbounded += times * (found is None)
+        held += times * (found is None or found[0] <= true <= found[1])
+        widths += times * ((found[1] - found[0]) / 2 if found else 0)
+    return held / DRAWS, unbounded / DRAWS, float(widths / max(DRAWS - unbounded, 1))
+
+
+def cases():
+    """The name, the laws, the true counts and the coverage of every line of the table."""
+    for name, laws in PAIRS.items():
+        for before, after in CHANGES:
+            yield (
+                "difference",
+                name,
+                laws,
+                f"{before} → {after}",
+                share_held(difference, laws, (after, before), after - before),
+            )
+        for before, after in CHANGES[1:]:
+            true = Fraction(after, before) - 1
+            yield "relative change", name, laws, f"{before} → {after}", share_held(relative, laws, (after, before), true)
+        for true in (0, 3, 10):
+            yield "mean of two", name, laws, str(true), share_held(mean_of_two, laws, (true, true), true)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("counts", CHANGES)
+def test_intervals_of_changes_cover(name, counts):
+    before, after = counts
+    assert share_held(difference, PAIRS[name], (after, before), after - before)[0] >= LEVEL - Fraction(MARGIN)
+    if before:
+        assert share_held(relative, PAIRS[name], (after, before), Fraction(after, before) - 1)[0] >= LEVEL - Fraction(MARGIN)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_intervals_of_means_cover_and_are_no_wider_than_one(name):
+    held, _, width = share_held(mean_of_two, PAIRS[name], (3, 3), 3)
+    assert held >= LEVEL - Fraction(MARGIN)
+    assert width <= min(law.half_width(LEVEL) for law in PAIRS[name])
+
+
+def test_a_difference_with_the_noise_of_one_count_is_rejected():
+    def one_noise(after: Linear, before: Linear) -> Interval:
+        middle, half = after.value - before.value, after.half_width(LEVEL)
+        return middle - half, middle + half
+
+    assert share_held(one_noise, PAIRS["Gaussian"], (5, 10), -5)[0] < LEVEL - Fraction(MARGIN)
+
+
+if __name__ == "__main__":  # the tables of docs/accuracy.md
+    for kind, name, _, truth, (held, unbounded, width) in cases():
+        print(f"| {kind} | {name} | {truth} | {held:.1%} | {unbounded:.1%} | {width:.3g} |")
     for laws in ((LAPLACE, LAPLACE), (GAUSSIAN, GAUSSIAN)):
         for truth in TRUTHS:
             ours, bounded = coverage(certified, laws, truth)

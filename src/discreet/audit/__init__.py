@@ -22,6 +22,7 @@ left out: they add no randomness), and compares what it can distinguish with the
 * `fitting`: A table that has the published totals, found by integer programming; whether it has them is checked
   exactly afterwards
 * `heaps`: The numbers of records at each code for which one record more changes the choice of quantiles the most
+* `interval_law`: The law of chosen intervals from its definition, for a few codes
 * `pairs`: Data sets to tell apart: neighbours, or semi-adjacent tables beside exact totals, whose answers lie far
   apart
 * `statistics`: One number for each output, large where the first data set is the more likely one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -12,10 +12,11 @@ from discreet.audit.attack import Aim, Found, run_attack
 from discreet.audit.canaries import canary_counts
 from discreet.audit.checks import Check, Counted, bound_events, noise_counts
 from discreet.audit.choice_law import choice_counts
-from discreet.audit.choices import choice_pairs, is_choice
+from discreet.audit.choices import choice_pairs, intervals_around, is_choice
 from discreet.audit.choosing import MOST_ATTACKS, choice_attack, most_telling
 from discreet.audit.claims import Claim, claim_of, grid_of
 from discreet.audit.draws import KERNEL, Kernel
+from discreet.audit.interval_law import interval_counts
 from discreet.audit.pairs import neighbouring_tables
 from discreet.domain.neighbours import whole_number
 from discreet.errors import ArgumentError, PlanError, printed
@@ -244,8 +245,10 @@ def audit_quote(
         PlanError: nothing of the request can be audited.
     """
     choices = {number: choice_pairs(kernel, quoted, one) for number, one in enumerate(quoted.measured) if is_choice(one)}
-    audited, left_out = _known(quoted, {number for number, pairs in choices.items() if pairs})
-    claim = claim_of(quoted, (*audited.measured, *(quoted.measured[number] for number, pairs in choices.items() if pairs)))
+    attacked = [quoted.measured[number] for number, pairs in choices.items() if pairs]
+    attacked += [other for one in attacked for other in intervals_around(quoted, one)]
+    audited, left_out = _known(quoted, attacked)
+    claim = claim_of(quoted, (*audited.measured, *attacked))
     stream = system_bits() if bits is None else bits
     pairs = neighbouring_tables(kernel, audited, stream) if audited.measured else []
     attacks = len(pairs) + sum(min(len(some), MOST_ATTACKS) for some in choices.values())
@@ -267,18 +270,19 @@ def _counts(kernel: Kernel, quoted: Quote, audited: Quote, runs: int, bits: Bits
     yield from noise_counts(kernel, audited, runs, bits)
     for one in quoted.measured:
         yield from choice_counts(kernel, quoted, one, runs, bits)
+        yield from interval_counts(kernel, quoted, one, runs, bits)
     yield from canary_counts(kernel, quoted, runs, bits)
 
 
-def _known(quoted: Quote, choices: Set[int]) -> tuple[Quote, tuple[str, ...]]:
+def _known(quoted: Quote, choices: Sequence[Measured]) -> tuple[Quote, tuple[str, ...]]:
     """The quote for the queries to which noise is added, and the others in words.
 
     Args:
         quoted: the quote.
-        choices: the places of the queries of quantiles for which there are tables to attack.
+        choices: the queries of quantiles, and of intervals around them, for which there are tables to attack.
     """
     measured = tuple(one for one in quoted.measured if one.law.prepare_audit() is not None)
-    left = [one for number, one in enumerate(quoted.measured) if one not in measured and number not in choices]
+    left = [one for one in quoted.measured if one not in measured and one not in choices]
     said = tuple(f"not audited: {_name(one)}" for one in left)
     if len(left) == len(quoted.measured):
         raise PlanError(f"nothing of the request can be audited; {'; '.join(said)}")

@@ -21,9 +21,9 @@ from discreet.mechanisms import ExponentialQuantiles
 from discreet.noise.bits import Bits
 from discreet.quotes.quote import Measured, Quote
 
-__all__ = ["choice_counts", "law_of_choices"]
+__all__ = ["SHARES", "choice_counts", "law_of_choices"]
 
-_SHARES = (3, 1, 0, 0, 2)
+SHARES = (3, 1, 0, 0, 2)
 """The records at the codes of the small grid: heaps of different sizes, and a gap."""
 _PIECES = 16
 _MOST_AT_ONCE = 1 << 17
@@ -50,8 +50,8 @@ def choice_counts(kernel: Kernel, quote: Quote, one: Measured, runs: int, bits: 
         return
     whole = law_of_choice(one)
     at = whole.at
-    law = replace(whole, size=len(_SHARES), at=tuple(dict.fromkeys((at[0], at[len(at) // 2], at[-1]))))
-    counts = tuple(share * ceil(1 / law.reach) for share in _SHARES)
+    law = replace(whole, size=len(SHARES), at=tuple(dict.fromkeys((at[0], at[len(at) // 2], at[-1]))))
+    counts = tuple(share * ceil(1 / law.reach) for share in SHARES)
     runs = min(runs, _MOST_RUNS)
     small = replace(quote, measured=(replace(one, law=law),))
     sizes = [min(_MOST_AT_ONCE, runs - start) for start in range(0, runs, _MOST_AT_ONCE)]

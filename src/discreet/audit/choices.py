@@ -19,13 +19,13 @@ from discreet.audit.draws import Kernel
 from discreet.audit.heaps import Heaps, shapes
 from discreet.audit.pairs import fitting, possible, same_totals
 from discreet.audit.tables import Row, Table, candidates, columns_of_plan, describe_row, effects
-from discreet.cube.queries import QuantileCodes
+from discreet.cube.queries import QuantileCodes, QuantileIntervals
 from discreet.errors import InternalError
-from discreet.mechanisms import ExponentialQuantiles
+from discreet.mechanisms import ExponentialIntervals, ExponentialQuantiles
 from discreet.plan.plan import resize_of
 from discreet.quotes.quote import Measured, Quote
 
-__all__ = ["ChoicePair", "choice_pairs", "is_choice", "law_of_choice"]
+__all__ = ["ChoicePair", "choice_pairs", "intervals_around", "is_choice", "law_of_choice", "law_of_intervals"]
 
 _MOST_ROWS = 400
 
@@ -46,6 +46,7 @@ class ChoicePair:
         codes: the codes of the heaps, ascending, from the lowest code of the query.
         heap: the code that most records have.
         path: the quantiles that can see the difference, as places among those that are asked.
+        around: the choice of intervals around these quantiles, if there is one: values and intervals are attacked together.
     """
 
     what: str
@@ -57,6 +58,7 @@ class ChoicePair:
     codes: Integers
     heap: int
     path: tuple[int, ...]
+    around: tuple[Measured, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +92,24 @@ def law_of_choice(one: Measured) -> ExponentialQuantiles:
     """
     if not isinstance(one.law, ExponentialQuantiles):
         raise InternalError("only a choice can be attacked as one")
+    return one.law
+
+
+def intervals_around(quote: Quote, one: Measured) -> tuple[Measured, ...]:
+    """The choice of intervals around the quantiles that a query chooses; none where they are read from a tree."""
+    return tuple(
+        other for other in quote.measured if isinstance(other.query, QuantileIntervals) and other.query.centres == one.asked
+    )
+
+
+def law_of_intervals(one: Measured) -> ExponentialIntervals:
+    """The choices of the intervals of a query.
+
+    Raises:
+        InternalError: it chooses none.
+    """
+    if not isinstance(one.law, ExponentialIntervals):
+        raise InternalError("only a choice of intervals can be attacked as one")
     return one.law
 
 
@@ -160,9 +180,8 @@ def _count_moved(quote: Quote) -> int:
 
 def _asked_rows(quote: Quote, room: _Room) -> int | None:
     """The number of records of the cell in the prepared table; None where they may be as many as it takes."""
-    resize = resize_of(quote.plan)
-    if resize is not None:
-        return resize.rows
+    if quote.plan.facts.drawn is not None:
+        return quote.plan.facts.rows
     if room.free is not None:
         return room.free.total()
     return quote.plan.neighbours.rows
@@ -195,7 +214,9 @@ def _pair(quote: Quote, one: Measured, columns: tuple[str, ...], room: _Room, he
     change = f"{many}{to} more" if quote.plan.neighbours.appears else f"{many}{of} replaced by {to}"
     words = f"{change}, beside {' and '.join(map(str, counts))} records at {len(codes)} codes"
     heap = codes[counts.index(max(counts))]
-    return ChoicePair(words, one, columns, first, second, room.cell, np.array(codes, dtype=np.int64), heap, heaps.path)
+    places = np.array(codes, dtype=np.int64)
+    around = intervals_around(quote, one)
+    return ChoicePair(words, one, columns, first, second, room.cell, places, heap, heaps.path, around)
 
 
 def _scale(counts: tuple[int, ...], total: int) -> list[int]:

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.audit.attack import SLOWER, Aim, Found, best_found
-from discreet.audit.choices import ChoicePair, law_of_choice
+from discreet.audit.choices import ChoicePair, law_of_choice, law_of_intervals
 from discreet.audit.claims import Claim
 from discreet.audit.draws import NOTHING, Kernel, Randomness
 from discreet.audit.tables import Table, cubes_of
 from discreet.noise.bits import Bits
-from discreet.quotes.quote import Quote
+from discreet.quotes.quote import Measured, Quote
 
 __all__ = ["MOST_ATTACKS", "choice_attack", "most_telling"]
 
@@ -31,6 +31,8 @@ _SCOUTED = 50
 """A table is tried with one run in this many."""
 _LEAST_SCOUTED, _LEAST_RUNS = 2000, 100
 _SCOUTING_ERROR = 0.05
+_MOST_ENDS = 2
+"""The ends of so many intervals are looked at together: more are seen too seldom to tell anything."""
 
 Integers = NDArray[np.int64]
 
@@ -58,8 +60,8 @@ def most_telling(  # noqa: PLR0917 (one run of the kernel)
 
 
 def choice_attack(kernel: Kernel, quote: Quote, pair: ChoicePair, aim: Aim, bits: Bits) -> tuple[Found, Found]:
-    """Both directions of a pair, by where the chosen codes lie between the heaps."""
-    asked = replace(quote, measured=(pair.measured,))
+    """Both directions of a pair, by where the chosen codes lie between the heaps, and the ends of intervals around them."""
+    asked = replace(quote, measured=(pair.measured, *pair.around))
     sides = [_answers(kernel, asked, pair, table, bits) for table in (pair.first, pair.second)]
     constant = all(same for same, _ in sides)
     runs = aim.runs if constant else max(_LEAST_RUNS, aim.runs // (4 * SLOWER))
@@ -99,17 +101,27 @@ def _outputs(  # noqa: PLR0917 (one run of the kernel)
     kernel: Kernel, quote: Quote, pair: ChoicePair, answers: Iterator[Integers], runs: int, bits: Bits
 ) -> Iterator[Integers]:
     """For every run the places of the choices of the path, as one number, and the number of choices of the largest heap."""
-    (one,) = quote.measured
+    one, *around = quote.measured
     law = law_of_choice(one)
     for start in range(0, runs, _AT_ONCE):
         copies = min(_AT_ONCE, runs - start)
         several = [next(answers) for _ in range(copies)]
         many = np.concatenate(several)
         many[:, 0] = np.repeat(np.arange(copies), [len(own) for own in several])
-        copied = replace(one, law=replace(law, cells=copies))
-        (chosen,) = kernel.noisy(replace(quote, measured=(copied,)), [many], bits)
+        copied = [replace(other, law=replace(law_of_intervals(other), cells=copies)) for other in around]
+        measured = (replace(one, law=replace(law, cells=copies)), *copied)
+        chosen, *ends = kernel.noisy(replace(quote, measured=measured), [many] * len(measured), bits)
         codes = np.asarray(chosen, dtype=np.int64).reshape(copies, -1)
-        yield np.column_stack([_places(codes[:, list(pair.path)], pair.codes), (codes == pair.heap).sum(axis=1)])
+        seen = [codes[:, list(pair.path)], *map(_ends_of_path, repeat(pair), around, ends)]
+        yield np.column_stack([_places(np.hstack(seen), pair.codes), (codes == pair.heap).sum(axis=1)])
+
+
+def _ends_of_path(pair: ChoicePair, around: Measured, ends: Integers) -> Integers:
+    """For every run the ends of the intervals of the first quantiles of the path, side by side."""
+    path = [law_of_choice(pair.measured).at[place] for place in pair.path[:_MOST_ENDS]]
+    at = law_of_intervals(around).at
+    own = np.asarray(ends, dtype=np.int64).reshape(-1, len(at), 2)[:, [at.index(q) for q in path if q in at]]
+    return own.reshape(len(own), -1)
 
 
 def _places(chosen: Integers, heaps: Integers) -> Integers:

@@ -121,8 +121,9 @@ def _signing(plan: PlanFile, given: str, *, create: bool) -> _Signing:
         genesis = ledger.board.genesis() or given
         if not genesis:
             raise LedgerError(
-                f"ledger '{plan.ledger}': is not here; give its first digest with --ledger, as the one who keeps the ledger "
-                "sees it with `discreet approve PLAN`"
+                f"ledger '{plan.ledger}': there is no such file, and an approval names the ledger that it is for, so "
+                f"nothing was signed; where the ledger is to be kept, run `discreet approve {plan.path.name}` first, which "
+                "makes it and prints the command that signs; anywhere else add --ledger with the digest in that command"
             )
         if given and genesis != given:
             raise LedgerError(f"--ledger: ledger '{plan.ledger}' has another first digest ({genesis}); it is another ledger")

@@ -10,8 +10,8 @@ from typing import Any
 
 from discreet.cli.output import align
 from discreet.domain.about import About, key_of
+from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.groups import BinGroup, group_labels
-from discreet.domain.schema import Category, Column, Date, Number
 from discreet.domain.steps import NumberFacts
 from discreet.domain.words import column_facts, neighbours_text, step_facts
 from discreet.errors import printed, without_secrets
@@ -19,6 +19,7 @@ from discreet.exact.figures import plural
 from discreet.exact.numbers import decimal_up, text
 from discreet.plan.layout import Layout
 from discreet.plan.plan import Plan, plan_json
+from discreet.plan.recorded import shown_statistic
 from discreet.plan.shown import shown_groups
 from discreet.plan.sizes import is_large
 from discreet.planfile.read import PlanFile
@@ -28,7 +29,7 @@ from discreet.quotes.groups import middle, size_words
 from discreet.quotes.quote import Quote
 from discreet.releases.possible import possible_of
 from discreet.session.orders import promised_to_population
-from discreet.statistics.base import groupings_of, statistic_json
+from discreet.statistics.base import groupings_of
 from discreet.statistics.recipe import RANKS
 from discreet.totals.statements import statement_json
 
@@ -81,7 +82,7 @@ def release_lines(name: str, quote: Quote) -> list[str]:
     cells = shown_groups(plan)
     groups = " by " + ", ".join(group.column for group in plan.group_by) if plan.group_by else ""
     facts = [
-        ("table", f"{', '.join(statistic.name for statistic in plan.statistics)}{groups}: {cells} {plural('row', cells)}"),
+        ("table", f"{', '.join(statistic.name for statistic in plan.answered)}{groups}: {cells} {plural('row', cells)}"),
         ("reading", str(plan.layout)),
         *step_facts(plan.schema, plan.steps),
     ]
@@ -171,7 +172,7 @@ def _rough(quote: Quote) -> Iterator[str]:
     where, errors, plan = size_words([size]), quote.errors(size), plan_json(quote.plan)
     for line in quote.lines:
         name, error = line.statistic.name, errors[line.statistic.name]
-        least, greatest = possible_of(statistic_json(line.statistic), plan)
+        least, greatest = possible_of(shown_statistic(quote.plan, line.statistic), plan)
         if line.recipe.unit(1) == RANKS:
             if 3 * error > size.rows:
                 yield f"{where} the rank of '{name}' is uncertain by ±{error:.4g} rows, more than a third of them"

@@ -43,12 +43,12 @@ class Scan:
         return frozenset(path.name for path in paths if path.laws)
 
     def axis(self, name: str) -> int | None:
-        """The position of a column among the axes, None when it is not a key."""
-        return next((position for position, axis in enumerate(self.axes) if axis.name == name), None)
+        """The position of what is called so among the axes, None when it is not a key."""
+        return next((position for position, axis in enumerate(self.axes) if axis.called == name), None)
 
     def moment(self, name: str) -> int | None:
-        """The position of a column among the moments, None when its sum is not brought."""
-        return next((position for position, moment in enumerate(self.moments) if moment.name == name), None)
+        """The position of what is called so among the moments, None when its sum is not brought."""
+        return next((position for position, moment in enumerate(self.moments) if moment.called == name), None)
 
     def has_codes(self, name: str) -> bool:
         """True if every code of the column is a separate key."""

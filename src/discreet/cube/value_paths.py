@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.codes import NULL
+from discreet.domain.columns import Category, Date, Number
 from discreet.domain.imputation import integer_weights, law_weights
-from discreet.domain.schema import Category, Date, Number
 from discreet.domain.steps import Clamp, ClampCategories, Impute, NumberFacts, Step, TableFacts, after
 from discreet.errors import InternalError
 
@@ -33,7 +33,8 @@ def mark_imputed(source: int) -> int:
 class NumberPath:
     """Codes of the schema are moved into [low, high]; null goes to `null_target`.
 
-    `laws` has at most one entry: integer weights of the final codes low, …, high.
+    `laws` has at most one entry: integer weights of the final codes low, …, high. `called` is the name under which queries
+    ask for it; empty where that is `name`, the column of the source.
     """
 
     name: str
@@ -42,13 +43,14 @@ class NumberPath:
     high: int
     null_target: int
     laws: tuple[NDArray[np.int64], ...]
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategoryPath:
     """Code k of the schema goes to `targets[k]`; null goes to `null_target`.
 
-    Each law has one integer weight for every code of the schema and a last one for null.
+    Each law has one integer weight for every code of the schema and a last one for null. `called` as for numbers.
     """
 
     name: str
@@ -56,6 +58,7 @@ class CategoryPath:
     targets: tuple[int, ...]
     null_target: int
     laws: tuple[NDArray[np.int64], ...]
+    called: str = ""
 
 
 Path = NumberPath | CategoryPath
@@ -153,8 +156,13 @@ class KeyAxis:
 
     @property
     def name(self) -> str:
-        """The column."""
+        """The column of the source."""
         return self.path.name
+
+    @property
+    def called(self) -> str:
+        """The name under which queries ask for it."""
+        return self.path.called or self.path.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,8 +173,13 @@ class Moment:
 
     @property
     def name(self) -> str:
-        """The column."""
+        """The column of the source."""
         return self.path.name
+
+    @property
+    def called(self) -> str:
+        """The name under which queries ask for it."""
+        return self.path.called or self.path.name
 
 
 def axis_size(axis: KeyAxis) -> int:

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Protocol, runtime_checkable
 
+from discreet.domain.rowwise.operations import DAY, FLOAT, INTEGER, TEXT
+from discreet.domain.rowwise.registry import meant
 from discreet.domain.rowwise.tree import Name, Select, Value, names_in
 from discreet.domain.rowwise.typed import Applied, Cell, Typed, typed, value_of
 from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Header
-from discreet.errors import PlanError, SourceError, did_you_mean, printed
+from discreet.engines.sql import PARTS, part_name
+from discreet.errors import InternalError, PlanError, SourceError, did_you_mean, printed
 
-__all__ = ["Rowwise", "Selecting", "cell_value", "columns_read", "derived_rows", "rowwise"]
+__all__ = ["Rowwise", "Selecting", "cell_value", "columns_read", "derived_rows", "over_parts", "rowwise"]
 
 _TYPES = {
     **{kind: kind for kind in ("integer", "float", "text", "boolean", "date")},
@@ -26,6 +29,13 @@ _TYPES = {
     "timestamp": "date",
 }
 """The type of the language that a cell has in an expression, by the kind of its column."""
+
+
+def _type_of(kind: ColumnType) -> str | None:
+    """The type of a cell; where each cell has a kind of its own, the one that the declaration of its column names."""
+    return _TYPES.get(kind.usual if kind.kind == "any" else kind.kind)
+
+
 _GIVEN = {"integer": "BIGINT", "float": "DOUBLE", "text": "text", "boolean": "BOOLEAN", "date": "DATE"}
 
 
@@ -116,14 +126,15 @@ def _check_twice(query: Select, source: Header) -> None:
 
 
 def _typed(name: str, expression: Any, source: Header) -> Typed:
+    types = {cell.name: _type_of(source[cell.name]) for cell in names_in(expression)}
     for cell in names_in(expression):
-        if source[cell.name].kind not in _TYPES:
+        if types[cell.name] is None:
             raise SourceError(
                 f"query: {cell.at}: column '{cell.name}' holds {source[cell.name].shown}, which has no operations; take it "
-                "as it is, or cast the column in the source"
+                "as it is, or give the column another type in the source"
             )
     try:
-        return typed(expression, {cell.name: _TYPES[source[cell.name].kind] for cell in names_in(expression)})
+        return typed(expression, {name: type_ for name, type_ in types.items() if type_ is not None})
     except PlanError as wrong:
         raise SourceError(f"{wrong} (column {printed(name)})") from None
 
@@ -146,7 +157,7 @@ def derived_rows(chosen: Rowwise, rows: Sequence[Mapping[str, Any]]) -> list[dic
 
 
 def _derived(chosen: Rowwise, row: Mapping[str, Any]) -> dict[str, Any]:
-    usable = {name: kind for name, kind in chosen.source.items() if kind.kind in _TYPES}
+    usable = {name: kind for name, kind in chosen.source.items() if _type_of(kind) is not None}
     cells = {name: cell_value(kind, row[name]) for name, kind in usable.items()}
     computed = {name: value_of(expression, cells) for name, expression in chosen.computed.items()}
     return {name: computed[name] if name in computed else row[chosen.taken[name]] for name in chosen.header}
@@ -156,10 +167,13 @@ def cell_value(kind: ColumnType, value: Any) -> Value:
     """The value that a cell of a column of this type has in an expression; null where the language has none. Never raises.
 
     Integers beyond 64 bits, NaN and infinities, texts that are not UTF-8 (here with surrogates), and days outside of the
-    years 1 to 9999 are null. A decimal is the nearest double, a timestamp its day.
+    years 1 to 9999 are null. A decimal is the nearest double, a timestamp its day. Where each cell has a kind of its own, a
+    cell of another kind than its column declares is null, but an integer among doubles is a double.
     """
     if value is None:
         return None
+    if kind.kind == "any":
+        return _usual_value(kind.usual, value)
     if kind.kind == "integer":
         return value if -(2**63) <= value < 2**63 else None
     if kind.kind in {"float", "decimal"}:
@@ -171,3 +185,58 @@ def cell_value(kind: ColumnType, value: Any) -> Value:
         return value.date() if isinstance(value, dt.datetime) else value
     found: Value = value
     return found
+
+
+def _usual_value(usual: str, value: Any) -> Value:
+    parts = {part: value if type(value) is kind else None for part, kind in _KINDS_OF_PARTS.items()}
+    cells = {part_name("", part): cell_value(kind, parts[part]) for part, kind in PARTS.items()}
+    return value_of(_OF_PARTS[usual](""), cells)
+
+
+# Columns in parts -------------------------------------------------------------------------------------------------------
+
+_KINDS_OF_PARTS = {"integer": int, "float": float, "text": str}
+
+
+def over_parts(chosen: Rowwise) -> Rowwise:
+    """The same query over a source in which each column, of kind "any", is its parts (`sql.part_name`).
+
+    A column that is taken as it is has parts again; one that is computed has not.
+    """
+    source = {part_name(name, part): kind for name in chosen.source for part, kind in PARTS.items()}
+    taken = {part_name(name, part): part_name(place, part) for name, place in chosen.taken.items() for part in PARTS}
+    computed = {name: _over_parts(expression, chosen.source) for name, expression in chosen.computed.items()}
+    header = {name: source[place] for name, place in taken.items()}
+    return Rowwise(source, taken, computed, header | {name: chosen.header[name] for name in computed})
+
+
+def _over_parts(expression: Typed, source: Header) -> Typed:
+    if isinstance(expression, Cell):
+        return _OF_PARTS[source[expression.name].usual](expression.name)
+    if isinstance(expression, Applied):
+        return replace(expression, arguments=tuple(_over_parts(argument, source) for argument in expression.arguments))
+    return expression
+
+
+def _part(name: str, type_: str) -> Cell:
+    return Cell(part_name(name, type_), type_)
+
+
+def _apply(operation: str, *arguments: Typed) -> Typed:
+    found = meant(operation, [argument.type for argument in arguments])
+    if found is None:
+        raise InternalError(f"there is no operation {operation}")
+    return Applied(found, arguments)
+
+
+def _double(name: str) -> Typed:
+    return _apply("coalesce", _part(name, FLOAT), _apply("cast float", _part(name, INTEGER)))
+
+
+_OF_PARTS: Mapping[str, Callable[[str], Typed]] = {
+    "integer": lambda name: _part(name, INTEGER),
+    "float": _double,
+    "text": lambda name: _part(name, TEXT),
+    "date": lambda name: _apply(f"cast {DAY}", _part(name, TEXT)),
+}
+"""The value of a cell, from the parts of its column, by what the declaration of the column leads one to expect."""

@@ -17,14 +17,15 @@ from typing import Any
 
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.domain.codes import NULL
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.columns import Category, Date, Number
+from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.codes import decimal_code, double_literal, exact_grid, float_code, integer_code
 from discreet.engines.dialect import Dialect
 from discreet.engines.keys import word_sql, words_of
 from discreet.engines.missing import without_missing
 
-__all__ = ["aggregate_sql", "answer_names", "check_grids", "part_name", "parts_of"]
+__all__ = ["PARTS", "aggregate_sql", "answer_names", "check_grids", "part_name", "parts_of"]
 
 _NUMBER = " *[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})? *"
 _INTEGER = " *[+-]?[0-9]{1,19}([.]0*)? *"
@@ -56,13 +57,13 @@ def parts_of(path: NumberPath | CategoryPath) -> tuple[str, ...]:
     return ("text",) if words or isinstance(path.column, Date) else ("integer", "float", "text")
 
 
-_PARTS = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
+PARTS = {kind: ColumnType(kind, shown) for kind, shown in (("integer", "BIGINT"), ("float", "DOUBLE"), ("text", "VARCHAR"))}
 """The types of the parts."""
 
 
 def _of_any(path: NumberPath | CategoryPath, written: Callable[[Any, ColumnType], str]) -> str:
     """The code, or value, of whichever part has one."""
-    kinds = [ColumnType(kind, _PARTS[kind]) for kind in parts_of(path)]
+    kinds = [PARTS[kind] for kind in parts_of(path)]
     parts = [written(replace(path, name=part_name(path.name, kind.kind)), kind) for kind in kinds]
     return f"coalesce({', '.join(parts)})"
 

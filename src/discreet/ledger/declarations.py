@@ -125,6 +125,8 @@ def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]
         where = f"column '{now['name']}': {key}"
         if isinstance(old, list) and isinstance(new, list) and (said := _listed(old, new)):
             yield f"{where} {said}"
+        elif old is None or new is None:
+            yield f"{where} {short(new)} added" if old is None else f"{where} {short(old)} left out"
         else:
             yield f"{where} {short(old)} is now {short(new)}"
 

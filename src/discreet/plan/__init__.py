@@ -2,6 +2,7 @@
 
 * `layout`: The scans of a request: the cubes that the engine fills for it, with their keys and sums
 * `plan`: A plan: schema, neighbours, steps and one request
+* `recorded`: The table as recorded beside the prepared one: which statistics are computed of it, under which names
 * `shown`: The groups that a release prints, a function of the plan alone
 * `sizes`: The limits on the size of a release and of its cubes
 * `table`: The table as a program sees it: immutable, without rows

@@ -14,19 +14,21 @@ from math import prod
 from typing import Protocol
 
 from discreet.cube.scans import Scan
-from discreet.cube.value_paths import KeyAxis, Moment, NumberPath, Path, axis_size, path_of
+from discreet.cube.value_paths import KeyAxis, Moment, NumberPath, Path, axis_size
 from discreet.domain.groups import BinGroup, Group, Label, group_labels
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
-from discreet.domain.steps import Resize, Step, TableFacts, Where, after, conditions_of, facts_of
+from discreet.domain.steps import ROW_DRAWS, Resize, RowDraw, Step, TableFacts, Where, after, conditions_of, facts_of
 from discreet.errors import InternalError
 from discreet.exact.figures import plural
+from discreet.plan.recorded import path_called
 from discreet.statistics.base import Need, Statistic, groupings_of
 
 __all__ = [
     "JOINT_CELLS",
     "Layout",
     "Request",
+    "drawing_of",
     "draws_rows",
     "layout_of",
     "resize_of",
@@ -59,7 +61,11 @@ class Request(Protocol):
 
     @property
     def statistics(self) -> tuple[Statistic, ...]:
-        """The statistics of each group."""
+        """The statistics of each group, as they were asked for."""
+
+    @property
+    def answered(self) -> tuple[Statistic, ...]:
+        """The statistics of each group that are computed: these, and those of the table as recorded."""
 
     @property
     def facts(self) -> TableFacts:
@@ -112,16 +118,25 @@ def resize_of(request: Request) -> Resize | None:
     return next((step for step in request.steps if isinstance(step, Resize)), None)
 
 
+def drawing_of(request: Request) -> RowDraw | None:
+    """The step of the request that draws rows, a resize or a sample, or None if it has none."""
+    return next((step for step in request.steps if isinstance(step, ROW_DRAWS)), None)
+
+
 def draws_rows(request: Request, scans: Sequence[Scan]) -> bool:
     """True if the prepared table is random: values are imputed or rows sampled. The plan alone decides."""
-    return resize_of(request) is not None or any(scan.imputed for scan in scans)
+    return drawing_of(request) is not None or any(scan.imputed for scan in scans)
 
 
 def used_columns(request: Request) -> list[str]:
     """The columns that the request reads, each once."""
+    return _read_columns(request, request.statistics)
+
+
+def _read_columns(request: Request, statistics: Sequence[Statistic]) -> list[str]:
     named = _outer(request)
-    named += [column for one in request.statistics for column in one.kind.reads.columns(one)]
-    tabled = (group.column for one in request.statistics for grouping in groupings_of(one) for group in grouping)
+    named += [column for one in statistics for column in one.kind.reads.columns(one)]
+    tabled = (group.column for one in statistics for grouping in groupings_of(one) for group in grouping)
     return list(dict.fromkeys([*named, *tabled]))
 
 
@@ -162,7 +177,7 @@ class _Known:
 
 def _gather(request: Request) -> _Known:
     start = facts_of(request.schema, request.neighbours)
-    paths = {name: path_of(name, request.steps, start) for name in used_columns(request)}
+    paths = {name: path_called(name, request.steps, start) for name in _read_columns(request, request.answered)}
     labels = tuple(group_labels(group, request.facts) for group in request.group_by)
     sizes = {name: axis_size(KeyAxis(path)) for name, path in paths.items()}
     return _Known(request, paths, sizes, tuple(dict.fromkeys(_outer(request))), labels)
@@ -177,7 +192,7 @@ def _needs(request: Request, paths: Mapping[str, Path]) -> list[Need]:
     """The needs of the statistics, each once: first the columns that must be keys, then sums, which fit any keys."""
     keyed: list[Need] = []
     summed: list[Need] = []
-    for need in (need for one in request.statistics for need in one.kind.reads.needs(one)):
+    for need in (need for one in request.answered for need in one.kind.reads.needs(one)):
         numbers = all(isinstance(paths[name], NumberPath) for name in need.columns)  # a category has no sum to bring
         (summed if need.how in ("sums", "nulls") and numbers else keyed).append(need)
     return list(dict.fromkeys([*keyed, *summed]))
@@ -193,9 +208,11 @@ def _explain_tie(request: Request, known: _Known) -> str:
 
 def _constant_copies(request: Request) -> bool:
     """True if every record has the same, public number of copies in the prepared table."""
-    resize = resize_of(request)
+    resize = drawing_of(request)
     if resize is None:
         return True
+    if not isinstance(resize, Resize):
+        return False
     known = facts_of(request.schema, request.neighbours).rows
     whole = resize.proportion.denominator == 1
     return known is not None and whole and resize.rows >= resize.proportion * known
@@ -255,7 +272,7 @@ def _scan_for(known: _Known, needs: Sequence[Need]) -> Scan:
     axes = tuple(KeyAxis(paths[name], None if name in coded else _cuts(known, paths[name], groups)) for name in keys)
     # A column in bins that is also summed needs no finer key: the cube has its sum in each bin, as for any other column.
     moments = tuple(Moment(path) for name in values if name not in coded and isinstance(path := paths[name], NumberPath))
-    domain = prod(known.sizes[axis.name] if axis.cuts is None else axis_size(axis) for axis in axes)
+    domain = prod(known.sizes[axis.called] if axis.cuts is None else axis_size(axis) for axis in axes)
     return Scan(axes, moments, known.labels, domain)
 
 
@@ -265,10 +282,10 @@ def _cuts(known: _Known, path: Path, groups: Sequence[Group]) -> tuple[int, ...]
         return None
     cuts: set[int] = set()
     for group in groups:
-        if isinstance(group, BinGroup) and group.column == path.name:
+        if isinstance(group, BinGroup) and group.column == (path.called or path.name):
             cuts.update(group.edges)
     for step in conditions_of(known.request.steps):
-        if isinstance(step, Where) and step.column == path.name:
+        if isinstance(step, Where) and step.column == (path.called or path.name):
             cuts.update((step.low, step.high + 1))
     return tuple(sorted(cuts))
 

@@ -14,11 +14,12 @@ from discreet.cube.value_paths import path_of
 from discreet.domain.groups import Group, group_json
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
-from discreet.domain.steps import Step, TableFacts, facts_of, step_json
+from discreet.domain.steps import Resize, Step, TableFacts, facts_of, step_json
 from discreet.domain.words import card, declared_facts, one_line, request_text
 from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical, digest
 from discreet.plan.layout import Layout, layout_of, resize_of, table_facts, used_columns
+from discreet.plan.recorded import Original, answered_by, checked_original, facts_with_recorded, stripped_steps
 from discreet.plan.shown import checked_nulls
 from discreet.plan.sizes import check_cubes, check_release
 from discreet.plan.used import used_part
@@ -45,8 +46,9 @@ class Plan:
     """One request on one table. `Table.group_by(…).agg(…)` makes it.
 
     `intervals` determines what holds with probability 95 %: "each" interval by itself, or all of them together
-    ("simultaneous"). `dropped` names the columns whose null groups are not printed. The rest determines `facts`, the facts
-    of the table after its steps, and `layout`, its scans.
+    ("simultaneous"). `dropped` names the columns whose null groups are not printed; `target` is the wish for intervals of
+    the table as recorded. The rest determines `facts`, the facts of the table after its steps, `answered`, the statistics
+    that are computed, and `layout`, its scans.
 
     Raises:
         PlanError: no statistic, names that collide, a statistic that its column does not allow, too many cells.
@@ -59,30 +61,34 @@ class Plan:
     statistics: tuple[Statistic, ...]
     intervals: Intervals = "each"
     dropped: tuple[str, ...] = ()
+    target: Original | None = None
     facts: TableFacts = field(init=False, repr=False, compare=False)
+    answered: tuple[Statistic, ...] = field(init=False, repr=False, compare=False)
     layout: Layout = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.intervals not in INTERVALS:
             raise PlanError(f"intervals={printed(self.intervals)}: must be one of {', '.join(INTERVALS)}")
         facts = table_facts(self.schema, self.neighbours, self.steps)
-        object.__setattr__(self, "facts", facts)
+        object.__setattr__(self, "facts", facts_with_recorded(self, facts))
         nulls = dict.fromkeys(self.dropped, "drop")
         object.__setattr__(self, "dropped", checked_nulls(nulls, self.group_by, self.statistics))
         if not self.statistics:
             raise PlanError("agg(): has no statistic; name at least one, such as count()")
         for statistic in self.statistics:
             statistic.kind.reads.check(statistic, facts)
+        object.__setattr__(self, "answered", answered_by(self, facts))
         _check_names(self)
         check_release(self)
         object.__setattr__(self, "layout", layout_of(self))
         check_cubes(self, self.layout)
-        if facts.resized:
+        if isinstance(facts.drawn, Resize):
             _check_resize(self, facts)
 
     def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:
         # A pickle holds the request, which is checked when it is read; the rest is computed from it.
-        return Plan, (self.schema, self.neighbours, self.steps, self.group_by, self.statistics, self.intervals, self.dropped)
+        asked = self.schema, self.neighbours, self.steps, self.group_by, self.statistics, self.intervals, self.dropped
+        return Plan, asked if self.target is None else (*asked, self.target)
 
     def __repr__(self) -> str:
         return one_line("Plan for", request_text(self.group_by, [statistic.name for statistic in self.statistics]))
@@ -114,6 +120,25 @@ class Plan:
         """The same request with wider intervals: all intervals of the release hold together with probability 95 %."""
         return replace(self, intervals="simultaneous")
 
+    def original(self, nulls: str = "recorded", *, prepared: bool = True) -> Plan:
+        """The same request with intervals that hold the values of the table as recorded, before clamp, impute and resize.
+
+        They stand in columns of their own, such as `mean_income_original_low`, and rest on noisy queries of the recorded
+        values in the same reading, within the same spend. Nulls are left out of these values.
+
+        Args:
+            nulls: "recorded".
+            prepared: False leaves out the prepared table, so that all of the spend is for the table as recorded.
+
+        Raises:
+            PlanError: another word; or with the prepared table: a resize, or a changed column in groups or conditions.
+        """
+        target = checked_original(nulls, prepared)
+        if prepared:
+            return replace(self, target=target)
+        statistics = tuple(one.kind.reads.recorded(one, {}) for one in self.statistics)
+        return replace(self, steps=stripped_steps(self.steps), statistics=statistics, target=target)
+
 
 def plan_json(plan: Plan) -> dict[str, object]:
     """The plan as canonical JSON values. Everything in it is public."""
@@ -126,6 +151,7 @@ def plan_json(plan: Plan) -> dict[str, object]:
     }
     # The default is left out, so that a plan keeps the digest that ledgers hold.
     shown |= {} if plan.intervals == "each" else {"intervals": plan.intervals}
+    shown |= {} if plan.target is None else {"original": plan.target.to_json()}
     return shown | ({"nulls_dropped": list(plan.dropped)} if plan.dropped else {})
 
 
@@ -135,7 +161,7 @@ def _check_names(plan: Plan) -> None:
         if group.column in taken:
             raise PlanError(f"group_by('{group.column}'): the column is named twice")
         taken[group.column] = "a group column"
-    for statistic in plan.statistics:
+    for statistic in plan.answered:
         if groupings_of(statistic):
             if statistic.name == "table":
                 raise PlanError("statistic 'table': is the name of the main frame of a release; use .alias(…)")

@@ -14,9 +14,9 @@ import numpy as np
 from discreet.cube.scans import Scan
 from discreet.cube.value_paths import KeyAxis, NumberPath
 from discreet.domain.codes import NULL
+from discreet.domain.columns import Number
 from discreet.domain.groups import BinGroup, group_labels
 from discreet.domain.imputation import Normal, Uniform
-from discreet.domain.schema import Number
 from discreet.domain.steps import Clamp, Impute, NumberFacts, TableFacts, Where, facts_of
 from discreet.errors import PlanError
 from discreet.exact.figures import enumerate_texts
@@ -69,7 +69,7 @@ def check_release(request: Request) -> None:
         raise PlanError(f"group_by: {cells} cells are more than {MAX_RELEASE_CELLS}; group by fewer columns{advice}")
     if not cells:
         raise PlanError("group_by: no group is left, because clamping removed every category")
-    for statistic in request.statistics:
+    for statistic in request.answered:
         _check_fineness(request, statistic, cells, facts)
         _check_large(statistic, cells)
 
@@ -203,7 +203,7 @@ def _named_codes(request: Request, name: str, column: Number) -> list[int]:
         if isinstance(step, Impute) and step.column == name and isinstance(step.law, Uniform | Normal):
             ends = (step.law.lower, step.law.upper)
             codes += [column.code(end, "bound") for end in ends if end is not None]
-    tables = (grouping for one in request.statistics for grouping in groupings_of(one))
+    tables = (grouping for one in request.answered for grouping in groupings_of(one))
     for group in [*request.group_by, *(group for grouping in tables for group in grouping)]:
         if isinstance(group, BinGroup) and group.column == name:
             codes += group.edges

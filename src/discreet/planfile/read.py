@@ -14,12 +14,14 @@ from typing import Any
 
 from discreet import datasets
 from discreet.approvals.demand import Demand
+from discreet.domain.categories import Value
+from discreet.domain.columns import Category, Column
 from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
 from discreet.domain.reading import CsvFormat
-from discreet.domain.schema import Category, Column, Schema, Value
+from discreet.domain.schema import Schema
 from discreet.engines import source_in
 from discreet.engines.urls import is_url
 from discreet.errors import did_you_mean
@@ -32,7 +34,9 @@ from discreet.planfile.about import abouts_of, check_abouts, quality_of
 from discreet.planfile.approval import demand_of
 from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
+from discreet.planfile.original import original_of
 from discreet.planfile.parameters import filled
+from discreet.planfile.row_draws import with_drawn_rows
 from discreet.planfile.samples import budget_of_file, sampled_of
 from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
@@ -53,7 +57,21 @@ _LAWS: Mapping[str, Keys] = {
 }
 _INSPECT = ("terminal", "never")
 """Whether `discreet inspect` may show what becomes of the rows: on a terminal, or not at all."""
-_OPTIONAL = ("group_by", "nulls", "spend", "error", "expect", "intervals", "where", "resize", "clamp", "impute")
+_OPTIONAL = (
+    "group_by",
+    "nulls",
+    "spend",
+    "error",
+    "expect",
+    "intervals",
+    "original",
+    "prepared",
+    "where",
+    "resize",
+    "sample",
+    "clamp",
+    "impute",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +248,12 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     for column, condition in parts["where"].mapping().items() if "where" in parts else ():
         with condition.locate_errors():
             prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
-    if "resize" in parts:
-        prepared = _resize(prepared, parts["resize"])
+    prepared = with_drawn_rows(prepared, parts)
     request = _request(parts, prepared)
     if "intervals" in parts and _intervals(parts["intervals"]) == "simultaneous":
         request = request.simultaneous()
+    if "original" in parts or "prepared" in parts:
+        request = original_of(parts, request)
     if "spend" in parts and "error" in parts:
         raise parts["error"].wrong("give either a spend or the errors to meet")
     spend = _spend(parts["spend"], budget) if "spend" in parts else None
@@ -283,12 +302,6 @@ def _law(node: Node, column: Column | None) -> ImputationLaw:
 def _key(value: Value) -> str:
     """A category as a key of the file: true, false, 17, or the text itself."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _resize(table: Table, node: Node) -> Table:
-    parts = node.table(("rows",), ("proportion",))
-    with node.locate_errors():
-        return table.resize(parts["rows"].value, proportion=parts["proportion"].number() if "proportion" in parts else 1)
 
 
 def _spend(node: Node, budget: Budget) -> Budget:

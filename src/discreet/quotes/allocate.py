@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.queries import Query, RowCount
-from discreet.domain.neighbours import Neighbours, ReplaceOne
-from discreet.domain.steps import conditions_of
+from discreet.domain.neighbours import Neighbours
+from discreet.domain.steps import Resize, conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
 from discreet.exact.numbers import decimal_text, sqrt_down, sqrt_up
 from discreet.mechanisms import (
@@ -36,7 +36,8 @@ from discreet.mechanisms import (
     quantiles_change,
     worst,
 )
-from discreet.plan.plan import Plan, resize_of
+from discreet.plan.layout import drawing_of
+from discreet.plan.plan import Plan
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.privacy.measures import Target, is_budget, noise_measures
@@ -44,13 +45,15 @@ from discreet.quotes.certainty import set_levels
 from discreet.quotes.primitives import Asked, recipes_of, weights_of
 from discreet.quotes.quote import Alternative, Line, Measured, Quote, expected_error
 from discreet.quotes.space import Space, space_of
+from discreet.quotes.statuses import factor_by_status
 from discreet.quotes.view import counts_every_row
 from discreet.statistics.recipe import LEVEL, Recipe
 from discreet.totals.exact_totals import ExactTotals
 
 if TYPE_CHECKING:
-    # Loaded where a plan resizes: a quote of any other begins without it.
+    # Loaded where a plan draws rows: a quote of any other begins without it.
     from discreet.privacy.amplify import Resampling
+    from discreet.privacy.subsample import Subsample
 
 __all__ = ["changes_of", "check_large", "quote", "resampling_of", "row_quote", "row_targets"]
 
@@ -78,7 +81,19 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *,
     advertised = spend if exact_totals is None else _advertise(plan, spend, measured, joint)
     lines = _lines(asked, recipes, measured)
     measured = _held(lines, measured)
-    return Quote(plan, spend, _moved_rows(plan, exact_totals), measured, lines, exact_totals, advertised, joint, expect)
+    moved, direct = _moved_rows(plan, exact_totals), _without_sample(plan, spend, exact_totals, expect)
+    return Quote(plan, spend, moved, measured, lines, exact_totals, advertised, joint, expect, direct)
+
+
+def _without_sample(plan: Plan, spend: Budget, exact_totals: ExactTotals | None, expect: tuple[int, ...]) -> Quote | None:
+    """The quote of the request on all rows, where it samples them and all of it is not public without the sample."""
+    if plan.facts.drawn is None or isinstance(plan.facts.drawn, Resize):
+        return None
+    steps = tuple(step for step in plan.steps if step is not plan.facts.drawn)
+    try:
+        return quote(replace(plan, steps=steps), spend, exact_totals, expect=expect)
+    except PlanError:
+        return None
 
 
 def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = None) -> Quote:
@@ -103,7 +118,7 @@ def _prepare(plan: Plan, exact_totals: ExactTotals | None) -> Asked:
 
 
 def _lines(asked: Asked, recipes: Sequence[Recipe], measured: Sequence[Measured]) -> tuple[Line, ...]:
-    both = zip(asked.plan.statistics, recipes, strict=True)
+    both = zip(asked.plan.answered, recipes, strict=True)
     return set_levels(asked.plan, [Line(statistic, recipe, LEVEL) for statistic, recipe in both], measured)
 
 
@@ -120,7 +135,7 @@ def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> 
     """Guarantees of the noise that give `spend` to one person of the original data.
 
     With exact totals and without a resize, this is `spend` itself: the sensitivities already compare semi-adjacent tables.
-    After a resize they are the functional parameters of the whole release (Theorems R1 to R3): everything that reads the
+    After rows are drawn they are the functional parameters of the release (Theorems R1 to R3, W5): everything that reads the
     sample is composed inside and converted once; the a rows of semi-adjacent tables enter through the law of the copies
     (soundness 12). Otherwise group privacy over the rows of a person, inverted exactly. Under ApproxDP there are several,
     and the least noisy mechanism is taken.
@@ -134,15 +149,19 @@ def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> 
     return tuple(one.each_of(plan.neighbours.rows_per_person) for one in whole)
 
 
-def resampling_of(plan: Plan, exact_totals: ExactTotals | None) -> Resampling | None:
-    """The resize of a plan as its guarantee sees it: with exact totals a rows are protected together."""
-    resize = resize_of(plan)
+def resampling_of(plan: Plan, exact_totals: ExactTotals | None) -> Resampling | Subsample | None:
+    """The resize or sample of a plan as its guarantee sees it: with exact totals a rows are protected together."""
+    drawing = drawing_of(plan)
     group = 1 if exact_totals is None else exact_totals.adjacency.a
-    if resize is None:
+    if drawing is None:
         return None
+    if not isinstance(drawing, Resize):
+        from discreet.privacy.subsample import subsample_of
+
+        return subsample_of(drawing, plan.neighbours, group)
     from discreet.privacy.amplify import Resampling
 
-    return Resampling(resize.rows, resize.proportion, plan.neighbours, group)
+    return Resampling(drawing.rows, drawing.proportion, plan.neighbours, group)
 
 
 def _moved_rows(plan: Plan, exact_totals: ExactTotals | None) -> int:
@@ -202,7 +221,10 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
     """The cost of the queries together, relative to the sum of their costs; 1 with exact totals, where they add up."""
     if asked.space is not None:
         return Fraction(1)
-    return joint_factor([_change(asked, query) for query in queries], shares, type(target).size)
+    changes, size = [_change(asked, query) for query in queries], type(target).size
+    if asked.plan.target is None:
+        return joint_factor(changes, shares, size)
+    return factor_by_status(queries, changes, shares, size, (asked.facts, asked.facts.compared.neighbours))
 
 
 def _one(asked: Asked, named: Query, query: Query, share: Fraction, part: Target) -> Measured:
@@ -293,10 +315,11 @@ def changes_of(quoted: Quote) -> tuple[Change, ...]:
 
 
 def _change(asked: Asked, query: Query) -> Change:
-    """The change by one replaced (or added) row; after a resize n is fixed, so it is the change under replace-one."""
-    plan, rows = asked.plan, asked.facts.rows
-    neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
-    row = _OneRow(cells=plan.layout.cells, skipped=not counts_every_row(plan), neighbours=neighbours)
+    """The change by one replaced (or added) row of the prepared table, or by both where rows were drawn (W5)."""
+    plan, compared = asked.plan, asked.facts.compared
+    # A row that vanishes from a sample changes the answers as one that counts nowhere afterwards.
+    skipped = compared.vanishes or not counts_every_row(plan)
+    row = _OneRow(cells=plan.layout.cells, skipped=skipped, neighbours=compared.neighbours)
     return query.change(row, asked.facts)
 
 

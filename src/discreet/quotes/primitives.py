@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from discreet.cube.queries import Query
 from discreet.domain.steps import TableFacts, conditions_of
@@ -51,15 +52,16 @@ def recipes_of(asked: Asked) -> tuple[Recipe, ...]:
 
     Trees of quantiles have a single level here; their shape depends on the noise that they will get.
     """
-    statistics = asked.plan.statistics
-    known = base.Asked(asked.facts, statistics, asked.public_rows, asked.public_counts)
+    statistics = asked.plan.answered
+    form: Literal["box", "tilt"] = "box" if asked.plan.target is None else "tilt"
+    known = base.Asked(asked.facts, statistics, asked.public_rows, asked.public_counts, form)
     return tuple(statistic.kind.recipe(statistic, known) for statistic in statistics)
 
 
 def weights_of(asked: Asked, recipes: Sequence[Recipe]) -> dict[Query, Fraction]:
     """The distinct primitive queries, each with the greatest weight of the statistics that share it."""
     weights: dict[Query, Fraction] = {}
-    for statistic, recipe in zip(asked.plan.statistics, recipes, strict=True):
+    for statistic, recipe in zip(asked.plan.answered, recipes, strict=True):
         for query, part in recipe.queries:
             weights[query] = max(weights.get(query, Fraction(0)), statistic.weight * part)
     return weights

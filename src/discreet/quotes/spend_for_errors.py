@@ -88,7 +88,7 @@ def check_errors(plan: Plan, error: Mapping[str, Amount]) -> dict[str, Fraction]
     """
     if not isinstance(error, Mapping) or not error:
         raise PlanError(f"error={printed(error)}: must map the name of a statistic to an error, such as {{'count': 10}}")
-    names = [statistic.name for statistic in plan.statistics]
+    names = [statistic.name for statistic in plan.answered]
     targets = {}
     for name, value in error.items():
         if name not in names:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.groups import Group, Label, group_labels
+from discreet.plan.recorded import plain_name
 from discreet.plan.shown import hidden_labels
 from discreet.quotes.quote import Line, Quote
 from discreet.releases.labels import LabelColumn, label_columns
@@ -89,7 +90,8 @@ def _frame_labels(quote: Quote, groups: Sequence[Group]) -> list[LabelColumn]:
     for column in group_columns(quote):
         named[_free(column.name, named)] = column.labels, column.hidden
     for group in groups:
-        named[_free(group.column, named)] = group_labels(group, facts), hidden_labels(quote.plan, group)
+        name = plain_name(group.column, quote.plan.schema)
+        named[_free(name, named)] = group_labels(group, facts), hidden_labels(quote.plan, group)
     return label_columns((name, *labels) for name, labels in named.items())
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.exact.numbers import exact, float_down, float_up
+from discreet.plan.recorded import PREPARED
 from discreet.releases.frames import value_columns
 from discreet.statistics.possible import Bounds, Ends, count_value
 from discreet.statistics.registry import by_word
@@ -38,15 +39,15 @@ def as_shown(document: Mapping[str, Any]) -> dict[str, Any]:
 def possible_of(statistic: Mapping[str, Any], plan: Mapping[str, Any]) -> Bounds:
     """The least and the greatest possible value of a statistic of a document; None where there is no bound."""
     kind = by_word().get(statistic["statistic"])
-    return (None, None) if kind is None else kind.possible(statistic, _ends_of(plan))
+    return (None, None) if kind is None else kind.possible(statistic, _ends_of(plan, statistic.get("covers", PREPARED)))
 
 
-def _ends_of(plan: Mapping[str, Any]) -> Ends:
-    """The least and the greatest value of each numeric column after the steps of a plan."""
+def _ends_of(plan: Mapping[str, Any], covers: str) -> Ends:
+    """The least and the greatest value of each numeric column after the steps of a plan, or as recorded."""
     numbers = [column for column in plan["schema"] if column["type"] == "number"]
     ends = {column["name"]: (exact(column["lower"], "lower"), exact(column["upper"], "upper")) for column in numbers}
     for step in plan["steps"]:
-        if step["step"] == "clamp" and step.get("column") in ends:
+        if covers == PREPARED and step["step"] == "clamp" and step.get("column") in ends:
             low, high = exact(step["lower"], "lower"), exact(step["upper"], "upper")
             least, greatest = ends[step["column"]]
             ends[step["column"]] = min(max(least, low), high), min(max(greatest, low), high)

@@ -25,8 +25,9 @@ from discreet.exact.canonical import canonical, digest
 from discreet.exact.files import sync_folder
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits, no_bits
-from discreet.plan.layout import draws_rows
+from discreet.plan.layout import drawing_of, draws_rows
 from discreet.plan.plan import Plan, plan_json, used_columns
+from discreet.plan.recorded import shown_statistic
 from discreet.plan.shown import empty_labels, hides_rows
 from discreet.privacy.coordinates import to_json
 from discreet.quotes.public_sums import PublicSums, sums_of_counts, sums_of_frame, sums_shown
@@ -38,7 +39,7 @@ from discreet.releases.files import TableFile, complete_draft, table_json, write
 from discreet.releases.frames import column_json, frame_of
 from discreet.releases.guarantee import Guarantee, guarantee_json
 from discreet.releases.labels import LabelColumn, all_rows, printed_rows
-from discreet.statistics.base import groupings_of, statistic_json
+from discreet.statistics.base import groupings_of
 from discreet.statistics.counted import ADD_UP
 
 if TYPE_CHECKING:
@@ -46,7 +47,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COVERS",
+    "COVERS_BOTH",
     "COVERS_ORIGINAL",
+    "COVERS_RECORDED",
+    "COVERS_SAMPLE",
     "PART_ROWS",
     "covers",
     "describe_quote",
@@ -59,8 +63,20 @@ __all__ = [
 COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
 """The target of the intervals of a release where values were imputed or rows sampled."""
 
+COVERS_SAMPLE = "the value of the sampled rows, after clamp and impute; noise only, without the error of the sample"
+"""The target of the intervals where the prepared table is a sample of the table's rows."""
+
 COVERS_ORIGINAL = "the value of the original table with its values clamped, for nothing was imputed or sampled; noise only"
 """The target of the intervals where the prepared table is the original table."""
+
+COVERS_RECORDED = "the value of the table as recorded, within the bounds of the schema, nulls left out; noise only"
+"""The target of the intervals where the prepared table is not released."""
+
+COVERS_BOTH = (
+    "of each statistic the value of the table that it names: prepared, after clamp and impute; or as recorded, before them, "
+    "within the bounds of the schema, nulls left out; noise only"
+)
+"""The target of the intervals where both tables are released."""
 
 PART_ROWS = 1 << 19
 """The rows of a file, but the last one's: some MB each, and the memory that writing one needs."""
@@ -237,7 +253,12 @@ def describe_quote(quote: Quote, report_delta: Fraction) -> dict[str, Any]:
 
 def covers(plan: Plan) -> str:
     """Which table the intervals speak of: also of the original one where its rows are all there and no null was filled."""
+    if plan.target is not None:
+        return COVERS_BOTH if plan.target.prepared else COVERS_RECORDED
     used = used_columns(plan)
+    drawing = drawing_of(plan)
+    if drawing is not None and not isinstance(drawing, Resize):
+        return COVERS_SAMPLE
     changed = any(isinstance(step, Resize) or (isinstance(step, Impute) and step.column in used) for step in plan.steps)
     return COVERS if changed else COVERS_ORIGINAL
 
@@ -316,4 +337,4 @@ def _statistic_line(quote: Quote, line: Line) -> dict[str, Any]:
     told = dict(line.recipe.told(quote.noises(line), totals=quote.beside is not None))
     if told.get("totals") == ADD_UP and hides_rows(quote.plan, quote.plan.group_by):
         told["totals"] = f"{ADD_UP} with those that are not printed"
-    return {**statistic_json(line.statistic), "view": line.statistic.kind.view, **told}
+    return {**shown_statistic(quote.plan, line.statistic), "view": line.statistic.kind.view, **told}

@@ -74,7 +74,7 @@ def _check_folder(order: Order, folder: Path) -> None:
     if document_in(folder, "to") is not None or os.path.lexists(folder / TABLE):
         raise ArgumentError(f"to='{folder}': holds another release, which is not overwritten; choose another folder")
     plan = order.request
-    most = plan.layout.cells * (24 * len(plan.statistics) + 4 * len(plan.group_by))
+    most = plan.layout.cells * (24 * len(plan.answered) + 4 * len(plan.group_by))
     free = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
     if free < most:
         raise ArgumentError(

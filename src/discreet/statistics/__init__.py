@@ -9,10 +9,13 @@
   overlap
 * `counted`: The numbers of rows behind an estimate: public because n or the totals are, or a query with noise
 * `counts`: The number of rows, or of rows whose column is not null
+* `dispersion`: The variance as one number with noise of its own, where the number of rows is public
 * `estimate`: Values with their intervals, and the range of a quotient over a box: what several statistics are made of
 * `covariance`: The covariance of two columns, over the rows in which both are known: never NaN and always within what is
   possible
 * `histograms`: The numbers of rows in bins of a column, as a frame of its own in a release
+* `joint_noise`: Half-widths of a combination of the noises of several queries in a cell
+* `joint_variance`: The variance with an interval from the joint law of its noises
 * `margins`: Noisy margins of one table made to agree: the generalised least-squares estimate, in closed form
 * `means`: The mean of a column within its bounds: origin + unit · total / count
 * `other_words`: The words that other programs have for a statistic, each with the nearest way to say it here
@@ -27,6 +30,8 @@
 * `registry`: All kinds of statistics, in one tuple, and by their words
 * `shares`: The number of rows of the group over the number of rows of all groups
 * `sums`: The sum of a column
+* `tilted_means`: The mean of a column with the tilted interval: the form that requests with `original` have
+* `tilts`: The interval of a quotient of a noisy sum and a noisy count, from one statement about the noise of both
 * `totals`: The integer query behind a sum: where its values are taken from, and what a step of it is worth
 * `variances`: The variance of a column, and its root, the standard deviation: never NaN and always within what is
   possible

@@ -8,7 +8,7 @@ values with intervals.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -101,6 +101,7 @@ class Keys:
         alone: whether the word by itself is enough.
         interview: whether `discreet init` takes it as the word and a column.
         lacks: the part that is missing after a word alone, in words.
+        advised: keys with the word that a new plan should have there: `discreet init` writes them.
     """
 
     value: Callable[[Written], Sequence[Any]] | None
@@ -109,6 +110,7 @@ class Keys:
     alone: bool = False
     interview: bool = False
     lacks: str = ""
+    advised: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,9 @@ class Reads(Protocol):
     def to_json(self, one: Statistic) -> dict[str, object]:
         """The canonical JSON values for nulls, and for columns that the kind names itself."""
 
+    def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
+        """The same of the columns of these names, where nulls are left out. Raises PlanError where there is no such form."""
+
 
 class Shape(Protocol):
     """The numbers of a kind of statistic for each group."""
@@ -268,12 +273,14 @@ class Asked:
         statistics: all statistics of the request, in their order.
         every: the number of rows of all cells together, None where it is private or not every row counts.
         known: the numbers of rows of the cells, where they are public.
+        quotients: the form of the intervals of means: the range over a box, or the tilted set where originals are asked for.
     """
 
     facts: TableFacts
     statistics: tuple[Statistic, ...]
     every: int | None
     known: Counted | None
+    quotients: Literal["box", "tilt"]
 
     def count_query(self, column: str | None) -> Query:
         """The query for the number of rows, or of those whose column is not null."""

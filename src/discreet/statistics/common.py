@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
+from discreet.domain.columns import Date, Number
 from discreet.domain.groups import Bins, Group
-from discreet.domain.schema import Date, Number
 from discreet.domain.steps import NumberFacts, TableFacts
 from discreet.errors import ArgumentError, InternalError, PlanError, printed
 from discreet.exact.figures import name as shown_name
@@ -34,10 +34,15 @@ __all__ = [
 _MAX_WEIGHT = 10**30
 
 
+def _nothing(_one: Statistic) -> dict[str, object]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class OneNumber:
-    """One number for each group, in a column of the statistic's name."""
+    """One number for each group, in a column of the statistic's name; `written` gives its own keys in JSON."""
 
+    written: Callable[[Statistic], dict[str, object]] = _nothing
     one_number: bool = True
 
     def groupings(self, one: Statistic) -> tuple[tuple[Group, ...], ...]:
@@ -50,7 +55,7 @@ class OneNumber:
         return (one.name,)
 
     def to_json(self, one: Statistic) -> dict[str, object]:
-        return {}
+        return self.written(one)
 
     def places(self, one: Statistic, facts: TableFacts) -> int:
         return 0
@@ -75,6 +80,15 @@ class NoColumn:
     def to_json(self, one: Statistic) -> dict[str, object]:
         return {}
 
+    def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
+        changed = next((group.column for groups in groupings_of(one) for group in groups if group.column in names), None)
+        if changed is not None:
+            raise PlanError(
+                f"original(): '{one.name}' counts rows by '{changed}', which is clamped or imputed; ask for a histogram of "
+                "it, or for prepared=False"
+            )
+        return one
+
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn:
@@ -93,6 +107,9 @@ class NumberColumn:
 
     def to_json(self, one: Statistic) -> dict[str, object]:
         return {"nulls": "skip" if one.skip_nulls else "refuse"}
+
+    def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
+        return replace(one, column=names.get(str(one.column), one.column), skip_nulls=True)
 
 
 def check_column_name(column: object) -> str:

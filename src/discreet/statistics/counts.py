@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -66,6 +66,9 @@ class AnyColumn:
 
     def to_json(self, one: Statistic) -> dict[str, object]:
         return {}
+
+    def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
+        return one if one.column is None else replace(one, column=names.get(one.column, one.column))
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,6 +150,11 @@ class TwoColumns:
     def to_json(self, one: Statistic) -> dict[str, object]:
         return {"columns": list(pair_of(one)), "nulls": "skip" if one.skip_nulls else "refuse"}
 
+    def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
+        kind: Any = one.kind
+        pair = tuple(names.get(column, column) for column in pair_of(one))
+        return replace(one, kind=replace(kind, pair=pair), skip_nulls=True)
+
 
 def sum_of_powers(facts: TableFacts, totals: tuple[Total, Total], powers: tuple[int, int], shift: int = 0) -> PairSum:
     """The query for the product of powers of the integers of two columns, less `shift`, over rows where both are known."""

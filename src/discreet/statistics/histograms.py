@@ -99,6 +99,10 @@ class BinnedColumn:
     def to_json(self, one: Statistic) -> dict[str, object]:
         return {}
 
+    def recorded(self, one: Statistic, names: Mapping[str, str]) -> Statistic:
+        column = names.get(str(one.column), str(one.column))
+        return replace(one, column=column, kind=Histogram(replace(_bins_of(one), column=column)))
+
 
 @dataclass(frozen=True, slots=True)
 class Histogram:

@@ -39,7 +39,8 @@ from discreet.statistics.recipe import (
     in_a_group,
     noise_statements,
 )
-from discreet.statistics.totals import Total, sums_apart, total_of
+from discreet.statistics.tilted_means import TiltedMeanRecipe, weight_beside
+from discreet.statistics.totals import Total, sums_apart, total_of, whole_total
 from discreet.statistics.widest import quotient_width
 
 __all__ = ["Mean", "MeanRecipe", "mean", "mean_estimate"]
@@ -74,8 +75,11 @@ class Mean:
     def span(self, one: Statistic, facts: TableFacts, free: Free) -> Sensitivity:
         return sums_apart(one, facts, free)
 
-    def recipe(self, one: Statistic, asked: Asked) -> MeanRecipe:
-        return MeanRecipe(total_of(asked.facts, one.column, centred=True), find_count(asked, one.column))
+    def recipe(self, one: Statistic, asked: Asked) -> MeanRecipe | TiltedMeanRecipe:
+        total, count = total_of(asked.facts, one.column, centred=True), find_count(asked, one.column)
+        if asked.quotients == "box":
+            return MeanRecipe(total, count)
+        return TiltedMeanRecipe(whole_total(total), count, weight_beside(asked))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

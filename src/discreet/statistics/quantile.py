@@ -46,7 +46,7 @@ from discreet.statistics.quantile_intervals import (
 from discreet.statistics.ranks import quantile_estimates, rank_half_width
 from discreet.statistics.recipe import LEVEL, RANKS, Answers, Counted, CountTable, GroupSize, Noises, Statements
 
-__all__ = ["Median", "QuantileRecipe", "Quantiles", "median", "quantiles"]
+__all__ = ["Median", "QuantileRecipe", "Quantiles", "median", "orders_of", "quantiles"]
 
 _MAX_DENOMINATOR = 10**30
 _MAX_QUANTILES = 1000
@@ -80,7 +80,7 @@ def quantiles(
     Args:
         column: which column.
         at: the q, each in [0, 1].
-        interval: "chosen" for the narrowest intervals: three tenths of the spend go into a choice of the interval of each
+        interval: "chosen" for the narrowest intervals: a third of the spend goes into a choice of the interval of each
             quantile, and values are off by up to 1.5 times as much. Or which part of the spend goes into a tree of counts
             that all intervals are read from, from 0 to 1; a twentieth if it is left out. The values are chosen by their
             rank with the rest. With 0 intervals are the whole range of the column; with 1 values and
@@ -151,6 +151,11 @@ class Ranks:
         return f"clamp to tighter bounds with at most {room.fit} values{coarser}"
 
 
+def orders_of(one: Statistic) -> tuple[Fraction, ...]:
+    """The q of a statistic of quantiles; none of another one."""
+    return _of(one).at if _asks_ranks(one) else ()
+
+
 def _asks_ranks(one: Statistic) -> bool:
     return isinstance(one.kind.shape, Ranks)
 
@@ -201,7 +206,9 @@ class Median:
 
     word: ClassVar = "median"
     noun: ClassVar = "Median"
-    keys: ClassVar = Keys(one_column, {}, {"nulls": option_string, "interval": _number}, interview=True)
+    keys: ClassVar = Keys(
+        one_column, {}, {"nulls": option_string, "interval": _number}, interview=True, advised={"interval": Chosen.word}
+    )
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(column_value)
     counts: ClassVar = False

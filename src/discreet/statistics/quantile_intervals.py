@@ -1,6 +1,6 @@
 """Intervals of quantiles that are chosen themselves, around the chosen values, and the values of codes.
 
-Seven tenths of the spend go into the values; `mechanisms.interval_choice` has the mathematics of the intervals.
+Two thirds of the spend go into the values; `mechanisms.interval_choice` has the mathematics of the intervals.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.queries import QuantileCodes, QuantileIntervals, Query
-from discreet.domain.schema import Number
+from discreet.domain.columns import Number
 from discreet.errors import ArgumentError, InternalError
 from discreet.exact.numbers import Amount, exact, text
 from discreet.statistics.estimate import Estimate
@@ -27,10 +27,10 @@ _LARGEST = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Intervals are chosen among nested ones around the values, with three tenths of the spend."""
+    """Intervals are chosen among nested ones around the values, with a third of the spend."""
 
     word: ClassVar = "chosen"
-    share: ClassVar = Fraction(3, 10)
+    share: ClassVar = Fraction(1, 3)
 
 
 Interval = Fraction | Chosen

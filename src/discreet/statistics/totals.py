@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.cube.cells import Integers
 from discreet.cube.queries import Query, Squares, WeightedSum
 from discreet.domain.steps import TableFacts
 from discreet.exact.numbers import rational_gcd
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import Free, Statistic
 from discreet.statistics.common import number_of
+from discreet.statistics.recipe import Answers, Noises
 
-__all__ = ["Total", "sums_apart", "total_of", "values_apart"]
+__all__ = ["Parts", "Total", "sums_apart", "total_of", "values_apart", "whole_total"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,56 @@ def total_of(facts: TableFacts, column: str | None, *, centred: bool) -> Total:
         return Total((), Fraction(1), origin, bounds)
     query = WeightedSum(str(column), int((lower - origin) / unit), int(step / unit), known.high - known.low)
     return Total((query,), unit, origin, bounds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """Σx = unit·Σ factor·(sum of a query) + origin·(number of rows).
+
+    Args:
+        parts: the queries, each with its whole factor and its weight in a request.
+        unit: what one step of the sum is worth.
+        origin: the value that is added for every row.
+        bounds: the bounds of the values.
+    """
+
+    parts: tuple[tuple[Query, int, Fraction], ...]
+    unit: Fraction
+    origin: Fraction
+    bounds: tuple[Fraction, Fraction]
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """The queries alone."""
+        return tuple(query for query, _, _ in self.parts)
+
+    @property
+    def largest(self) -> Fraction:
+        """The most by which a value is away from the origin, in steps of the sum."""
+        return max(abs(bound - self.origin) for bound in self.bounds) / self.unit
+
+    def added(self, answers: Answers) -> Integers:
+        """The noisy sums of the parts, in integers that cannot overflow."""
+        found: Integers = np.zeros(answers.count, dtype=np.object_)
+        for query, factor, _ in self.parts:
+            found = found + factor * answers.of(query)[0].astype(np.object_)
+        return found
+
+    def half_width(self, noises: Noises) -> Fraction:
+        """The sum of the half-widths of the parts, in the worst cell."""
+        return Fraction(sum(factor * noises.largest(query) for query, factor, _ in self.parts))
+
+    def half_widths(self, answers: Answers) -> NDArray[np.float64]:
+        """The sums of the half-widths of the parts."""
+        found: NDArray[np.float64] = np.zeros(answers.count)
+        for query, factor, _ in self.parts:
+            found = found + factor * answers.of(query)[1].astype(np.float64)
+        return found
+
+
+def whole_total(total: Total) -> Parts:
+    """The same as one part."""
+    return Parts(tuple((query, 1, Fraction(1)) for query in total.queries), total.unit, total.origin, total.bounds)
 
 
 def values_apart(one: Statistic, facts: TableFacts) -> tuple[int, int]:

@@ -8,7 +8,7 @@ squared distances of all pairs of rows are one number with its own noise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from discreet.cube.queries import Dispersion, Query
 from discreet.domain.steps import TableFacts
-from discreet.exact.numbers import Amount, float_down, float_up
+from discreet.errors import ArgumentError, printed
+from discreet.exact.numbers import Amount, float_up
 from discreet.mechanisms import Sensitivity
 from discreet.statistics.base import CLIPPED, Asked, Free, Keys, Need, Reads, Shape, Statistic
 from discreet.statistics.common import (
@@ -34,7 +35,9 @@ from discreet.statistics.common import (
     title,
 )
 from discreet.statistics.counted import find_count
+from discreet.statistics.dispersion import DispersionRecipe
 from discreet.statistics.estimate import Estimate
+from discreet.statistics.joint_variance import JointVarianceRecipe
 from discreet.statistics.possible import Possible, root, spread
 from discreet.statistics.recipe import (
     Answers,
@@ -52,45 +55,69 @@ from discreet.statistics.totals import Total, sums_apart, total_of, values_apart
 from discreet.statistics.widest import product_width, quotient_width, root_width
 
 __all__ = [
-    "DispersionRecipe",
     "RootRecipe",
     "Std",
     "Variance",
     "VarianceRecipe",
-    "dispersion_estimate",
     "root_estimate",
     "std",
     "variance",
     "variance_estimate",
 ]
 
+BOX, JOINT = "box", "joint"
+"""The sources of an interval: the half-widths of all noises, or the law of their combination."""
+
 _SLACK = 1e-12
 
 Floats = NDArray[np.float64]
 
 
-def variance(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
-    """The variance of a numeric column in each group (divided by the number of rows, not by one less)."""
-    return Statistic(Variance(), column, f"variance_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
+def variance(column: str, *, interval: str = BOX, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+    """The variance of a numeric column in each group (divided by the number of rows, not by one less).
+
+    `interval` is "joint" for intervals from the joint law of the noises, which are narrower at the same spend; else
+    they are the range over the half-widths of all noises, as in 0.1.0.
+    """
+    kind = Variance(_interval(interval))
+    return Statistic(kind, column, f"variance_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
 
 
-def std(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
-    """The standard deviation of a numeric column in each group: the square root of `variance`."""
-    return Statistic(Std(), column, f"std_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
+def std(column: str, *, interval: str = BOX, weight: Amount = 1, nulls: str | None = None) -> Statistic:
+    """The standard deviation of a numeric column in each group: the square root of `variance`, with its `interval`."""
+    kind = Std(_interval(interval))
+    return Statistic(kind, column, f"std_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
+
+
+def _interval(given: str) -> str:
+    """The source of the interval. Raises ArgumentError for another word."""
+    if given not in (BOX, JOINT):
+        raise ArgumentError(f'interval={printed(given)}: must be "{JOINT}", or left out for "{BOX}"')
+    return given
+
+
+def _written(one: Statistic) -> dict[str, object]:
+    """The source of the interval in plan and document, where it is not the one of 0.1.0."""
+    kind: Any = one.kind
+    return {} if kind.interval == BOX else {"interval": kind.interval}
 
 
 @dataclass(frozen=True, slots=True)
 class Variance:
     """The mean squared distance from the mean (divided by the number of rows, not by one less)."""
 
+    interval: str = BOX
+
     word: ClassVar = "variance"
     noun: ClassVar = "Variance"
-    keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
+    keys: ClassVar = Keys(
+        one_column, {}, {"nulls": option_string, "interval": option_string}, interview=True, advised={"interval": JOINT}
+    )
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(spread)
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("codes")
-    shape: ClassVar[Shape] = OneNumber()
+    shape: ClassVar[Shape] = OneNumber(_written)
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -104,26 +131,33 @@ class Variance:
         squares = free.of_values(0, max(end**2 for end in values_apart(one, facts)), may_skip=True)
         return largest_of(sums_apart(one, facts, free), squares)
 
-    def recipe(self, one: Statistic, asked: Asked) -> VarianceRecipe | DispersionRecipe:
+    def recipe(self, one: Statistic, asked: Asked) -> VarianceRecipe | JointVarianceRecipe | DispersionRecipe:
         dispersion = _dispersion(one, asked)
         if dispersion is not None:
             _, grid = number_of(asked.facts, one.column)
             return DispersionRecipe(dispersion, grid.step)
-        return VarianceRecipe(total_of(asked.facts, one.column, centred=True), find_count(asked, one.column))
+        total, count = total_of(asked.facts, one.column, centred=True), find_count(asked, one.column)
+        return (
+            JointVarianceRecipe(total, count) if total.queries and self.interval == JOINT else VarianceRecipe(total, count)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Std:
     """The square root of the variance."""
 
+    interval: str = BOX
+
     word: ClassVar = "std"
     noun: ClassVar = "Standard deviation"
-    keys: ClassVar = Keys(one_column, {}, {"nulls": option_string}, interview=True)
+    keys: ClassVar = Keys(
+        one_column, {}, {"nulls": option_string, "interval": option_string}, interview=True, advised={"interval": JOINT}
+    )
     view: ClassVar = CLIPPED
     possible: ClassVar[Possible] = staticmethod(root)
     counts: ClassVar = True
     reads: ClassVar[Reads] = NumberColumn("codes")
-    shape: ClassVar[Shape] = OneNumber()
+    shape: ClassVar[Shape] = OneNumber(_written)
 
     @staticmethod
     def of(*columns: Any, **options: Any) -> Statistic:
@@ -137,7 +171,7 @@ class Std:
         return Variance().span(one, facts, free)
 
     def recipe(self, one: Statistic, asked: Asked) -> RootRecipe:
-        return RootRecipe(Variance().recipe(one, asked))
+        return RootRecipe(Variance(self.interval).recipe(one, asked))
 
 
 def _dispersion(one: Statistic, asked: Asked) -> Dispersion | None:
@@ -206,48 +240,6 @@ class VarianceRecipe:
         sums, squares = answers.of_each(total.queries), answers.of_each(total.squares)
         counts = self.count.counts(answers)
         return (variance_estimate(sums, squares, counts, shift=total.shift, unit=total.unit, reach=total.reach),)
-
-    def tables(self, answers: Answers) -> tuple[CountTable, ...]:
-        return ()
-
-    def told(self, noises: Noises, *, totals: bool) -> Mapping[str, str]:
-        return {}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DispersionRecipe:
-    """(unit / rows)² times the squared distances of all pairs of rows."""
-
-    whole: ClassVar = False
-    query: Dispersion
-    step: Fraction
-
-    @property
-    def queries(self) -> tuple[tuple[Query, Fraction], ...]:
-        return ((self.query, Fraction(1)),)
-
-    def error(self, noises: Noises, rows: int) -> float:
-        factor = self.step**2 * Fraction(self.query.coarse, self.query.rows**2)
-        return add_errors(noises, ((self.query,), factor))
-
-    def widest(self, noises: Noises, size: GroupSize) -> float:
-        # The interval allows for the rounding down of the answer, which is less than a step.
-        factor = self.step**2 * Fraction(self.query.coarse, self.query.rows**2)
-        return float_up(factor * (noises.largest(self.query) + Fraction(1, 2)))
-
-    def unit(self, rows: int) -> str:
-        return ""
-
-    def accuracy(self, noises: Noises) -> str:
-        return ""
-
-    def statements(self, noises: Noises) -> Statements:
-        return noise_statements(noises, (self.query,))
-
-    def estimates(self, answers: Answers) -> tuple[Estimate, ...]:
-        query = self.query
-        spreads = answers.of(query)
-        return (dispersion_estimate(spreads, coarse=query.coarse, rows=query.rows, width=query.width, unit=self.step),)
 
     def tables(self, answers: Answers) -> tuple[CountTable, ...]:
         return ()
@@ -334,30 +326,6 @@ def variance_estimate(
     scale = float(unit**2)
     least, greatest = np.minimum(bottom, value) * (1 - 2.0**-50), np.maximum(top, value) * (1 + 2.0**-50)
     return Estimate(scale * value, scale * least, scale * greatest)
-
-
-def dispersion_estimate(
-    spreads: tuple[NDArray[Any], NDArray[Any]], *, coarse: int, rows: int, width: int, unit: Fraction
-) -> Estimate:
-    """The variance where the number of rows is public, clipped into [0, a quarter of the squared range].
-
-    Args:
-        spreads: noisy rows² times the variance in steps, over `coarse` and rounded down; the half-widths of their noise.
-        coarse: what it was divided by.
-        rows: how many rows there are.
-        width: how many steps the values span.
-        unit: what a step is worth.
-    """
-    most = Fraction(width**2, 4) * unit**2
-    scale = coarse * unit**2 / rows**2
-    rounding = Fraction(coarse - 1, coarse)
-
-    def values(ends: NDArray[Any], more: Fraction, rounded: Callable[[Fraction], float]) -> Floats:
-        return np.array([rounded(min(max(scale * (int(end) + more), Fraction(0)), most)) for end in ends], dtype=np.float64)
-
-    spread, half = (part.astype(np.object_) for part in spreads)
-    low, high = values(spread - half, Fraction(0), float_down), values(spread + half, rounding, float_up)
-    return Estimate(values(spread, rounding / 2, float), low, high)
 
 
 def _spread(total: Floats, squares: Floats, size: Floats) -> Floats:

@@ -7,36 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 from tests.signers import NAMES, key_file, public
 from typer.testing import CliRunner
 
 from discreet.cli import app, approving
 
-PLAN = """
-[data]
-dataset = "d"
-source = "d.csv"
-ledger = "budget.db"
-neighbours = "replace-one"
-rows = 100
-
-[columns]
-g = { type = "category", categories = ["x", "y"] }
-
-[budget]
-measure = "zcdp"
-rho = 1
-
-[approval]
-signatures = 2
-keys = "board.pub"
-
-[[release]]
-name = "by g"
-spend = 0.1
-group_by = ["g"]
-statistics = ["count"]
-"""
+PLAN = plan_text("approved")
 
 
 READ = 'rows = 100\ncsv = { quote = "" }'
@@ -150,8 +127,20 @@ def test_another_ledger_than_the_one_that_was_named_is_refused() -> None:
     digest()
     assert "another first digest" in run(2, "approve", "plan.toml", "--key", "anna", "--ledger", "0" * 64, "--yes")
     assert "64 hexadecimal digits" in run(2, "approve", "plan.toml", "--ledger", "x")
-    assert "is not here" in run(2, "approve", "board/plan.toml", "--key", "anna", "--yes")
+    assert "add --ledger" in run(2, "approve", "board/plan.toml", "--key", "anna", "--yes")
     assert not Path("board/budget.db").exists()
+
+
+def test_who_signs_before_there_is_a_ledger_is_told_both_steps() -> None:
+    told = run(2, "approve", "plan.toml", "--key", "anna", "--yes")
+    assert "'budget.db': there is no such file" in told
+    assert "nothing was signed" in told
+    assert not Path("budget.db").exists()
+    assert not Path("plan.approvals").exists()
+    assert "run `discreet approve plan.toml` first" in told
+    said = run(0, "approve", "plan.toml")
+    command = said.partition("To sign: discreet ")[2].split()
+    assert "Signed 1 approval" in run(0, *command[:3], "anna", *command[4:], "--yes")
 
 
 def test_releases_are_signed_one_by_one_and_under_the_name_of_a_run() -> None:

@@ -6,35 +6,20 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 
 from discreet.privacy.population import CONDITION
 
 from .commands import done, refused
 
-PLAN = """
-[data]
-dataset = "{dataset}"
-source = "rows.csv"
-ledger = "budget.db"
-neighbours = "add-remove"
-sampled = {{ design = "poisson", rate = "1/10", draw = "panel" }}
-[columns.g]
-type = "category"
-categories = ["x", "y"]
-[budget]
-measure = "{measure}"
-[[release]]
-name = "r"
-group_by = ["g"]
-statistics = ["count"]
-spend = {spend}
-"""
+PLAN = plan_text("sampled").replace("d.csv", "rows.csv").replace("l.db", "budget.db").replace("1/100", "1/10")
 
 
 def written(folder: Path, dataset: str, spend: str, measure: str = 'pure-dp"\nepsilon = "2') -> str:
     (folder / "rows.csv").write_text("g\nx\ny\n")
     path = folder / f"{dataset}.toml"
-    path.write_text(PLAN.format(dataset=dataset, spend=spend, measure=measure))
+    budget = PLAN.replace('pure-dp"\nepsilon = 1', f'{measure}"').replace("spend = 1", f"spend = {spend}")
+    path.write_text(budget.replace('dataset = "d"', f'dataset = "{dataset}"'))
     return str(path)
 
 
@@ -66,6 +51,19 @@ def test_two_data_sets_of_one_draw_are_shown_with_their_total(tmp_path: Path) ->
     shown = done("ledger", "show", str(tmp_path / "budget.db"), "--dataset", "b")
     assert "Data sets of the draw 'panel' share this budget; together they spent ε = 1.5." in shown
     assert "Spent so far: ε = 0.2988\n" in shown  # log(1 + (e^1.5 − 1)/10)
+
+
+def test_a_draw_without_a_name_has_that_of_its_data_set(tmp_path: Path) -> None:
+    first = Path(written(tmp_path, "a", "1"))
+    first.write_text(first.read_text().replace(', draw = "panel"', ""))
+    done("release", str(first), "--out", str(tmp_path / "a"))
+    assert "share this budget" not in done("ledger", "show", str(tmp_path / "budget.db"))
+    second = Path(written(tmp_path, "b", "0.5"))
+    second.write_text(second.read_text().replace('"panel"', '"a"'))
+    done("release", str(second), "--out", str(tmp_path / "b"))
+    for dataset in "ab":
+        shown = done("ledger", "show", str(tmp_path / "budget.db"), "--dataset", dataset)
+        assert "Data sets of the draw 'a' share this budget; together they spent ε = 1.5." in shown
 
 
 @pytest.mark.parametrize("measure", ['zcdp"\nrho = "2', 'approx-dp"\nepsilon = "2"\ndelta = "1e-6'])

@@ -19,7 +19,7 @@ from tests.builders import PATIENCE, session_over
 from typer.testing import CliRunner
 
 import discreet as dp
-from discreet.cli import app
+from discreet.cli import app, starting
 from discreet.cli.drafting import Entry, Section, render_sections, to_fill_in
 from discreet.cli.starting import nobody, started_plan
 from discreet.engines.duckdb.csv_files import _CsvEngine
@@ -361,3 +361,16 @@ def typing(lines: list[str], *arguments: str) -> tuple[int, str]:
         process.wait(timeout=PATIENCE)
     os.close(master)
     return process.returncode, shown.decode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [
+        ("median wage", '{ median = "wage", nulls = "skip", interval = "chosen" }'),
+        ("std wage", '{ std = "wage", nulls = "skip", interval = "joint" }'),
+        ("mean wage", '{ mean = "wage", nulls = "skip" }'),
+        ("count", '"count"'),
+    ],
+)
+def test_a_new_plan_asks_for_the_narrowest_intervals(asked, written):
+    assert starting._statistic(asked) == written

@@ -112,6 +112,9 @@ def test_an_amendment_in_words() -> None:
         "columns in another order",
     ]
     turned = declared(STATE, AGE, {**SEX, "categories": ["m", "f"]})
+    coded = declared(STATE, {**AGE, "missing": ["999"]}, SEX)
+    assert list(changes(before, json.loads(amendment(before, coded)))) == ["column 'age': missing [\"999\"] added"]
+    assert list(changes(coded, json.loads(amendment(coded, before)))) == ["column 'age': missing [\"999\"] left out"]
     said = 'column \'sex\': categories ["f","m"] is now ["m","f"]'
     assert list(changes(before, json.loads(amendment(before, turned)))) == [said]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet.domain.conditions import nearest_condition
@@ -17,23 +18,7 @@ SCHEMA = dp.Schema(
     age=dp.Number(0, 100), wage=dp.Number(0, 10, "0.5"), day=dp.Date("2026-01-01", "2026-12-31"), sex=dp.Category(["f", "m"])
 )
 TABLE = dp.Table(SCHEMA, dp.AddRemove())
-PLAN = """
-[data]
-dataset = "d"
-source = "x.csv"
-neighbours = "add-remove"
-ledger = "l.db"
-[columns.age]
-type = "number"
-lower = 0
-upper = 100
-[budget]
-measure = "zcdp"
-rho = 1
-[[release]]
-name = "r"
-statistics = ["count"]
-"""
+PLAN = plan_text("ages")
 
 
 def refused(folder: Path, old: str, new: str) -> str:

@@ -26,15 +26,15 @@ def request(**options):
     return dp.Table(SCHEMA, dp.AddRemove(), **options).group_by("g").agg(*both)
 
 
-def test_all_chosen_intervals_of_a_column_are_one_query_with_three_tenths_of_the_spend() -> None:
+def test_all_chosen_intervals_of_a_column_are_one_query_with_a_third_of_the_spend() -> None:
     quoted = quote(request(), dp.PureDP(1))
     choice, intervals = quoted.measured
     assert isinstance(choice.query, QuantileCodes)
     assert intervals.query == QuantileIntervals(choice.query, (Fraction(1, 4), HALF, Fraction(3, 4)))
-    assert (choice.share, intervals.share) == (Fraction(7, 10), Fraction(3, 10))
+    assert (choice.share, intervals.share) == (Fraction(2, 3), Fraction(1, 3))
     # Two levels of choices for the values, and three choices of intervals: what they cost adds up to the spend.
-    assert choice.law.reach * 2 == Fraction(7, 10)
-    assert intervals.law.reach * 3 == Fraction(3, 10)
+    assert choice.law.reach * 2 == Fraction(2, 3)
+    assert intervals.law.reach * 3 == Fraction(1, 3)
     assert "its interval reaches about ±" in str(quoted)
 
 

@@ -138,7 +138,7 @@ class TableCounts:
         return self
 
     def is_answered_by(self, part: Scan) -> bool:
-        axes = {axis.name: axis for axis in part.axes}
+        axes = {axis.called: axis for axis in part.axes}
         return all(group.column in axes and _tells_apart(axes[group.column], group) for group in self.groups)
 
     def answer(self, cube: Cube, brought: Scan, cells: Codes, facts: TableFacts) -> Integers:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import duckdb
@@ -19,11 +20,15 @@ import numpy as np
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import CubeRequest, Engine, Header, columns_of, unreadable
+from discreet.engines.duckdb.chosen import table_of
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
 from discreet.engines.duckdb.driver import Answer, cube_of, read_header
 from discreet.engines.sql import aggregate_sql, answer_names
 from discreet.errors import InternalError, SourceError
 from discreet.exact.processes import check_process, this_process
+
+if TYPE_CHECKING:
+    from discreet.engines.rowwise import Rowwise
 
 __all__ = ["open_relation"]
 
@@ -48,6 +53,17 @@ _PATIENCES = [0.001 * 2**turn for turn in range(10)]  # a second in all
 _PATIENCE = 60.0  # seconds to wait for another reading, before anything is charged
 
 
+_OWN = """
+SELECT 'the setting ' || name || ' = ' || value AS own FROM duckdb_settings()
+WHERE name = 'default_collation' AND value NOT IN ('', 'binary', 'c', 'posix')
+UNION ALL
+SELECT DISTINCT 'a function of its own named ' || function_name FROM duckdb_functions()
+WHERE NOT internal AND function_name IN (SELECT function_name FROM duckdb_functions() WHERE internal)
+ORDER BY 1
+"""
+"""What makes expressions mean something else on a connection: a collation, and macros that hide functions of the driver."""
+
+
 def open_relation(relation: duckdb.DuckDBPyRelation) -> Engine:
     """An engine over a DuckDB relation."""
     return _RelationEngine(relation)
@@ -62,11 +78,17 @@ class _RelationEngine:
             columns = list(zip(relation.columns, map(str, relation.types), strict=True))
         except duckdb.Error:
             raise _busy() from None
+        _check_names(relation.columns)
         self._header = read_header(columns)
+        self._chosen: Rowwise | None = None
 
     @property
     def header(self) -> Header:
-        return self._header
+        return self._header if self._chosen is None else self._chosen.header
+
+    def select(self, chosen: Rowwise) -> None:
+        self._chosen = chosen
+        self.check_ready()
 
     def snapshot(self) -> str:
         return ""
@@ -75,21 +97,28 @@ class _RelationEngine:
         """The connection is open, in no failed transaction, and has no result that is still being fetched.
 
         Raises:
-            SourceError: it is not, or another reading does not end; nothing was spent.
+            SourceError: it is not, another reading does not end, or expressions of a query would mean something else on it;
+                nothing was spent.
         """
         check_process(self._process, "a relation")
         if not _TURNS.lock.acquire(timeout=_PATIENCE):
             raise SourceError("source: other releases are reading relations in this process; wait until they are done")
         try:
             _answer(self._relation, "SELECT 1 AS one FROM {} LIMIT 0".format)
+            own = [] if self._chosen is None else _answer(self._relation, lambda _: _OWN)["own"].tolist()
         except duckdb.Error:
             raise _busy() from None
         finally:
             _TURNS.lock.release()
+        if own:
+            raise SourceError(
+                f"query: the connection of the relation has {' and '.join(own[:3])}, with which expressions mean something "
+                "else; make the relation on a connection without that"
+            )
 
     def aggregate(self, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> Cube:
         with _reading():
-            answer = _answer(self._relation, lambda name: aggregate_sql(DUCKDB, name, self._header, axes, moments))
+            answer = _answer(self._relation, lambda name: self._scan(name, axes, moments))
         return cube_of(answer, axes, moments)
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
@@ -105,15 +134,25 @@ class _RelationEngine:
     def close(self) -> None:
         """Nothing to close: the engine did not open anything."""
 
+    def _scan(self, name: str, axes: Sequence[KeyAxis], moments: Sequence[Moment]) -> str:
+        table = table_of(self._chosen, columns_of([(axes, moments)]), name)
+        return aggregate_sql(DUCKDB, table, self.header, axes, moments)
+
     def _statement(self, name: str, scans: Sequence[CubeRequest]) -> str:
         """The answers of the scans, one below the other."""
-        rows = f"{name}_rows"
-        columns = ", ".join(map(quote_name, columns_of(scans))) or "1"
+        rows, names = f"{name}_rows", columns_of(scans)
+        columns, table = ", ".join(map(quote_name, names)) or "1", table_of(self._chosen, names, name)
         parts = [
-            f"SELECT {number} AS {_SCAN}, * FROM ({aggregate_sql(DUCKDB, rows, self._header, *scan)})"
+            f"SELECT {number} AS {_SCAN}, * FROM ({aggregate_sql(DUCKDB, rows, self.header, *scan)})"
             for number, scan in enumerate(scans)
         ]
-        return f"WITH {rows} AS MATERIALIZED (SELECT {columns} FROM {name}) {' UNION ALL BY NAME '.join(parts)}"
+        return f"WITH {rows} AS MATERIALIZED (SELECT {columns} FROM {table}) {' UNION ALL BY NAME '.join(parts)}"
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Checks that each name is that of one column: the driver ignores case, and would read the first."""
+    if len({name.casefold() for name in names}) < len(names):
+        raise SourceError("source: the relation has two columns whose names differ only in case; rename one of them")
 
 
 def _busy() -> SourceError:

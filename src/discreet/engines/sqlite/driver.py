@@ -3,7 +3,8 @@
 The type of an SQLite column binds none of its cells: each is an integer, a double, a text, bytes or null by itself. So
 a cell means what its own value means to the reference, and bytes are null. Each column is staged as up to three, integers,
 doubles and texts, of which at most one has a value in a row (kind "any" of `sql`). Every cell is looked at as often,
-whatever it is, so that a column of invalid cells takes no longer.
+whatever it is, so that a column of invalid cells takes no longer. Expressions of a query see a cell by the type of its
+column, and null where the cell is of another kind.
 """
 
 from __future__ import annotations
@@ -14,20 +15,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.engines.base import ColumnType, CountedCells, CubeRequest, Engine, Header, unreadable
+from discreet.engines.duckdb.chosen import read_by, table_of
 from discreet.engines.duckdb.database import Database
 from discreet.engines.duckdb.dialect import DUCKDB, quote_name
-from discreet.engines.duckdb.driver import STAGED, count_scans
+from discreet.engines.duckdb.driver import STAGED, cells_of_parts, count_scans
 from discreet.engines.files import database_snapshot
 from discreet.engines.resources import Limits
-from discreet.engines.sql import aggregate_sql, part_name, parts_of
+from discreet.engines.sql import PARTS, aggregate_sql, part_name, parts_of
 from discreet.errors import SourceError, did_you_mean
 from discreet.exact.processes import check_polars
+
+if TYPE_CHECKING:
+    from discreet.engines.rowwise import Rowwise
 
 __all__ = ["is_sqlite_view", "open_sqlite_table"]
 
@@ -37,7 +42,20 @@ _WAL_MODE = b"\x02\x02"  # bytes 18 and 19 of the file
 # Bytes that are not UTF-8 are replaced, as in CSV; the default of the module is to raise.
 _TEXT = partial(str, encoding="utf-8", errors="replace")
 
-_TEXT_NAMES = re.compile("CHAR|CLOB|TEXT", re.IGNORECASE)  # the names of types that SQLite takes for text
+_USUAL = tuple(
+    (re.compile(names, re.IGNORECASE), kind)
+    for names, kind in (
+        ("INT|BOOL", "integer"),
+        ("CHAR|CLOB|TEXT|TIME", "text"),
+        ("DATE", "date"),
+        ("REAL|FLOA|DOUB|NUM|DEC", "float"),
+    )
+)
+"""What the cells of a column are as a rule, by parts of the name of its type, of which the first counts.
+
+SQLite itself has the words INT, CHAR, CLOB, TEXT, REAL, FLOA and DOUB. It has no days and no truth values: programs write
+days as texts, 2026-01-31, and truth values as 0 and 1.
+"""
 
 
 def open_sqlite_table(path: Path, table: str, limits: Limits) -> Engine:
@@ -64,10 +82,18 @@ class _SqliteEngine:
 
     def __init__(self, path: Path, table: str, header: Header, limits: Limits) -> None:
         self._path, self._table, self._header, self._database = path, table, header, Database(limits)
+        self._parts = {part_name(name, kind): (name, kind) for name in header for kind in PARTS}
+        self._chosen: Rowwise | None = None
+        self._staged: Rowwise | None = None
 
     @property
     def header(self) -> Header:
-        return self._header
+        return self._header if self._chosen is None else self._chosen.header
+
+    def select(self, chosen: Rowwise) -> None:
+        from discreet.engines.rowwise import over_parts  # loaded for a query only
+
+        self._chosen, self._staged = chosen, over_parts(chosen)
 
     def snapshot(self) -> str:
         return database_snapshot(self._path, _BESIDE)
@@ -80,17 +106,29 @@ class _SqliteEngine:
 
     def aggregate_all(self, scans: Sequence[CubeRequest]) -> Iterator[Cube]:
         """The rows are read once: a view may give others the next time."""
-        wanted: dict[str, dict[str, None]] = {}
-        for axes, moments in scans:
-            for path in [axis.path for axis in axes] + [moment.path for moment in moments]:
-                wanted.setdefault(path.name, {}).update(dict.fromkeys(parts_of(path)))
-        statements = [aggregate_sql(DUCKDB, STAGED, self._header, *scan) for scan in scans]
+        columns = [self._columns_of(scan) for scan in scans]
+        tables = [table_of(self._staged, some, STAGED) for some in columns]
+        statements = [aggregate_sql(DUCKDB, table, self.header, *scan) for table, scan in zip(tables, scans, strict=True)]
+        names = list(dict.fromkeys(name for some in columns for name in some))
         try:
             with _open(self._path) as connection:
-                cubes = count_scans(self._database, statements, self._frames(connection, wanted), scans)
+                frames = self._frames(connection, read_by(self._staged, names))
+                cubes = count_scans(self._database, statements, frames, scans)
         except sqlite3.Error:
             raise unreadable() from None
         yield from cubes
+
+    def _columns_of(self, scan: CubeRequest) -> list[str]:
+        """What a scan needs: of a column as it is, the parts that can have a code, and computed columns."""
+        axes, moments = scan
+        names: list[str] = []
+        for path in [axis.path for axis in axes] + [moment.path for moment in moments]:
+            in_parts = self._is_in_parts(path.name)
+            names += [part_name(path.name, part) for part in parts_of(path)] if in_parts else [path.name]
+        return list(dict.fromkeys(names))
+
+    def _is_in_parts(self, name: str) -> bool:
+        return self._chosen is None or name in self._chosen.taken
 
     def count_rows(self) -> int:
         try:
@@ -104,16 +142,30 @@ class _SqliteEngine:
         try:
             with _open(self._path) as connection:
                 for name in names:
-                    column, table = quote_name(name), quote_name(self._table)
-                    # By type and bytes: SQLite itself takes 1 for 1.0, and ignores case where a column says so.
-                    grouped = f"typeof({column}), {column} COLLATE BINARY"
-                    cursor = connection.execute(f"SELECT {column}, count(*) FROM main.{table} GROUP BY {grouped}")
-                    while some := cursor.fetchmany(_ROWS):
-                        yield name, some
+                    if self._is_in_parts(name):
+                        yield from self._cells(connection, name)
+                    else:
+                        frames = partial(self._frames, connection)
+                        yield from cells_of_parts(self._database, self._staged, self.header, frames, [name])
         except sqlite3.Error:
             raise unreadable() from None
 
-    def _frames(self, connection: sqlite3.Connection, wanted: Mapping[str, Iterable[str]]) -> Iterator[Any]:
+    def _cells(self, connection: sqlite3.Connection, name: str) -> Iterator[CountedCells]:
+        """The cells of a column that is taken as it is."""
+        place = name if self._chosen is None else self._chosen.taken[name]
+        column, table = quote_name(place), quote_name(self._table)
+        # By type and bytes: SQLite itself takes 1 for 1.0, and ignores case where a column says so.
+        grouped = f"typeof({column}), {column} COLLATE BINARY"
+        cursor = connection.execute(f"SELECT {column}, count(*) FROM main.{table} GROUP BY {grouped}")
+        while some := cursor.fetchmany(_ROWS):
+            yield name, some
+
+    def _frames(self, connection: sqlite3.Connection, parts: Sequence[str]) -> Iterator[Any]:
+        """These parts of columns."""
+        wanted: dict[str, list[str]] = {}
+        for part in parts:
+            name, kind = self._parts[part]
+            wanted.setdefault(name, []).append(kind)
         columns = ", ".join(quote_name(name) for name in wanted) or "1"
         cursor = connection.execute(f"SELECT {columns} FROM main.{quote_name(self._table)}")
         while rows := cursor.fetchmany(_ROWS):
@@ -202,5 +254,5 @@ def _column_type(declared: str, hidden: int) -> ColumnType:
     """Generated columns are hidden; they are computed while they are read, by an expression that may fail on a value."""
     if hidden:
         return ColumnType("other", "a generated column")
-    usual = "text" if _TEXT_NAMES.search(declared) else ""
+    usual = next((kind for names, kind in _USUAL if names.search(declared)), "")
     return ColumnType("any", f"{declared or 'untyped'} cells of SQLite", usual=usual)

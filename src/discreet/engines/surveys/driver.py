@@ -18,7 +18,7 @@ from discreet.engines.files import Listing, listed_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.rowwise import Rowwise
 from discreet.engines.surveys.formats import Days
-from discreet.engines.surveys.outline import StoredColumn, SurveyFile, read_rows, survey_file
+from discreet.engines.surveys.outline import StoredColumn, SurveyFile, code_lists_of, read_rows, survey_file
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
 
@@ -56,8 +56,8 @@ class _SurveyEngine:
 
     @property
     def code_lists(self) -> Mapping[str, CodeList]:
-        """As the first file has them."""
-        return self._files[0].code_lists
+        """As the first file has them, or the catalogue beside it."""
+        return code_lists_of(self._files[0])
 
     def snapshot(self) -> str:
         return listed_snapshot(self._paths, self._listing)

@@ -7,6 +7,7 @@ of its file has marks of replacement, and ends no reading. The reader would stop
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,7 +18,7 @@ from discreet.engines.base import CodeList, ColumnType, Header, unreadable
 from discreet.engines.surveys.formats import FORMATS, Days, SurveyFormat, column_type
 from discreet.errors import SourceError
 
-__all__ = ["StoredColumn", "SurveyFile", "read_rows", "survey_file"]
+__all__ = ["StoredColumn", "SurveyFile", "code_lists_of", "read_rows", "survey_file"]
 
 _BYTES = "LATIN1"
 """The encoding in which each byte is a character."""
@@ -41,6 +42,8 @@ class SurveyFile:
     encoding: str
     columns: Mapping[str, StoredColumn]
     code_lists: Mapping[str, CodeList]
+    formats: Mapping[str, str]
+    """The names of the formats in which columns are shown."""
 
     @property
     def header(self) -> Header:
@@ -70,7 +73,7 @@ def survey_file(path: Path) -> SurveyFile:
         raise SourceError(f"source '{path}': has two columns of one name; rename one of the two")
     columns = {name: _column(form, known, name, stored) for name, stored in zip(names, raw, strict=True)}
     form.check(path, [column.kind for column in columns.values()])
-    return SurveyFile(path, form, encoding, columns, _code_lists(known))
+    return SurveyFile(path, form, encoding, columns, _code_lists(known), known.variable_to_label)
 
 
 def read_rows(file: SurveyFile, names: Sequence[str], first: int, most: int) -> dict[str, list[object]]:
@@ -118,12 +121,48 @@ def _code_lists(known: Any) -> dict[str, CodeList]:
 
 
 def _code_list(known: Any, name: str) -> CodeList:
-    labels = {_code(code): str(label) for code, label in known.variable_value_labels.get(name, {}).items()}
-    if known.readstat_variable_types[name] != "string":  # .a to .z of Stata have labels, and are null
-        labels = {code: label for code, label in labels.items() if not isinstance(code, str)}
+    labels = _labels(known.variable_value_labels.get(name, {}), are_texts=known.readstat_variable_types[name] == "string")
     ranges = [(_code(one["lo"]), _code(one["hi"])) for one in known.missing_ranges.get(name, ())]
     missing = tuple(low for low, high in ranges if low == high)
     return CodeList(labels, missing, tuple((low, high) for low, high in ranges if low != high))
+
+
+def _labels(stored: Mapping[Any, Any], *, are_texts: bool) -> dict[int | float | str, str]:
+    """The labels of codes. Texts among numbers are .a to .z of Stata, .A to .Z of SAS, which are null."""
+    labels = {_code(code): str(label) for code, label in stored.items()}
+    return {code: label for code, label in labels.items() if are_texts or not isinstance(code, str)}
+
+
+def code_lists_of(file: SurveyFile) -> Mapping[str, CodeList]:
+    """What codes mean, by the header, and by the catalogue of SAS that stands beside the file.
+
+    Raises:
+        SourceError: the catalogue cannot be read.
+    """
+    path = next((path for path in _catalogues(file.path) if path.exists()), None)
+    if file.form.reader != "read_sas7bdat" or path is None:
+        return file.code_lists
+    try:
+        known = import_module("pyreadstat").read_sas7bcat(path, output_format="dict")[1].value_labels
+    except Exception:  # noqa: BLE001 (whatever the reader raises; its text may quote the file)
+        raise SourceError(
+            f"source '{file.path}': its catalogue '{path.name}' cannot be read; restore it from a copy, or take it away"
+        ) from None
+    texts = {name: column.kind.kind == "text" for name, column in file.columns.items()}
+    labels = {
+        name: _labels(known.get(_format_name(shown), {}), are_texts=texts[name]) for name, shown in file.formats.items()
+    }
+    return {name: CodeList(found) for name, found in labels.items() if found}
+
+
+def _catalogues(path: Path) -> list[Path]:
+    """Where the labels of a file may stand: in a catalogue of its own name, or in the one that SAS writes by default."""
+    return [path.with_suffix(".sas7bcat"), path.with_name("formats.sas7bcat")]
+
+
+def _format_name(shown: object) -> str:
+    """The name of a format without its width; a name does not end with a digit."""
+    return re.sub(r"[0-9.]+$", "", str(shown)).upper()
 
 
 def _code(stored: Any) -> int | float | str:

@@ -1,6 +1,7 @@
 """The engine of Excel workbooks.
 
-* `driver`: A sheet of a workbook, read through python-calamine
+* `_sheet`: A sheet in, its rows out, in a separate process: `python -P _sheet.py FILE SHEET BYTES`
+* `driver`: A sheet of a workbook, read through python-calamine in a process of its own
 * `package`: The parts of a workbook, looked at before they are unpacked: sizes, and the area of a sheet
 """
 

@@ -1,4 +1,4 @@
-"""A sheet of a workbook, read through python-calamine.
+"""A sheet of a workbook, read through python-calamine in a process of its own.
 
 Each cell has a type of its own, so that a column has none. Every cell is read as the text that it stands for, as in a CSV
 file, and what the text means is for the declaration to say. Nothing is guessed from other cells.
@@ -6,9 +6,12 @@ file, and what the text means is for the declaration to say. Nothing is guessed 
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+import json
+import subprocess
+import sys
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +23,21 @@ from discreet.engines.duckdb.driver import TEXT, cells_of_parts, count_parts
 from discreet.engines.files import file_snapshot
 from discreet.engines.resources import Limits
 from discreet.engines.rowwise import Rowwise
-from discreet.engines.workbooks.package import check_package, not_readable
+from discreet.engines.workbooks._sheet import END, TOO_LARGE
+from discreet.engines.workbooks.package import check_package, not_readable, too_large
 from discreet.errors import SourceError
 from discreet.exact.processes import check_polars
 
-__all__ = ["cell_text", "open_sheet"]
+__all__ = ["open_sheet"]
 
-_ROWS = 20_000
-_ENDS = (KeyboardInterrupt, SystemExit, MemoryError)
-"""What ends a reading, whichever row it is at."""
+_ROWS, _BYTES = 20_000, 2**26
+"""Rows that are counted together, or as many as have so many bytes."""
+_MEMORY = 2**32
+"""Of the process that reads: an area of as many cells as are read takes half of it."""
 _LEAST_COLUMNS = 2
+
+Row = list[str | bool | None] | None
+"""The texts of the cells of a row, as `_sheet.cell_json` gives them; None for a row that cannot be read."""
 
 
 def open_sheet(path: Path, sheet: str, limits: Limits) -> Engine:
@@ -50,12 +58,8 @@ class _SheetEngine:
         self._chosen: Rowwise | None = None
         self._checked = self.snapshot()
         check_package(path, sheet)
-        try:
-            first = next(_rows(path, sheet), None) or []
-        except (SourceError, *_ENDS):
-            raise
-        except BaseException:  # noqa: BLE001 (whatever the reader raises; a panic is not an Exception)
-            raise not_readable(path) from None
+        with closing(_rows(path, sheet)) as rows:
+            first = next(rows, None) or []
         self._places = _places(first, f"{path}::{sheet}")
 
     @property
@@ -83,7 +87,7 @@ class _SheetEngine:
     def _frames(self, wanted: Sequence[str]) -> Iterator[Any]:
         try:
             yield from self._read(wanted)
-        except Exception:  # noqa: BLE001 (as above; its text may quote a value)
+        except Exception:  # noqa: BLE001 (whatever it is, its text may quote a value)
             raise unreadable() from None
 
     def _read(self, wanted: Sequence[str]) -> Iterator[Any]:
@@ -91,45 +95,75 @@ class _SheetEngine:
         if found != self._checked:  # written anew since, which may be fine, or too large
             check_package(self._path, self._sheet)
             self._checked = found
-        rows = _rows(self._path, self._sheet)
-        first = next(rows, None)
-        if _places(first or [], "") != self._places:
-            raise unreadable()
-        # A row without content is not a row of the table, wherever it stands; one that cannot be read has content.
-        kept = (row for row in rows if row is None or any(row[place] != "" for place in self._places.values()))
-        while some := [*islice(kept, _ROWS)]:
-            yield _frame(some, {name: self._places[name] for name in wanted})
+        with closing(_rows(self._path, self._sheet)) as rows:
+            first: Row = next(rows, None)
+            if _places(first or [], "") != self._places:
+                raise unreadable()
+            for some in _some(row for row in rows if self._has_content(row)):
+                yield _frame(some, {name: self._places[name] for name in wanted})
+
+    def _has_content(self, row: Row) -> bool:
+        """A row without content is not a row of the table, wherever it stands; one that cannot be read has content."""
+        return row is None or any(row[place] is not None for place in self._places.values())
 
     def close(self) -> None:
         self._database.close()
 
 
-def _rows(path: Path, sheet: str) -> Iterator[list[Any] | None]:
-    """The rows of the area of a sheet; None for one that cannot be read."""
+def _rows(path: Path, sheet: str) -> Generator[Row, None, None]:
+    """The rows of the area of a sheet.
+
+    Raises:
+        SourceError: the extra is missing, or the file is damaged or too large.
+    """
+    if find_spec("python_calamine") is None:
+        raise SourceError("source: Excel workbooks need the package 'python-calamine'; pip install 'discreet[excel]'")
+    process = _begin(path, sheet)
     try:
-        from python_calamine import CalamineWorkbook
-    except ImportError:
-        raise SourceError(
-            "source: Excel workbooks need the package 'python-calamine'; pip install 'discreet[excel]'"
-        ) from None
-    with CalamineWorkbook.from_path(path) as book:
-        page = book.get_sheet_by_name(sheet)
-        rows = iter(page.iter_rows())
-        for _ in range(page.total_height + 1):  # to its last row; an error that comes back for ever ends there
-            try:
-                row = next(rows)
-            except StopIteration:
+        for line in process.stdout or ():
+            row = json.loads(line)
+            if row == END:
                 return
-            except _ENDS:
-                raise
-            except BaseException:  # noqa: BLE001 (a moment beyond the reader's calendar; its panic is not an Exception)
-                row = None
             yield row
+        raise too_large(path) if process.wait() in {TOO_LARGE, *_KILLED} else not_readable(path)
+    finally:
+        process.kill()
+        with suppress(OSError), process:
+            pass  # its pipe is closed, and it is waited for
+
+
+_KILLED = (-6, -9, -11)
+"""By its own abort, which is what the reader does where it gets no memory, by the system, or for a broken stack."""
+
+
+def _begin(path: Path, sheet: str) -> subprocess.Popen[bytes]:
+    script = str(Path(__file__).with_name("_sheet.py"))
+    command = [sys.executable, "-P", script, str(path.absolute()), sheet, str(_MEMORY)]
+    try:
+        return subprocess.Popen(  # noqa: S603 (a constant command; names are arguments of it)
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        raise SourceError(f"source '{path}': the process that reads workbooks cannot be started") from None
+
+
+def _some(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    """The rows, some together, so that neither many rows nor long texts take much memory."""
+    some: list[Row] = []
+    size = 0
+    for row in rows:
+        some.append(row)
+        size += sum(len(cell) for cell in row or () if isinstance(cell, str))
+        if len(some) >= _ROWS or size >= _BYTES:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def _places(first: Sequence[Any], shown: str) -> dict[str, int]:
     """The columns that the first row names, with their places; a column without a name is never read."""
-    names = [cell_text(cell) for cell in first]
+    names = [cell if isinstance(cell, str) else None for cell in first]
     places = {name: place for place, name in enumerate(names) if name is not None}
     if len(places) < sum(name is not None for name in names):
         raise SourceError(f"source '{shown}': has two columns of one name; rename one of the two")
@@ -141,31 +175,12 @@ def _places(first: Sequence[Any], shown: str) -> dict[str, int]:
     return places
 
 
-def _frame(rows: Sequence[Sequence[Any] | None], places: Mapping[str, int]) -> Any:
+def _frame(rows: Sequence[Row], places: Mapping[str, int]) -> Any:
     import polars as pl
 
     if not places:  # a request without columns still counts rows
         return pl.DataFrame({"row": pl.Series([True]).new_from_index(0, len(rows))})
     return pl.DataFrame([
-        pl.Series(name, [None if row is None else cell_text(row[place]) for row in rows], dtype=pl.String)
+        pl.Series(name, [None if row is None else row[place] or None for row in rows], dtype=pl.String)
         for name, place in places.items()
     ])  # fmt: skip
-
-
-_WHOLE = 1e16
-"""Whole numbers below are written without a point, as Excel shows them."""
-
-
-def cell_text(cell: object) -> str | None:
-    """The text that a cell stands for; None where it is empty, an error or a time without a day. Never raises."""
-    if isinstance(cell, str):
-        return cell or None
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, float):
-        return str(int(cell)) if abs(cell) < _WHOLE and cell.is_integer() else float.__repr__(cell)
-    if isinstance(cell, int):
-        return str(cell)
-    if isinstance(cell, dt.datetime):
-        return cell.date().isoformat()
-    return cell.isoformat() if isinstance(cell, dt.date) else None

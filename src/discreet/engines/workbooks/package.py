@@ -17,7 +17,7 @@ from zipfile import BadZipFile, ZipFile
 
 from discreet.errors import SourceError
 
-__all__ = ["check_package", "not_readable"]
+__all__ = ["check_package", "not_readable", "too_large"]
 
 _MOST_BYTES = 2**30
 """Of a part, when it is unpacked."""
@@ -41,6 +41,14 @@ def not_readable(path: Path) -> SourceError:
     return SourceError(f"source '{path}': is not a readable .xlsx workbook; restore it from a copy, or save it again")
 
 
+def too_large(path: Path) -> SourceError:
+    """The error for a workbook whose cells take more memory than they may."""
+    return SourceError(
+        f"source '{path}': has more cells, or larger ones, than can be read; delete what stands far from the table, or save "
+        "the table as CSV"
+    )
+
+
 def check_package(path: Path, sheet: str) -> None:
     """Checks that the sheet of this name can be unpacked and held in memory.
 
@@ -54,10 +62,7 @@ def check_package(path: Path, sheet: str) -> None:
                 _check_area(package, sheets[sheet], path)
                 _check_parts(package, {*sheets.values()})
     except _LargeError:
-        raise SourceError(
-            f"source '{path}': has more cells, or larger ones, than can be read; delete what stands far from the table, or "
-            "save the table as CSV"
-        ) from None
+        raise too_large(path) from None
     except SourceError:
         raise
     except _DAMAGED:

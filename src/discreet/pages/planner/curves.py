@@ -76,7 +76,7 @@ def curve_of(
         return {"refused": name(refused)}
     quotes = [_quote(plan, _of(spend, amount), exact_totals) for amount in amounts]
     by_size = [[_errors(one, size) for one in quotes] for size in sizes]
-    places = range(len(plan.statistics))
+    places = range(len(plan.answered))
     return {
         "sizes": [size.rows for size in sizes],
         "errors": [[[errors and errors[place] for errors in found] for found in by_size] for place in places],

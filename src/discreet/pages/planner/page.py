@@ -18,10 +18,10 @@ from discreet.pages.planner.document import Chosen, Planned, planner_document
 from discreet.pages.report.files import template, write_page
 from discreet.pages.report.words import title_words
 from discreet.pages.words import Words, words_in
+from discreet.plan.recorded import shown_statistic
 from discreet.privacy import Budget, coordinates, from_coordinates
 from discreet.privacy.amounts import amount_text
 from discreet.quotes.quote import Quote
-from discreet.statistics.base import statistic_json
 
 __all__ = ["render_planner", "write_planner"]
 
@@ -120,7 +120,7 @@ def _shown(chosen: Chosen, planned: Sequence[Planned], document: dict[str, Any],
 
 def _release(planned: Planned, facts: dict[str, Any], chosen: Chosen, words: Words) -> dict[str, Any]:
     quote, size = planned.quote, facts["size"]
-    titles = [title_words(statistic_json(line.statistic)) for line in quote.lines]
+    titles = [title_words(shown_statistic(quote.plan, line.statistic)) for line in quote.lines]
     statistics = [
         {
             **one,

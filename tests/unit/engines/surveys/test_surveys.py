@@ -103,7 +103,7 @@ TABLES = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
 def test_every_format_equals_the_reference(tmp_path: Path, ending: str, table: HostileTable) -> None:
     def open_engine(header: Header, rows: Any) -> Engine:

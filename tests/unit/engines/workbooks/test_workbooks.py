@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import random
 import re
 import sys
@@ -23,8 +24,9 @@ from discreet.engines import header_of, open_source
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.resources import NO_LIMITS
 from discreet.engines.sources import open_known
-from discreet.engines.workbooks import package
-from discreet.engines.workbooks.driver import _rows, _SheetEngine, cell_text
+from discreet.engines.workbooks import driver, package
+from discreet.engines.workbooks._sheet import cell_json, rows
+from discreet.engines.workbooks.driver import _SheetEngine
 from discreet.errors import SourceError
 
 xlsxwriter = pytest.importorskip("xlsxwriter")
@@ -83,11 +85,11 @@ def test_texts_equal_the_reference(tmp_path: Path, table: Any) -> None:
     [
         ("", None), ("x ", "x "), (True, "true"), (False, "false"), (7.0, "7"), (-0.0, "0"), (0.1, "0.1"), (1e300, "1e+300"),
         (2.0**53, "9007199254740992"), (1e16, "1e+16"), (5, "5"), (MOMENT, "2020-02-29"),
-        (dt.date(2020, 1, 2), "2020-01-02"), (dt.time(1), None), (dt.timedelta(1), None), (None, None), (object(), None),
+        (dt.date(2020, 1, 2), "2020-01-02"), (dt.time(1), False), (dt.timedelta(1), False), (None, False), (object(), False),
     ],
 )  # fmt: skip
-def test_every_cell_is_the_text_that_it_stands_for(cell: object, text: str | None) -> None:
-    assert cell_text(cell) == text
+def test_every_cell_is_the_text_that_it_stands_for(cell: object, text: str | bool | None) -> None:
+    assert cell_json(cell) is text or cell_json(cell) == text
 
 
 def test_numbers_days_errors_and_formulas(tmp_path: Path) -> None:
@@ -154,6 +156,60 @@ def test_a_first_row_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         header_of(f"{tmp_path / 'a.xlsx'}::people")
 
 
+def test_what_the_reader_prints_is_seen_by_nobody(tmp_path: Path, capfd: Any) -> None:
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        page, form = book.add_worksheet("people"), book.add_format({"num_format": "yyyy-mm-dd"})
+        for row, line in enumerate([["sex", "age"], ["F", 30], ["M", -1e12]]):
+            page.write_row(row, 0, line)
+        page.write(2, 1, -1e12, form)
+    assert [*rows(tmp_path / "a.xlsx", "people")][-1] is None
+    assert "panicked" in capfd.readouterr().err, "the row of this test is not one that makes the reader print"
+    assert cells(f"{tmp_path / 'a.xlsx'}::people", "sex") == {"F": 1, None: 1}
+    assert capfd.readouterr() == ("", "")
+
+
+def test_texts_that_take_more_memory_than_there_may_be_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = written(tmp_path / "a.xlsx", [["a", "b"], *[["x" * 32_000, "y" * 32_000]] * 4000])
+    assert header_of(source)
+    assert (tmp_path / "a.xlsx").stat().st_size < 2_000_000
+    engine: Any = open_known(source, (), NO_LIMITS).engine
+    monkeypatch.setattr(driver, "_MEMORY", 2**27)
+    with pytest.raises(SourceError, match="has more cells, or larger ones, than can be read"):
+        header_of(source)
+    with pytest.raises(SourceError, match="could not be read to its end"):
+        engine.count_rows()
+
+
+def test_long_texts_are_counted_in_small_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = written(tmp_path / "a.xlsx", [["a", "b"], *[["x" * 1000, None], ["y", 1]] * 10])
+    whole = cells(source, "a")
+    monkeypatch.setattr(driver, "_BYTES", 3000)
+    found = [len(some) for some in driver._some(iter([["x" * 1000], None, ["y"]] * 6))]
+    assert found == [7, 9, 2]
+    engine: Any = open_known(source, (), NO_LIMITS).engine
+    assert engine.count_rows() == 20
+    parts = [dict(some) for _, some in engine.cells(["a"])]
+    assert len(parts) > 2
+    assert {text: sum(part.get(text, 0) for part in parts) for text in whole} == whole
+
+
+def test_a_process_that_ends_early_is_not_the_end_of_the_sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = written(tmp_path / "a.xlsx", [["a", "b"], ["x", 1]])
+    engine: Any = open_known(source, (), NO_LIMITS).engine
+    begun = driver._begin
+
+    def ending(path: Path, sheet: str) -> Any:
+        process = begun(path, sheet)
+        lines = process.stdout.readlines()
+        process.stdout.close()
+        process.stdout = io.BytesIO(b"".join(lines[:-1]))
+        return process
+
+    monkeypatch.setattr(driver, "_begin", ending)
+    with pytest.raises(SourceError, match="could not be read to its end"):
+        engine.count_rows()
+
+
 class Failing:
     """A sheet whose every row fails, for ever."""
 
@@ -174,7 +230,7 @@ def test_rows_that_fail_for_ever_end_with_the_sheet(tmp_path: Path, monkeypatch:
     book: Any = type("Book", (), {"get_sheet_by_name": lambda *_: Failing()})()
     workbook = type("Workbook", (), {"from_path": staticmethod(lambda _: nullcontext(book))})
     monkeypatch.setattr("python_calamine.CalamineWorkbook", workbook)
-    assert [*islice(_rows(tmp_path / "a.xlsx", "people"), 10)] == [None] * 5
+    assert [*islice(rows(tmp_path / "a.xlsx", "people"), 10)] == [None] * 5
 
 
 def test_what_ends_a_reading_is_not_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +239,7 @@ def test_what_ends_a_reading_is_not_a_row(tmp_path: Path, monkeypatch: pytest.Mo
     workbook = type("Workbook", (), {"from_path": staticmethod(lambda _: nullcontext(book))})
     monkeypatch.setattr("python_calamine.CalamineWorkbook", workbook)
     with pytest.raises(KeyboardInterrupt):
-        next(_rows(tmp_path / "a.xlsx", "people"))
+        next(rows(tmp_path / "a.xlsx", "people"))
 
 
 def test_a_table_may_stand_to_the_right_and_have_columns_without_a_name(tmp_path: Path) -> None:

@@ -1,0 +1,247 @@
+"""The table as recorded beside the prepared one: which statistics are computed of it, under which names.
+
+The original value of a statistic is its value on the *stripped plan*: the same schema, groups, conditions and statistics,
+without clamp, impute and resize, nulls skipped (O0 of docs/proofs/original.md; by O3 no clamp makes a certified interval of
+it narrow). A column that the steps change is then read a second time, as "income as recorded": another column to every
+query, the same one to the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal, Protocol, get_args
+
+from discreet.cube.value_paths import Path, path_of
+from discreet.domain.groups import Group
+from discreet.domain.neighbours import Neighbours
+from discreet.domain.schema import Schema
+from discreet.domain.steps import ROW_DRAWS, Resize, Step, TableFacts, conditions_of, facts_of
+from discreet.errors import PlanError, printed
+from discreet.statistics.base import Statistic, groupings_of, statistic_json
+
+__all__ = [
+    "ORIGINAL",
+    "PREPARED",
+    "READINGS",
+    "Original",
+    "answered_by",
+    "checked_original",
+    "covered_by",
+    "facts_with_recorded",
+    "path_called",
+    "plain_name",
+    "recorded_name",
+    "shown_statistic",
+    "stripped_steps",
+    "target_words",
+    "untwinned",
+]
+
+Reading = Literal["recorded"]
+"""What a null stands for in the original value: nothing, so that it is left out."""
+
+READINGS: tuple[str, ...] = get_args(Reading)
+"""The words, in the order in which messages list them."""
+
+ORIGINAL = "_original"
+"""After the name of a statistic: the same of the table as recorded."""
+
+PREPARED = "prepared"
+"""The table after its steps, in documents."""
+
+_RECORDED = " as recorded"
+"""After the name of a column that the steps change: its values before them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The wish for intervals that hold the value of the table as recorded.
+
+    Args:
+        nulls: what a null stands for.
+        prepared: whether the statistics of the prepared table are released as well.
+    """
+
+    nulls: str
+    prepared: bool
+
+    def to_json(self) -> dict[str, object]:
+        """The wish as a plan holds it."""
+        return {"nulls": self.nulls, "prepared": self.prepared}
+
+
+class Prepared(Protocol):
+    """The parts of a plan that say what is prepared, and how."""
+
+    @property
+    def schema(self) -> Schema:
+        """The public columns."""
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbouring relation."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps that prepare the table."""
+
+    @property
+    def group_by(self) -> tuple[Group, ...]:
+        """The groups of the release."""
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """The statistics of each group, as they were asked for."""
+
+    @property
+    def facts(self) -> TableFacts:
+        """The facts of the table after the steps."""
+
+    @property
+    def answered(self) -> tuple[Statistic, ...]:
+        """The statistics of each group that are computed."""
+
+    @property
+    def target(self) -> Original | None:
+        """The wish; None where there is none."""
+
+
+def checked_original(nulls: object, prepared: object) -> Original:
+    """The wish. Raises PlanError for another word."""
+    if not isinstance(nulls, str) or nulls not in READINGS:
+        raise PlanError(f"original({printed(nulls)}): must be one of {', '.join(map(repr, READINGS))}")
+    if not isinstance(prepared, bool):
+        raise PlanError(f"original(prepared={printed(prepared)}): must be True or False")
+    return Original(nulls, prepared)
+
+
+def recorded_name(column: str) -> str:
+    """The name under which queries ask for the column as recorded."""
+    return column + _RECORDED
+
+
+def plain_name(called: str, schema: Schema) -> str:
+    """The column of the schema that is called so."""
+    return called if called in schema.columns else called.removesuffix(_RECORDED)
+
+
+def stripped_steps(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """The steps of the stripped plan: its conditions."""
+    return tuple(conditions_of(steps))
+
+
+def path_called(called: str, steps: tuple[Step, ...], start: TableFacts) -> Path:
+    """The path of what is called so: of a column through the steps, or of one as recorded past them."""
+    if called in start.columns:
+        return path_of(called, steps, start)
+    return replace(path_of(called.removesuffix(_RECORDED), (), start), called=called)
+
+
+def facts_with_recorded(plan: Prepared, facts: TableFacts) -> TableFacts:
+    """The facts of the prepared table, with those of each column as recorded that the steps change."""
+    names, start = _changed(plan, facts), facts_of(plan.schema, plan.neighbours)
+    if not names:
+        return facts
+    return replace(facts, columns=MappingProxyType({**facts.columns, **{names[name]: start[name] for name in names}}))
+
+
+def answered_by(plan: Prepared, facts: TableFacts) -> tuple[Statistic, ...]:
+    """The statistics that are computed for a plan.
+
+    Those that were asked for; and after them, of each that reads a changed column, the same of the columns as recorded.
+    Without the prepared table all are those of the stripped plan.
+
+    Raises:
+        PlanError: the table as recorded has other groups or rows than the prepared one, or a statistic has no such form.
+    """
+    if plan.target is None:
+        return plan.statistics
+    if not plan.target.prepared:
+        return tuple(replace(one, name=one.name + ORIGINAL) for one in plan.statistics)
+    names = _changed(plan, facts)
+    _check_outer(plan, names)
+    touched = [one for one in plan.statistics if _reads_changed(plan, one)]
+    twins = (replace(one.kind.reads.recorded(one, names), name=one.name + ORIGINAL) for one in touched)
+    return (*plan.statistics, *twins)
+
+
+def untwinned(plan: Prepared, one: Statistic) -> Statistic:
+    """The statistic with the columns of the schema in the place of those as recorded."""
+    names = {called: plain for called in _columns_of(one) if (plain := plain_name(called, plan.schema)) != called}
+    return one.kind.reads.recorded(one, names) if names else one
+
+
+def shown_statistic(plan: Prepared, one: Statistic) -> dict[str, object]:
+    """A computed statistic as canonical JSON values, of the columns of the schema; beside originals with what it covers."""
+    covers = {} if plan.target is None else {"covers": covered_by(plan, one)}
+    return {**statistic_json(untwinned(plan, one)), **covers}
+
+
+def target_words(plan: Prepared) -> list[str]:
+    """What the two kinds of columns hold, in sentences; none where nobody asks for originals."""
+    if plan.target is None:
+        return []
+    recorded = "the value of the table as recorded, within the bounds of the schema, nulls left out"
+    if not plan.target.prepared:
+        return [f"the intervals hold {recorded}; nothing is clamped, imputed or resized"]
+    twins = {one.name for one in plan.answered} - {one.name for one in plan.statistics}
+    same = [one.name for one in plan.answered if covered_by(plan, one) != PREPARED and one.name not in twins]
+    told = [f"columns with {ORIGINAL} hold {recorded}; the others that of the prepared table"] if twins else []
+    shared = f"same table: the steps change nothing that {', '.join(same)} read, so that one interval holds for both tables"
+    return [*told, shared] if same else told
+
+
+def covered_by(plan: Prepared, one: Statistic) -> str:
+    """The table whose value the intervals of a computed statistic hold: "recorded" or "prepared"."""
+    if plan.target is None or (plan.target.prepared and one in plan.statistics and _reads_changed(plan, one)):
+        return PREPARED
+    return plan.target.nulls
+
+
+def _reads_changed(plan: Prepared, one: Statistic) -> bool:
+    """True if the steps change a column that the statistic reads."""
+    return not _changed(plan, plan.facts).keys().isdisjoint(_columns_of(one))
+
+
+def _changed(plan: Prepared, facts: TableFacts) -> Mapping[str, str]:
+    """The columns that the steps change, each with its name as recorded; none where nobody asks for these.
+
+    Raises:
+        PlanError: a column of the schema has such a name.
+    """
+    if plan.target is None or not plan.target.prepared:
+        return {}
+    start = facts_of(plan.schema, plan.neighbours)
+    names = {name: recorded_name(name) for name in plan.schema.columns if facts[name] != start[name]}
+    taken = next((name for name in names.values() if name in plan.schema.columns), None)
+    if taken is not None:
+        raise PlanError(
+            f"original(): a column is called {printed(taken)}, which is the name of another as recorded; rename it"
+        )
+    return names
+
+
+def _check_outer(plan: Prepared, names: Mapping[str, str]) -> None:
+    """Checks that the table as recorded has the rows and the groups of the prepared one.
+
+    Raises:
+        PlanError: rows are sampled or filled, or a group or a condition is on a changed column.
+    """
+    instead = "ask for prepared=False, which releases the table as recorded alone"
+    if any(isinstance(step, ROW_DRAWS) for step in plan.steps):
+        drawn = "resized" if any(isinstance(step, Resize) for step in plan.steps) else "sampled"
+        raise PlanError(f"original(): the table is {drawn}, so that the two tables do not have the same rows; {instead}")
+    outer = [*(group.column for group in plan.group_by), *(step.column for step in conditions_of(plan.steps))]
+    changed = next((name for name in outer if name in names), None)
+    if changed is not None:
+        raise PlanError(
+            f"original(): '{changed}' is clamped or imputed, and rows are grouped or chosen by it, so that the two tables "
+            f"do not have the same groups; {instead}"
+        )
+
+
+def _columns_of(one: Statistic) -> tuple[str, ...]:
+    own = (group.column for grouping in groupings_of(one) for group in grouping)
+    return (*one.kind.reads.columns(one), *own)

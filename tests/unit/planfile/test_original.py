@@ -1,0 +1,107 @@
+"""`original` and `prepared` of a release in a plan file, and what a release of it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.builders import plan_text
+
+import discreet as dp
+from discreet.pages.report import render
+from discreet.pages.report.words import title_words
+
+from .plans import load, refused
+
+pytestmark = pytest.mark.usefixtures("one_artist")
+
+PLAN = plan_text("original")
+
+
+def original(plan: str, keys: str) -> str:
+    return plan + keys + "\n"
+
+
+def test_the_word_is_read(tmp_path: Path) -> None:
+    both = load(tmp_path, original(PLAN, 'original = "recorded"')).orders[0].request
+    alone = load(tmp_path, original(PLAN, 'original = "recorded"\nprepared = false')).orders[0].request
+    asked = load(tmp_path, PLAN).orders[0].request
+    assert both == asked.original()
+    assert alone == asked.original(prepared=False)
+    assert [one.name for one in alone.answered] == ["count_original", "mean_v_original", "histogram_v_original"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "place", "words"),
+    [
+        ('original = "record"', "original", "did you mean 'recorded'"),
+        ("prepared = false", "prepared", "belongs to original"),
+        ('original = "recorded"\nprepared = "no"', "prepared", "true or false"),
+        ('original = "recorded"\nwhere = { v = [0, 5] }', "original", "do not have the same groups"),
+    ],
+)
+def test_what_is_wrong_has_its_place(tmp_path: Path, keys: str, place: str, words: str) -> None:
+    found = refused(tmp_path, original(PLAN, keys))
+    assert place in found.place
+    assert words in str(found)
+
+
+def released(tmp_path: Path, keys: str) -> dp.Release:
+    values = [f"{'xy'[row % 2]},{'' if row % 5 == 0 else row}" for row in range(60)]
+    (tmp_path / "d.csv").write_text("g,v\n" + "\n".join(values) + "\n")
+    plan = load(tmp_path, original(PLAN, keys))
+    with dp.Session(
+        plan.source,
+        schema=plan.schema,
+        neighbours=plan.neighbours,
+        budget=plan.budget,
+        ledger=plan.ledger,
+        dataset=plan.dataset,
+    ) as session:
+        return session.release(plan.orders[0].request, spend=5, name="r")
+
+
+def test_each_statistic_of_a_document_says_which_table_it_covers(tmp_path: Path) -> None:
+    document = released(tmp_path, 'original = "recorded"').document
+    covers = {one["name"]: one["covers"] for one in document["statistics"]}
+    assert covers == {
+        "count": "recorded",
+        "mean_v": "prepared",
+        "histogram_v": "prepared",
+        "mean_v_original": "recorded",
+        "histogram_v_original": "recorded",
+    }
+    assert {one["column"] for one in document["statistics"]} == {None, "v"}
+    assert document["plan"]["original"] == {"nulls": "recorded", "prepared": True}
+    assert "or as recorded, before them" in document["interval"]["covers"]
+    assert [frame["name"] for frame in document["frames"]] == ["histogram_v", "histogram_v_original"]
+    assert document["frames"][1]["columns"][1]["name"] == "v"
+
+
+def test_the_numbers_of_both_tables_are_within_what_is_possible_for_each(tmp_path: Path) -> None:
+    table = released(tmp_path, 'original = "recorded"').table
+    assert table["mean_v"].max() <= 20
+    known = [row for row in range(60) if row % 5 and row % 2 == 0]
+    (low,), (high,) = ([table[f"mean_v_original_{end}"][0]] for end in ("low", "high"))
+    assert low - 5 <= sum(known) / len(known) <= high + 5
+    assert table["mean_v_original"][0] > 20
+
+
+def test_the_pages_name_the_table_as_recorded(tmp_path: Path) -> None:
+    release = released(tmp_path, 'original = "recorded"')
+    titles = {one["name"]: title_words(one) for one in release.document["statistics"]}
+    assert titles["mean_v_original"] == "Mean of v as recorded"
+    assert titles["mean_v"] == "Mean of v"
+    assert titles["count"] == "Number of rows"
+    assert "Mean of v as recorded" in render(release)
+    assert "Mittelwert von v wie erfasst" in render(release, language="de")
+
+
+def test_a_view_and_derived_numbers_take_either_table(tmp_path: Path) -> None:
+    release = released(tmp_path, 'original = "recorded"')
+    view = dp.consistent(release, "histogram_v_original")
+    assert view["count_consistent"].min() >= 0
+    change = dp.change(release, release)
+    assert change.table.height
+    with pytest.raises(dp.DiscreetError):
+        dp.combine(dp.numbers(release, "mean_v"), dp.numbers(release, "mean_v_original"))
