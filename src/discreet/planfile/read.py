@@ -246,6 +246,7 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     if "where" in parts:
         _check_condition(parts["where"], table)
     for column, condition in parts["where"].mapping().items() if "where" in parts else ():
+        _check_condition(condition, table, column)
         with condition.locate_errors():
             prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
     prepared = with_drawn_rows(prepared, parts)
@@ -261,11 +262,14 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     return Order(request, spend, name, error, expect=_expect(parts["expect"]) if "expect" in parts else None)
 
 
-def _check_condition(node: Node, table: Table) -> None:
-    """Checks that a condition is not a text such as "age >= 15"; the error says what it means."""
-    near = nearest_condition(node.value, table.schema) if type(node.value) is str else None
+def _check_condition(node: Node, table: Table, column: str = "") -> None:
+    """Checks that a condition, or one of a column, is not a text such as "age >= 15"; the error says what it means."""
+    is_text = type(node.value) is str and not isinstance(table.schema.columns.get(column), Category)
+    near = nearest_condition(f"{column} {node.value}".strip(), table.schema) if is_text else None
     if near is not None:
-        raise node.wrong(f"must be a table, not a text; write where = {{ {toml_key(near.column)} = {near.toml} }}")
+        said = f"{toml_key(near.column)} = {near.toml}"
+        raise node.wrong(f"must be a list, not a text; write {said}" if column else
+                         f"must be a table, not a text; write where = {{ {said} }}")  # fmt: skip
 
 
 def _prepare(table: Table, steps: dict[str, dict[str, Node]]) -> Table:
@@ -344,6 +348,8 @@ def _request(parts: dict[str, Node], table: Table) -> Plan:
     by: list[str | Bins] = []
     nulls: dict[str, Any] = {}
     for item in parts["group_by"].items() if "group_by" in parts else []:
+        if isinstance(item.value, list):
+            raise item.wrong('must be a column, not a list of columns; write them one by one, group_by = ["region", "sex"]')
         by.append(_group(item, table, ("nulls",)))
         if isinstance(item.value, dict) and "nulls" in item.value:
             nulls[_column_of(by[-1])] = _nulls(item.child("nulls"))
