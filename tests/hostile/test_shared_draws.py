@@ -1,4 +1,4 @@
-"""Data sets of one secret draw under fire: one total for all processes, an older ledger, damaged rows, a resize beside it."""
+"""Data sets of one secret draw under fire: one total for all processes, an older ledger, damaged rows, a resize beside."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_ledger_of_an_earlier_version_takes_a_draw(tmp_path: Path) -> None:
 
 
 def test_a_resize_and_a_sample_beside_a_draw_change_nothing_of_what_the_population_is_promised() -> None:
-    """The draw is converted once, from the whole budget; amplification by a resize is already in what the file is charged."""
+    """The draw is converted once, from the whole budget; what a resize amplifies is in what the file is charged."""
     with dp.Session(ROWS, SCHEMA, dataset="d", ledger=":memory:", budget=dp.PureDP(2), neighbours=POISSON) as session:
         resized = session.table.impute({"g": dp.Weights({"x": 1, "y": 1})}).resize(40, proportion="1/2")
         first = session.release(resized.group_by("g").agg(dp.count()), spend="0.5", name="resized")
