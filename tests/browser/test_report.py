@@ -184,6 +184,34 @@ def test_bars_stay_on_a_phone(chromium, many):
     page.close()
 
 
+@pytest.mark.parametrize("width", [390, 1366])
+def test_long_labels_and_many_tables_stay_within_the_page(chromium, tmp_path, width):
+    long = ["a" + "x" * 9_998 + end for end in "bc"]
+    columns = {f"column {k}": dp.Number(0, 1) for k in range(60)}
+    schema = dp.Schema({"long": dp.Category(long, required=True), "wide": dp.Category(long, required=True), **columns})
+    frame = pl.DataFrame({"long": long * 20, "wide": [*long, *long[::-1]] * 10, **{one: [1] * 40 for one in columns}})
+    with dp.Session(
+        frame, schema, dataset="d", ledger=":memory:", budget=dp.ZCDP(9), neighbours=dp.ReplaceOne(rows=40)
+    ) as session:
+        cross = session.release(session.table.group_by("long", "wide").agg(dp.count()), name="cross", spend=1)
+        sums = session.release(session.table.agg(*(dp.sum(one, nulls="skip") for one in columns)), name="sums", spend=1)
+    page = chromium.new_page(viewport={"width": width, "height": 900})
+    page.goto(write_report(cross, tmp_path / "cross.html").as_uri())
+    box = "document.querySelector('table.cross').getBoundingClientRect()"
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.evaluate(f"{box}.height") < 1_500
+    assert page.evaluate(f"{box}.width") < 1_366
+    shown = [one.inner_text() for one in page.locator("table.cross tbody th").all()]
+    assert [(one[:3], one[-3:]) for one in shown] == [("axx", "xxb"), ("axx", "xxc")]
+    page.click("details.as-list summary")
+    assert page.locator(".numbers tbody th").first.inner_text() == long[0]
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.goto(write_report(sums, tmp_path / "sums.html").as_uri())
+    assert page.evaluate("document.querySelector('nav').getBoundingClientRect().height") < 700
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.close()
+
+
 def test_a_screen_reader_meets_headings_tables_and_figures_with_names(chromium, people):
     page = chromium.new_page()
     page.goto(people.as_uri())

@@ -14,15 +14,15 @@ from discreet.domain.row_samples import sample_words
 from discreet.exact.figures import enumerate_texts, name, number
 from discreet.exact.numbers import text
 
-__all__ = ["column_words", "list_names", "step_words"]
+__all__ = ["MOST_LISTED", "column_words", "list_names", "step_words"]
 
-_MOST_LISTED = 12
+MOST_LISTED = 12
 
 
 def list_names(names: Sequence[str], last: str = "and") -> str:
     """The names as an enumeration: "a, b and c", or with another word before the last one; a long one ends in a number."""
-    if len(names) > _MOST_LISTED:
-        return f"{', '.join(names[:_MOST_LISTED])} {last} {len(names) - _MOST_LISTED} more"
+    if len(names) > MOST_LISTED:
+        return f"{', '.join(names[:MOST_LISTED])} {last} {len(names) - MOST_LISTED} more"
     return enumerate_texts(names, last)
 
 

@@ -6,18 +6,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from discreet.domain.about import TEXTS, About, Labels, check_about, key_of
-from discreet.domain.categories import Value
-from discreet.domain.columns import Category, Column
+from discreet.domain.about import TEXTS, About, Labels
 from discreet.domain.geojson import read_map
-from discreet.domain.groups import BinGroup, Group, group_labels
 from discreet.domain.maps import Map
 from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.plan.plan import Plan
+from discreet.plan.worded import check_texts
 from discreet.planfile.tree import Node, read_toml
 from discreet.releases.quality import Quality
-from discreet.statistics.base import groupings_of, outputs
 
 __all__ = ["about_file", "abouts_of", "check_abouts", "quality_of"]
 
@@ -106,13 +103,9 @@ def check_abouts(abouts: Iterable[About], node: Node, schema: Schema, requests: 
     Raises:
         PlanError: a name that is not there, with the nearest that is.
     """
-    columns = {name: [*map(key_of, _categories(column))] for name, column in schema.columns.items()}
-    for name, labels in _bins(requests.values()).items():
-        columns[name] += labels
-    names = [name for request in requests.values() for name in _names(request)]
     for about in abouts:
         with node.locate_errors():
-            check_about(about, columns, names)
+            check_texts(about, schema, requests.values())
             _check_map(about, requests.values())
         for release in about.releases:
             if release not in requests:
@@ -127,27 +120,3 @@ def _check_map(about: About, requests: Iterable[Plan]) -> None:
         if one.map is not None and one.map.column not in grouped:
             near = did_you_mean(one.map.column, grouped)
             raise ArgumentError(f"map: no release is grouped by {printed(one.map.column)}{near}")
-
-
-def _categories(column: Column) -> tuple[Value, ...]:
-    return column.values if isinstance(column, Category) else ()
-
-
-def _bins(requests: Iterable[Plan]) -> dict[str, list[str]]:
-    """The labels of all bins that the releases have, by column."""
-    found: dict[str, list[str]] = {}
-    for request in requests:
-        for group in _groups(request):
-            if isinstance(group, BinGroup):
-                found.setdefault(group.column, []).extend(str(one) for one in group_labels(group, request.facts) if one)
-    return found
-
-
-def _groups(request: Plan) -> list[Group]:
-    own = (group for one in request.statistics for groups in groupings_of(one) for group in groups)
-    return [*request.group_by, *own]
-
-
-def _names(request: Plan) -> list[str]:
-    """The columns of numbers in the table of a release, and the names of its further frames."""
-    return [name for one in request.answered for name in (*outputs(one), one.name)]

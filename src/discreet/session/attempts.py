@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.domain.about import About
 from discreet.domain.neighbours import Neighbours
 from discreet.engines.base import Engine
 from discreet.errors import InternalError, ReleaseFailed
@@ -27,7 +26,7 @@ from discreet.releases.document import Release
 from discreet.session.approving import approved_content
 from discreet.session.folders import give_back, put_in_place
 from discreet.session.inspecting import inspection_facts
-from discreet.session.orders import Order, promised_to_population
+from discreet.session.orders import Order, promised_to_population, texts_of
 
 if TYPE_CHECKING:
     from discreet.ledger import Identity, Ledger, StoredRelease
@@ -199,6 +198,6 @@ def _drawn(workshop: Workshop, neighbours: Neighbours) -> dict[str, Any]:
 
 def _told(order: Order) -> dict[str, Any]:
     """The texts of the release and the rule of its quality; nothing where it has none."""
-    used, texts = used_columns(order.request), [order.about] if isinstance(order.about, About) else order.about
+    used, texts = used_columns(order.request), texts_of(order)
     about = {"about": [one.of(order.name).only(used).to_json() for one in texts]} if texts else {}
     return about if order.quality is None else {**about, "quality": order.quality.to_json()}

@@ -44,6 +44,7 @@ __all__ = [
     "promised_to_population",
     "recognises",
     "reservation_of",
+    "texts_of",
 ]
 
 
@@ -99,6 +100,11 @@ def check_name(name: object, what: str) -> str:
     return kept
 
 
+def texts_of(order: Order) -> Sequence[About]:
+    """The texts of the order, one for each language."""
+    return (order.about,) if isinstance(order.about, About) else order.about
+
+
 def check_order(order: object) -> Order:
     """The order, with its name in the form in which names are compared.
 
@@ -107,7 +113,7 @@ def check_order(order: object) -> Order:
     """
     if not isinstance(order, Order):
         raise ArgumentError(f"orders: holds {printed(order)}; each must be an Order(request, spend, name)")
-    texts = (order.about,) if isinstance(order.about, About) else order.about
+    texts = texts_of(order)
     if not isinstance(texts, list | tuple) or not all(isinstance(one, About) for one in texts):
         raise ArgumentError(f"about={printed(order.about)}: must be an About(…), or a list with one for each language")
     if len({one.language for one in texts}) < len(texts):

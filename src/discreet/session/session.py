@@ -47,6 +47,7 @@ from discreet.session.orders import (
     declaration_json,
     promised_to_population,
     recognises,
+    texts_of,
 )
 from discreet.statistics.counts import count
 from discreet.totals.checking import check_invariants
@@ -290,6 +291,7 @@ class Session:
             return [*filter(None, stored)]
         check_names(fresh)
         check_folders(fresh)
+        self._check_texts(fresh, [order.request for order in orders])
         snapshot = snapshot_before(self._engine)
         if self._invariants is not None and self.totals is None:
             # Whatever can be refused is refused before the totals are published.
@@ -348,6 +350,18 @@ class Session:
                 f"release '{order.name}': was made with another spend; give that spend, or another name for a new release"
             )
         return give_back(release, order)
+
+    def _check_texts(self, orders: Sequence[Order], requests: Sequence[Plan]) -> None:
+        """Checks the words of the orders against all requests of one call, which may share their texts."""
+        told = [one.of(order.name) for order in orders for one in texts_of(order)]
+        if not told:
+            return
+        from discreet.plan.worded import check_texts
+
+        for request in requests:
+            check_request(request, self._schema, self._neighbours)
+        for about in told:
+            check_texts(about, self._schema, requests)
 
     def _quote_order(self, order: Order) -> Quote:
         return self.quote(order.request, spend=order.spend, error=order.error, expect=order.expect)

@@ -18,6 +18,7 @@ from discreet.pages.registry.yaml_text import Yaml
 from discreet.pages.report.promise import detection_words
 from discreet.pages.report.totals import unprotected_words
 from discreet.pages.report.words import people_words, what_words
+from discreet.pages.words import MAIN, words_in
 from discreet.privacy.coordinates import parameters
 from discreet.releases.document import Release
 from discreet.releases.guarantee import Guarantee
@@ -110,7 +111,7 @@ def _variant(document: Mapping[str, Any]) -> dict[str, Yaml]:
     return {
         "variant_name": _VARIANTS.get(document["guarantee"]["effective"]["kind"], "Custom"),
         "data_domain": facts.domain_words(document),
-        "unprotected_quantities": _joined(unprotected_words(document), _public_words()),
+        "unprotected_quantities": _joined(unprotected_words(document, words_in(MAIN)), _public_words()),
     }
 
 

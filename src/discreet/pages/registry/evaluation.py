@@ -19,6 +19,7 @@ from discreet.pages.registry import facts
 from discreet.pages.report.promise import comparison_words, detection_words
 from discreet.pages.report.totals import unprotected_words
 from discreet.pages.report.words import covered_words, people_words, what_words
+from discreet.pages.words import MAIN, words_in
 from discreet.releases.document import Release
 from discreet.releases.guarantee import Guarantee
 
@@ -102,7 +103,7 @@ def _guarantee(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[Item,
         Item("Privacy parameters", (facts.parameters_words(guarantee), detection_words(guarantee))),
         *_population(document),
         Item("Unit of privacy", (facts.unit_words(guarantee), comparison_words(guarantee)), (_MORE_ROWS,)),
-        Item("What is not protected", (unprotected_words(document),)),
+        Item("What is not protected", (unprotected_words(document, words_in(MAIN)),)),
         Item("Budget over all releases", (_budget(document, guarantee),), (_ELSEWHERE,)),
     )
 
@@ -235,10 +236,11 @@ def _failure(document: Mapping[str, Any]) -> Item:
 
 
 def _exact_numbers(document: Mapping[str, Any], guarantee: Guarantee) -> Item:
+    title, exactly = "Exact numbers next to noisy ones", unprotected_words(document, words_in(MAIN))
     if guarantee.ordinary is None:
-        return Item("Exact numbers next to noisy ones", (unprotected_words(document),))
+        return Item(title, (exactly,))
     told = tuple(name(str(one)) for one in document["invariants"].get("disclosures", ()))
-    return Item("Exact numbers next to noisy ones", (unprotected_words(document), facts.parameters_words(guarantee), *told))
+    return Item(title, (exactly, facts.parameters_words(guarantee), *told))
 
 
 def _chosen(document: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ _CONFIG: Mapping[str, Any] = MappingProxyType(
         "view": {"stroke": None},
         "axis": {
             "labelColor": _QUIET, "titleColor": _QUIET, "domainColor": _LINE, "tickColor": _LINE, "gridColor": _LINE,
-            "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": 160,
+            "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": 160, "labelSeparation": 6,
         },
         "header": {"labelColor": _INK, "titleColor": _QUIET, "labelFontSize": 12, "labelLimit": 220},
         "legend": {"labelColor": _INK, "title": None, "labelFontSize": 12, "orient": "top", "labelLimit": 400},
@@ -81,11 +81,11 @@ def histogram_chart(points: Points, *, title: str, rows: str) -> Chart:
 
     Args:
         points: `bin`, `value`, `low`, `high` and `group`, in the order of the bins.
-        title: of the bins.
+        title: of the bins; several small charts have no room for it below their slanted labels.
         rows: the title of their counts.
     """
     several = len({point["group"] for point in points}) > 1
-    x = {"field": "bin", "type": "nominal", "sort": None, "title": title, "axis": {"labelAngle": -45}}
+    x = {"field": "bin", "type": "nominal", "sort": None, "title": None if several else title, "axis": {"labelAngle": -45}}
     bars = {
         "mark": {"type": "bar", "color": _BAR},
         "encoding": {"x": x, "y": {"field": "value", "type": "quantitative", "title": rows}},

@@ -96,29 +96,27 @@ def exact_of(document: Mapping[str, Any], guarantee: Guarantee, about: About, wo
     )
 
 
-def unprotected_words(document: Mapping[str, Any]) -> str:
-    """The exact numbers, in a sentence or two."""
+def unprotected_words(document: Mapping[str, Any], words: Words) -> str:
+    """The exact numbers, in a sentence or two in the language of `words`."""
     exact_totals = document["invariants"]
-    if not exact_totals and neighbours_of(document["plan"]["neighbours"]).rows is not None:
-        return "Nothing but the number of rows of the data set is published exactly; every other number below carries noise."
     if not exact_totals:
-        return "Nothing is published exactly; every number below carries noise."
+        public = neighbours_of(document["plan"]["neighbours"]).rows is not None
+        return words("report.unprotected.only_rows" if public else "report.unprotected.nothing")
     rows = exact_totals["totals"]["rows"]
-    exact = [] if rows is None else [f"the number of rows ({number(rows)})"]
-    exact += [_part_words(part) for part in exact_totals["totals"]["parts"]]
-    others = "Every other number below carries noise, unless these numbers determine it."
-    return f"Exact and unprotected: {list_names(exact)}. {others}"
+    exact = [] if rows is None else [words("report.unprotected.rows", n=words.number(rows))]
+    exact += [_part_words(part, words) for part in exact_totals["totals"]["parts"]]
+    return words("report.unprotected.these", parts=words.listed(exact))
 
 
-def _part_words(part: Mapping[str, Any]) -> str:
-    ways = _ways(part)
-    if part["part"] == "totals":
-        return f"how many rows {f'each group of {ways} has' if part['only'] is None else f'some groups of {ways} have'}"
-    if part["part"] == "occupied":
-        return f"which {'groups' if part['only'] is None else 'of some groups'} of {ways} have any rows"
-    if part["part"] == "linear":
-        return f"the sums {list_names([name(one) for one in part['values']])} over {ways}"
-    return f"{name(part['part'])} of {ways}"
+def _part_words(part: Mapping[str, Any], words: Words) -> str:
+    kind, ways, every = part["part"], _ways(part), part.get("only") is None  # sums have no such key
+    if kind == "totals":
+        return words("report.unprotected.each" if every else "report.unprotected.some", ways=ways)
+    if kind == "occupied":
+        return words("report.unprotected.occupied" if every else "report.unprotected.some_occupied", ways=ways)
+    if kind == "linear":
+        return words("report.unprotected.sums", names=words.listed([name(one) for one in part["values"]]), ways=ways)
+    return words("report.unprotected.other", part=name(kind), ways=ways)
 
 
 def _ways(part: Mapping[str, Any]) -> str:

@@ -61,7 +61,9 @@ def what_words(document: Mapping[str, Any], about: About) -> str:
 
 def _hidden_words(plan: Mapping[str, Any], about: About) -> str:
     """Which groups are not printed."""
-    required = [column["name"] for column in plan["schema"] if column.get("required")]
+    tabled = [group for one in plan["statistics"] for grouping in one.get("tables", ()) for group in grouping]
+    grouped = {group["column"] for group in (*plan["group_by"], *tabled)}
+    required = [column["name"] for column in plan["schema"] if column.get("required") and column["name"] in grouped]
     dropped = [title_of(about, column) for column in dict.fromkeys([*plan.get("nulls_dropped", ()), *required])]
     if not dropped:
         return ""

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from discreet.domain.declared_words import MOST_LISTED
 from discreet.errors import ArgumentError, did_you_mean, printed
-from discreet.exact.figures import interval, name, number
+from discreet.exact.figures import enumerate_texts, interval, name, number
 
 __all__ = ["MAIN", "Words", "languages", "words_in"]
 
@@ -105,6 +106,13 @@ class Words:
             return iso
         month = self.texts["form.months"][int(found[2]) - 1]
         return self("form.day", day=str(int(found[3])), month=month, year=found[1])
+
+    def listed(self, texts: Sequence[str]) -> str:
+        """As `discreet.domain.declared_words.list_names`: "a, b and c", and how many more of a long list."""
+        shown, more = texts[:MOST_LISTED], len(texts) - MOST_LISTED
+        if more > 0:
+            return f"{', '.join(shown)} {self.many('form.more', more)}"
+        return enumerate_texts(shown, self("form.and"))
 
     def name(self, value: object) -> str:
         """As `discreet.exact.figures.name`, with the words for what is not known, true and false."""

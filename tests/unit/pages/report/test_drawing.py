@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from discreet.pages.report import drawing
-from discreet.pages.report.drawing import begin_drawing, profile_chart
+from discreet.pages.report.drawing import begin_drawing, histogram_chart, profile_chart
 
 POINTS = [{"epsilon": e, "delta": 0.1 / (1 + e), "kind": "guarantee"} for e in (0.0, 1.0)]
 CHART = profile_chart(POINTS, POINTS[:1])
@@ -88,3 +88,10 @@ def test_where_no_process_can_be_begun_nothing_is_drawn(monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", refused)
     with begin_drawing() as artist:
         assert artist.sources([CHART]) == []
+
+
+def test_the_title_of_bins_does_not_stand_in_the_labels_of_small_charts():
+    points = [{"group": group, "bin": "[0, 1)", "value": 1, "low": 0, "high": 2} for group in "ab"]
+    one, several = histogram_chart(points[:1], title="age", rows="rows"), histogram_chart(points, title="age", rows="rows")
+    assert one["layer"][0]["encoding"]["x"]["title"] == "age"
+    assert several["spec"]["layer"][0]["encoding"]["x"]["title"] is None

@@ -135,3 +135,38 @@ def test_a_page_follows_the_language_of_the_texts_and_the_release_stays(wages):
     assert german.payload == wages.payload
     with pytest.raises(ArgumentError, match="pages have no words in it"):
         render(wages, language="ja")
+
+
+def test_several_exact_totals_are_named_in_the_language_of_the_page(released):
+    schema = dp.Schema(k=dp.Category(["x", "y"], required=True), w=dp.Category(["u", "v"], required=True))
+    release = released(
+        schema,
+        {"k": ["x", "y"] * 20, "w": ["u", "u", "v", "v"] * 10},
+        lambda t: t.group_by("k", "w").agg(dp.count()),
+        budget=dp.ZCDP(1),
+        invariants=dp.Margins(["k"], ["w"]),
+    )
+    html = render(release, language="de")
+    told = "die Zahl der Zeilen (40), wie viele Zeilen jede Gruppe von w hat und wie viele Zeilen jede Gruppe von k hat."
+    assert f"Exakt und ungeschützt: {told}" in html
+    assert "exact margins" not in html
+    english = render(release, language="en")
+    told = "the number of rows (40), how many rows each group of w has and how many rows each group of k has."
+    assert f"Exact and unprotected: {told}" in english
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The guarantee compares tables with the same totals that differ in at most a = 3 rows (2 disjoint margins: 2 + 1).",
+        "The guarantee compares tables with the same totals that differ in a = 2 rows (the totals of one partition).",
+        "No exact totals are published: the guarantee compares tables that differ in one person's data.",
+        "1 table of 5 x 2, with exact margins",
+        "3 tables of several shapes, with exact margins",
+        "2 blocks of several cells, each with an exact total",
+        "12 cells under 3 exact equations",
+    ],
+)
+def test_sentences_on_exact_totals_are_translated(sentence):
+    said = words_in("de").said(sentence)
+    assert not (ENGLISH | {"exact", "under", "cells", "tables"}) & set(re.findall(r"[a-z]+", said)), said

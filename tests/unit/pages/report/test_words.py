@@ -42,3 +42,12 @@ def test_groups_that_are_not_printed_are_those_in_which_any_column_is_not_known(
     session = session_over(pl.DataFrame({"sex": ["f", "m"] * 50, "old": ["y"] * 100}), schema)
     release = session.release(session.table.group_by("sex", "old").agg(dp.count()), name="r")
     assert "Groups in which sex or old is not known are not printed" in words.what_words(release.document, release.about)
+
+
+def test_only_groups_of_the_release_are_said_to_be_left_out():
+    schema = dp.Schema(k=dp.Category(["x", "y"], required=True), other=dp.Category(["u", "v"], required=True))
+    with session_over(pl.DataFrame({"k": ["x", "y"], "other": ["u", "v"]}), schema) as session:
+        release = session.release(session.table.group_by("k").agg(dp.count()), name="r")
+    said = words.what_words(release.document, dp.About())
+    assert "Groups in which k is not known are not printed" in said
+    assert "other" not in said
