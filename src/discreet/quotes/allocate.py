@@ -203,10 +203,12 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
     """The cost of the queries together, relative to the sum of their costs; 1 with exact totals, where they add up."""
     if asked.space is not None:
         return Fraction(1)
-    changes, size = [_change(asked, query) for query in queries], type(target).size
     if asked.plan.target is None:
-        return joint_factor(changes, shares, size)
-    return factor_by_status(queries, changes, shares, size, (asked.facts, _relation(asked)))
+        return joint_factor([_change(asked, query) for query in queries], shares, type(target).size)
+    table = asked.facts, asked.plan.schema
+    return factor_by_status(
+        queries, shares, type(target).size, table, lambda query, facts: query.change(_row_of(asked), facts)
+    )
 
 
 def _one(asked: Asked, named: Query, query: Query, share: Fraction, part: Target) -> Measured:
@@ -298,14 +300,13 @@ def changes_of(quoted: Quote) -> tuple[Change, ...]:
 
 def _change(asked: Asked, query: Query) -> Change:
     """The change by one replaced (or added) row; after a resize n is fixed, so it is the change under replace-one."""
-    plan = asked.plan
-    row = _OneRow(cells=plan.layout.cells, skipped=not counts_every_row(plan), neighbours=_relation(asked))
-    return query.change(row, asked.facts)
+    return query.change(_row_of(asked), asked.facts)
 
 
-def _relation(asked: Asked) -> Neighbours:
-    """The relation of the prepared tables: after a resize a row is replaced."""
-    return asked.plan.neighbours if asked.facts.rows is None else ReplaceOne(asked.facts.rows)
+def _row_of(asked: Asked) -> _OneRow:
+    plan, rows = asked.plan, asked.facts.rows
+    neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
+    return _OneRow(cells=plan.layout.cells, skipped=not counts_every_row(plan), neighbours=neighbours)
 
 
 @dataclass(frozen=True, slots=True)
