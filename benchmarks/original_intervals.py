@@ -26,8 +26,8 @@ import polars as pl
 import discreet as dp
 from discreet import datasets
 from discreet.engines import open_source
+from discreet.engines.base import Engine
 from discreet.noise.bits import system_bits
-from discreet.plan.plan import Plan
 from discreet.quotes.allocate import quote
 from discreet.quotes.quote import Quote
 from discreet.releases.evaluate import exact_answers, noisy_answers, run_scans
@@ -36,7 +36,6 @@ from discreet.statistics.recipe import Answers
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "accuracy.md"
 BEGIN, END = "<!-- originals: begin -->", "<!-- originals: end -->"
 SKIP: dict[str, Any] = {"nulls": "skip"}
-STATISTICS = ("count", "sum", "mean")
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -115,24 +114,22 @@ def prepared(case: Case) -> dp.Table:
     return cut.impute({"x": dp.Uniform()}) if case.imputed else cut
 
 
-def asked(table: dp.Table) -> Plan:
-    """The three statistics."""
-    return table.agg(dp.count("x"), dp.sum("x", **SKIP), dp.mean("x", **SKIP))
-
-
 def truth(values: Values) -> dict[str, float]:
     """The recorded values."""
     known = values[~np.isnan(values)]
     return {"count": len(known), "sum": float(known.sum()), "mean": float(known.mean())}
 
 
-def measured(quoted: Quote, values: Values, end: str, draws: int) -> Found:
+def opened(values: Values) -> Engine:
+    """The rows as a source."""
+    known = [None if np.isnan(one) else int(one) for one in values]
+    return open_source(pl.DataFrame({"x": known}, schema={"x": pl.Int64}), dp.Schema(x=dp.Number(0, int(np.nanmax(values)))))
+
+
+def measured(quoted: Quote, rows: tuple[Engine, Values], end: str, draws: int) -> Found:
     """How often the intervals of the statistics whose names have this end hold the recorded value, and their widths."""
-    source = pl.DataFrame({"x": [None if np.isnan(one) else int(one) for one in values]}, schema={"x": pl.Int64})
-    engine = open_source(source, quoted.plan.schema)
-    bits = system_bits()
+    (engine, values), bits = rows, system_bits()
     exact = exact_answers(quoted, run_scans(engine, quoted.plan.layout), bits)
-    engine.close()
     # Noise is independent from cell to cell, so that many draws of one cell are one draw of many cells.
     noisy = noisy_answers(quoted, [np.repeat(one, draws) for one in exact], bits)
     answers = {one.asked: answer for one, answer in zip(quoted.measured, noisy, strict=True)}
@@ -164,13 +161,13 @@ def is_too_rare(inside: int, draws: int) -> bool:
     return 1 - fewer < 1e-4
 
 
-def retried(case: Case, quoted: Quote, end: str, draws: int) -> Found:
+def retried(quoted: Quote, rows: tuple[Engine, Values], end: str, draws: int) -> Found:
     """What the draws show; a plan that seems to cover too rarely is drawn again, a hundred times as often."""
-    found = measured(quoted, case.values, end, draws)
+    found = measured(quoted, rows, end, draws)
     if any(is_too_rare(one, draws) for one in found.inside.values()):
-        again = measured(quoted, case.values, end, 20_000)
+        again = measured(quoted, rows, end, 20_000)
         if any(is_too_rare(one, 20_000) for one in again.inside.values()):
-            raise SystemExit(f"{case.data.name}, {case.spend}: covers too rarely, {again.inside} of 20,000")
+            raise SystemExit(f"{quoted.plan}: covers too rarely, {again.inside} of 20,000")
         return Found({word: one * draws // 20_000 for word, one in again.inside.items()}, again.width)
     return found
 
@@ -193,38 +190,39 @@ class Tally:
         return f"| {name} | {np.mean(self.covered):.1%} | {min(self.covered):.1%} | {of} | {shown[0]} | {shown[1]} |"
 
 
-NAMES = ("form, of the mean as recorded", "coverage", "least plan", "width against", "pure", "zCDP")
+NAMES = ("form", "coverage of the value as recorded", "least plan", "width against", "pure", "zCDP")
 
 
 def lines(plans: int, draws: int) -> Iterator[str]:
     """The table over all plans."""
-    today, alone, both, same, sums, changed = (Tally() for _ in range(6))
+    today, alone, both, changed, same, sums = (Tally() for _ in range(6))
+    mean, total = dp.mean("x", **SKIP), dp.sum("x", **SKIP)
     for case in cases(plans):
-        before = measured(quote(asked(prepared(case)), case.spend), case.values, "", draws)
-        only = retried(case, quote(asked(prepared(case)).original(prepared=False), case.spend), "_original", draws)
-        mean = quote(prepared(case).agg(dp.mean("x", **SKIP)).original(prepared=False), case.spend)
-        own = retried(case, mean, "_original", draws)
-        beside = quote(prepared(case).agg(dp.mean("x", **SKIP)).original(), case.spend)
-        two = retried(case, beside, "_original", draws)
-        cut = measured(beside, case.values, "", draws)
-        was = measured(quote(prepared(case).agg(dp.mean("x", **SKIP)), case.spend), case.values, "", draws)
-        plain = table_of(case).agg(dp.mean("x", **SKIP))
-        box, tilt = (measured(quote(one, case.spend), case.values, "", draws) for one in (plain, plain.original()))
+        table, raw, spend = prepared(case), table_of(case), case.spend
+        engine = opened(case.values)
+        rows = engine, case.values
+        before = measured(quote(table.agg(mean), spend), rows, "", draws)
+        own = retried(quote(table.agg(mean).original(prepared=False), spend), rows, "_original", draws)
+        beside = quote(table.agg(mean).original(), spend)
+        two, cut = retried(beside, rows, "_original", draws), measured(beside, rows, "", draws)
+        box, tilt = (measured(quote(one, spend), rows, "", draws) for one in (raw.agg(mean), raw.agg(mean).original()))
+        plain = measured(quote(raw.agg(total), spend), rows, "", draws)
+        adds = retried(quote(table.agg(dp.count("x"), total).original(prepared=False), spend), rows, "_original", draws)
+        one = retried(quote(table.agg(total).original(prepared=False), spend), rows, "_original", draws)
+        engine.close()
         today.add(case, before.inside["mean"] / draws, before.width["mean"] / oracle(case))
         alone.add(case, own.inside["mean"] / draws, own.width["mean"] / oracle(case))
         both.add(case, two.inside["mean"] / draws, two.width["mean"] / oracle(case))
-        changed.add(case, 1.0, cut.width["mean"] / was.width["mean"])
+        changed.add(case, 1.0, cut.width["mean"] / before.width["mean"])
         same.add(case, tilt.inside["mean"] / draws, tilt.width["mean"] / box.width["mean"])
-        sums.add(case, min(only.inside.values()) / draws, only.width["sum"] / before.width["sum"])
+        sums.add(case, min(adds.inside.values()) / draws, one.width["sum"] / plain.width["sum"])
     yield f"| {' | '.join(NAMES)} |\n{'|---' * len(NAMES)}|"
-    yield today.line("before: the prepared table alone", "oracle")
-    yield alone.line("`original(prepared=False)`", "oracle")
-    yield both.line("`original()`, as recorded", "oracle")
-    yield changed.line("`original()`, the prepared mean (coverage is that of its own table)", "the form before")
-    yield same.line("nothing prepared, `original()`", "the form before")
-    yield sums.line(
-        "count, sum and mean together, `prepared=False`: the worst of three, width of the sum", "the form before"
-    )
+    yield today.line("mean before: the prepared table alone", "oracle")
+    yield alone.line("mean, `original(prepared=False)`", "oracle")
+    yield both.line("mean, `original()`, as recorded", "oracle")
+    yield changed.line("mean, `original()`, the prepared one", "the form before").replace("100.0% | 100.0%", "– | –")
+    yield same.line("mean, nothing prepared, `original()`", "the form before")
+    yield sums.line("sum, `prepared=False`; coverage: the worse of sum and count", "nothing prepared, before")
     yield ""
 
 
@@ -235,6 +233,7 @@ def beginners(draws: int) -> Iterator[str]:
     """Incomes of acs12, cut and filled and resized, and how often intervals hold the mean that was recorded."""
     data = data_sets()[0]
     case = Case(data, data.values, dp.ZCDP("0.5"), added=False, clamp=0, imputed=True)
+    rows = opened(data.values), data.values
     start, recorded = table_of(case), truth(data.values)["mean"]
     head = "before: interval | holds it | `original(prepared=False)` | holds it"
     yield f"| plan (the mean as recorded is {recorded:,.0f}) | {head} |"
@@ -243,9 +242,9 @@ def beginners(draws: int) -> Iterator[str]:
         for resized in (False, True):
             table = start.clamp({"x": (0, top)}).impute({"x": dp.Uniform()})
             request = (table.resize(len(data.values)) if resized else table).agg(dp.mean("x"))
-            before = [_released(quote(request, case.spend), data.values) for _ in range(draws)]
+            before = [_released(quote(request, case.spend), rows[0]) for _ in range(draws)]
             held = sum(low <= recorded <= high for low, high in before)
-            after = measured(quote(request.original(prepared=False), case.spend), data.values, "_original", draws)
+            after = measured(quote(request.original(prepared=False), case.spend), rows, "_original", draws)
             middle, half = np.mean([sum(one) / 2 for one in before]), np.mean([(b - a) / 2 for a, b in before])
             name = f"clamp to {top:,}, uniform imputation{', resize' if resized else ''}"
             own = f"{recorded:,.0f} ± {after.width['mean'] / 2:,.0f}"
@@ -253,12 +252,10 @@ def beginners(draws: int) -> Iterator[str]:
     yield ""
 
 
-def _released(quoted: Quote, values: Values) -> tuple[float, float]:
+def _released(quoted: Quote, engine: Engine) -> tuple[float, float]:
     """The interval of one release: with its own draws of what is imputed and sampled."""
-    source = pl.DataFrame({"x": [None if np.isnan(one) else int(one) for one in values]}, schema={"x": pl.Int64})
-    engine, bits = open_source(source, quoted.plan.schema), system_bits()
+    bits = system_bits()
     noisy = noisy_answers(quoted, exact_answers(quoted, run_scans(engine, quoted.plan.layout), bits), bits)
-    engine.close()
     answers = {one.asked: answer for one, answer in zip(quoted.measured, noisy, strict=True)}
     (line,) = quoted.lines
     (found,) = line.recipe.estimates(Answers(quoted.noises(line), answers, slice(0, 1)))
