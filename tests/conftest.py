@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.databases import lent_databases
 
 if TYPE_CHECKING:
     from discreet.pages.report.drawing import Artist, Chart
@@ -94,3 +95,13 @@ def one_artist(artist: _Remembering, monkeypatch: pytest.MonkeyPatch) -> None:
 
     for module in (drawing, pictures):
         monkeypatch.setattr(module, "begin_drawing", lambda: nullcontext(artist))
+
+
+_WITH_DATABASES_OF_THEIR_OWN = {"engines", "hostile", "spark", "meta", "browser"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _databases(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Sessions lend one another their DuckDB databases, but for tests in which the database is the matter."""
+    with nullcontext() if _WITH_DATABASES_OF_THEIR_OWN & {*request.path.parts} else lent_databases():
+        yield

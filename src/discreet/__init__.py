@@ -16,6 +16,7 @@ if _typing.TYPE_CHECKING:
     from discreet.approvals.demand import Demand
     from discreet.approvals.signing import Approval, approve
     from discreet.domain.about import About, Labels
+    from discreet.domain.columns import Category, Date, Number
     from discreet.domain.draws import Poisson, WithoutReplacement
     from discreet.domain.geojson import read_map
     from discreet.domain.groups import bins
@@ -23,7 +24,7 @@ if _typing.TYPE_CHECKING:
     from discreet.domain.maps import Map
     from discreet.domain.neighbours import AddRemove, ReplaceOne
     from discreet.domain.reading import CsvFiles
-    from discreet.domain.schema import Category, Date, Number, Schema
+    from discreet.domain.schema import Schema
     from discreet.engines import DatabaseTable, Limits
     from discreet.errors import (
         ArgumentError,
@@ -42,6 +43,7 @@ if _typing.TYPE_CHECKING:
     from discreet.plan.plan import Plan
     from discreet.plan.table import Table
     from discreet.privacy import GDP, RDP, ZCDP, ApproxDP, PureDP
+    from discreet.releases.derived.before_sampling import before_sampling
     from discreet.releases.derived.change import change
     from discreet.releases.derived.combine import combine
     from discreet.releases.derived.operands import Numbers, constants, numbers
@@ -116,6 +118,7 @@ __all__ = [
     "WithoutReplacement",
     "__version__",
     "approve",
+    "before_sampling",
     "bins",
     "change",
     "combine",
@@ -199,6 +202,7 @@ _HOMES = {
         "ApproxDP",
         "PureDP",
     ),
+    "discreet.releases.derived.before_sampling": ("before_sampling",),
     "discreet.releases.derived.change": ("change",),
     "discreet.releases.derived.combine": ("combine",),
     "discreet.releases.derived.operands": (
@@ -212,12 +216,12 @@ _HOMES = {
     "discreet.releases.guarantee": ("Guarantee",),
     "discreet.releases.quality": ("Quality",),
     "discreet.domain.reading": ("CsvFiles",),
-    "discreet.domain.schema": (
+    "discreet.domain.columns": (
         "Category",
         "Date",
         "Number",
-        "Schema",
     ),
+    "discreet.domain.schema": ("Schema",),
     "discreet.session.extracting": ("extract",),
     "discreet.session.session": ("Session",),
     "discreet.statistics.correlation": ("correlation",),

@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 from discreet.cli import app
@@ -16,53 +17,16 @@ from discreet.quotes.groups import middle
 
 pytestmark = pytest.mark.browser
 
-DATA = """
-[data]
-dataset = "acs12 <script>alert(1)</script>"
-source = "example:acs12"
-neighbours = "replace-one"
-rows = 2000
-ledger = "budget.db"
-[columns.gender]
-type = "category"
-categories = ["female", "male", "</script><img src=x onerror=alert(1)>"]
-[columns.race]
-type = "category"
-categories = ["asian", "black", "other", "white"]
-[columns.age]
-type = "number"
-lower = 0
-upper = 110
-impute = { distribution = "uniform" }
-"""
-TOTALS = """
-[invariants]
-totals = [["gender"], ["race"]]
-"""
-RELEASES = """
-[[release]]
-name = "</script><script>alert(2)</script>"
-group_by = ["gender", "race"]
-statistics = ["count", { mean = "age" }, { histogram = "age", edges = [0, 50, 110] }]
-spend = "0.1"
-[[release]]
-name = "quantiles"
-group_by = ["gender"]
-statistics = [{ median = "age" }]
-spend = "1/20"
-[[release]]
-name = "resized"
-statistics = [{ mean = "age" }]
-spend = "0.2"
-resize = { rows = 1500, proportion = "0.5" }
-"""
+PLAN = plan_text("planned")
+BUDGET = 'measure = "zcdp"\nrho = 0.5'
+WITHOUT = PLAN.replace('[invariants]\ntotals = [["gender"], ["race"]]\n', "")
 PLANS = {
-    "zcdp": DATA + TOTALS + '[budget]\nmeasure = "zcdp"\nrho = 0.5\n' + RELEASES,
-    "pure": DATA + TOTALS + '[budget]\nmeasure = "pure-dp"\nepsilon = 1\n' + RELEASES,
-    "gdp": DATA + '[budget]\nmeasure = "gdp"\nmu = 1\n' + RELEASES,
-    "approx": DATA
-    + '[budget]\nmeasure = "approx-dp"\nepsilon = 1\ndelta = "1e-6"\n'
-    + RELEASES.split('[[release]]\nname = "resized"', maxsplit=1)[0],
+    "zcdp": PLAN,
+    "pure": PLAN.replace(BUDGET, 'measure = "pure-dp"\nepsilon = 1'),
+    "gdp": WITHOUT.replace(BUDGET, 'measure = "gdp"\nmu = 1'),
+    "approx": WITHOUT.split('[[release]]\nname = "resized"')[0].replace(
+        BUDGET, 'measure = "approx-dp"\nepsilon = 1\ndelta = "1e-6"'
+    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 CSV_SEEDS = (
@@ -19,99 +20,8 @@ CSV_PIECES = (
     *(b"PK\x03\x04", b"\x1f\x8b", b"2020-05-01", b"x" * 200, b"," * 40, b"'; --", b"=1+1"),
 )
 
-PLAN_SEEDS = (
-    b"""\
-[data]
-dataset = "d"
-source = "s.csv"
-neighbours = "replace-one"
-rows = 100
-ledger = "l.db"
-[columns.sex]
-type = "category"
-categories = ["F", "M"]
-impute = { distribution = "weights", weights = { F = 1, M = 1 } }
-[columns.age]
-type = "number"
-lower = 0
-upper = 100
-clamp = [0, 90]
-impute = { distribution = "normal", mean = 40, sd = 15 }
-[columns.day]
-type = "date"
-first = 2020-01-01
-last = 2020-12-31
-[budget]
-measure = "approx-dp"
-epsilon = 1
-delta = 1e-9
-[[release]]
-name = "r"
-group_by = ["sex", { bins = "age", edges = [0, 50] }]
-statistics = ["count", { mean = "age", weight = 2, as = "m" }, { quantiles = "age", at = [0, "0.9"] }]
-where = { age = [18, 65] }
-spend = { epsilon = 0.5, delta = 1e-10 }
-resize = { rows = 100, proportion = 0.9 }
-""",
-    b"""\
-data = { dataset = "d", source = "example:acs12", neighbours = "add-remove", ledger = "l.db", rows_per_person = 2 }
-columns.state = { type = "category", categories_file = "c.txt" }
-columns.w = { type = "number", lower = "0", upper = "1", step = "0.1", impute = { distribution = "uniform" } }
-budget = { measure = "zcdp", rho = "1/3", report_delta = 1e-6 }
-[[release]]
-name = 'a'
-group_by = ["state"]
-statistics = [{ histogram = "w", edges = [0, "0.5", 1] }, "share", { std = "w", nulls = "skip" }, { count = "*" }]
-spend = 0.1
-clamp = { state = ["x"] }
-[[release]]
-name = "b"
-statistics = [{ median = "w" }, { sum = "w" }, { variance = "w" }]
-spend = "1/9"
-""",
-    b"""\
-invariants.totals = [["a"], { columns = ["a"], only = ["x"] }]
-[data]
-dataset = "d"
-source = "*.parquet"
-neighbours = "replace-one"
-rows = 9
-ledger = "l"
-[columns]
-a = { type = "category", categories = ["x", "y"] }
-b = { type = "category", categories = [true, false] }
-[budget]
-measure = "gdp"
-mu = 1
-[[release]]
-name = "t"
-group_by = ["a", "b"]
-statistics = ["count"]
-""",
-    b"""\
-[invariants]
-occupied = [["a", "b"]]
-impossible = [{ columns = ["a", "b"], cells = [["x", true]] }]
-linear = [{ columns = ["a", "b"], coefficients = { both = [["x", false, 1], ["y", true, -2]] } }]
-[data]
-dataset = "d"
-source = "s.csv"
-neighbours = "replace-one"
-rows = 9
-ledger = "l"
-[columns]
-a = { type = "category", categories = ["x", "y"] }
-b = { type = "category", categories = [true, false] }
-c = { type = "category", categories = [0, 1] }
-[budget]
-measure = "zcdp"
-rho = 1
-[[release]]
-name = "t"
-group_by = ["c"]
-statistics = ["count"]
-""",
-)
+PLANS = Path(__file__).resolve().parents[1] / "plans"
+PLAN_SEEDS = tuple((PLANS / f"fuzzed-{name}.toml").read_bytes() for name in ("types", "inline", "totals", "statements"))
 
 PLAN_PIECES = (
     *(b"=", b"[", b"]", b"[[", b"]]", b"{", b"}", b'"', b"'", b'"""', b"\n", b"\r\n", b"#", b".", b",", b"\\u0000", b"\\"),

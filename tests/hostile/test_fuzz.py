@@ -35,7 +35,7 @@ def targets(fuzz: ModuleType) -> dict[str, Any]:
     return fuzz.targets()
 
 
-INPUTS = {"csv": 80, "session": 12, "plan": 250, "release": 150}
+INPUTS = {"csv": 40, "session": 8, "plan": 120, "release": 80}
 # Fewer lines than the seeds alone reach would mean that nothing is traced.
 LINES = {"csv": 500, "session": 1400, "plan": 1000, "release": 800}
 
@@ -92,7 +92,7 @@ def test_planted_defects_are_found(
 ) -> None:
     target, plant = DEFECTS[name]
     plant(monkeypatch)
-    assert fuzz.fuzz(targets[target], executions=4 * INPUTS[target], seed=1).findings
+    assert fuzz.fuzz(targets[target], executions=8 * INPUTS[target], seed=1).findings
 
 
 def test_what_is_printed_is_a_finding(fuzz: ModuleType, targets: dict[str, Any]) -> None:

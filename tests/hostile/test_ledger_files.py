@@ -366,8 +366,8 @@ def damaged(content: bytes, dice: random.Random) -> bytes:
 @pytest.mark.parametrize(
     "trials",
     [
-        range(20),
-        pytest.param(range(20, 60), marks=pytest.mark.slow),
+        range(10),
+        pytest.param(range(10, 60), marks=pytest.mark.slow),
         pytest.param(range(60, 3000), marks=pytest.mark.exhaustive),
     ],
 )

@@ -29,9 +29,10 @@ from tests.survey_files import write_survey
 
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import Cube
+from discreet.domain.columns import Category, Date, Number
 from discreet.domain.groups import bins
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType
 from discreet.engines.duckdb import csv_files, csv_lines

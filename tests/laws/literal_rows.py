@@ -29,6 +29,7 @@ from discreet.cube.queries import (
     WeightedSum,
 )
 from discreet.domain.groups import CategoryGroup, group_labels
+from discreet.domain.row_samples import SampleEach, SampleRows
 from discreet.domain.steps import Clamp, ClampCategories, Impute, Where, WhereIn
 from discreet.plan.plan import Plan, resize_of, table_facts
 from discreet.quotes.quote import Quote
@@ -278,9 +279,26 @@ class Literal:
         return convolved(self.filled(count - 1), self.row([None] * len(self.names)))
 
 
+def sampled(records: list[Answer], step: SampleEach | SampleRows) -> Iterator[tuple[tuple[Answer, ...], Fraction]]:
+    """A sample without fill: each row by itself, or every set of so many rows with the same chance; all rows of few."""
+    if isinstance(step, SampleRows):
+        sets = list(combinations(records, min(step.rows, len(records))))
+        yield from ((kept, Fraction(1, len(sets))) for kept in sets)
+        return
+    for mask in product([False, True], repeat=len(records)):
+        chance = ONE
+        for one in mask:
+            chance *= step.rate if one else 1 - step.rate
+        yield tuple(record for record, one in zip(records, mask, strict=True) if one), chance
+
+
 def samples(copies: list[Answer], plan: Plan) -> Iterator[tuple[tuple[Answer, ...], Fraction]]:
     """Which copies are kept, as multisets with their chances."""
     resize, total = resize_of(plan), Counter()
+    sample = next((step for step in plan.steps if isinstance(step, SampleEach | SampleRows)), None)
+    if sample is not None:
+        yield from sampled(copies, sample)
+        return
     if resize is None:
         yield tuple(copies), ONE
         return

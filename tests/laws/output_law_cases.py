@@ -15,12 +15,14 @@ from itertools import chain, product
 import numpy as np
 
 import discreet as dp
+from discreet.domain.row_samples import sampling_step
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.mechanisms.laplace import LaplaceNoise
 from discreet.plan.plan import resize_of
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import from_coordinates
+from discreet.privacy.subsample import Subsample, subsample_of
 from discreet.quotes import allocate
 from discreet.releases.evaluate import exact_answers
 
@@ -104,19 +106,27 @@ SPENDS = [dp.PureDP("0.75"), dp.ApproxDP(1, "0.1"), dp.ApproxDP("0.5", "1e-9"), 
 
 @dataclass(frozen=True)
 class Case:
-    """A request, without a resize or with one, and who is compared."""
+    """A request, without a resize or with one, or of a sample, and who is compared."""
 
     name: str
     neighbours: object
     resize: tuple | None = None
+    sample: str | int | None = None
 
     def __str__(self) -> str:
         resize = "" if self.resize is None else f", {self.resize[0]} rows at {self.resize[1]}"
-        return f"{self.name}{resize}, {self.neighbours}"
+        sample = "" if self.sample is None else f", sample {self.sample}"
+        return f"{self.name}{resize}{sample}, {self.neighbours}"
 
     @property
     def plan(self):
         table = dp.Table(SCHEMA, self.neighbours)
+        if self.sample is not None:
+            whole = isinstance(self.sample, int)
+            # The sample is the last step that changes rows, whatever the request asks of them afterwards.
+            steps = PLAIN[self.name](table).steps
+            step = sampling_step(None if whole else self.sample, self.sample if whole else None)
+            return replace(PLAIN[self.name](table), steps=(*steps, step))
         if self.resize is None:
             return PLAIN[self.name](table)
         prepared, request = RESIZED[self.name]
@@ -131,6 +141,14 @@ ALL_RESIZED = [Case(*one) for one in product(RESIZED, RELATIONS, RESIZES)]
 PERSON_CASES = [
     *[Case(name, one) for one in PERSONS for name in ("counts", "a sum away from 0", "a mean", "imputed, then clamped")],
     *[Case("counts", one, resize) for one in PERSONS for resize in [(2, "2/3"), (3, 1), (3, "4/3")]],
+]
+
+
+SAMPLES = ["1/2", "1/4", 1, 2]
+ALL_SAMPLED = [Case(name, one, None, sample) for name, one, sample in product(PLAIN, RELATIONS, SAMPLES)]
+SAMPLED_PERSONS = [
+    Case(name, one, None, sample)
+    for name, one, sample in product(("counts", "a sum away from 0", "a mean"), PERSONS, ["1/2", 1, 2])
 ]
 
 
@@ -166,8 +184,10 @@ def inner_of(quoted):
     return from_coordinates(dp.GDP, (quoted.joint * squared,))
 
 
-def resampling_of(plan) -> Resampling | None:
-    resize = resize_of(plan)
+def resampling_of(plan) -> Resampling | Subsample | None:
+    resize, drawn = resize_of(plan), plan.facts.drawn
+    if drawn is not None and resize is None:
+        return subsample_of(drawn, plan.neighbours)
     return None if resize is None else Resampling(resize.rows, resize.proportion, plan.neighbours)
 
 
@@ -214,7 +234,7 @@ def curve_of(quoted) -> list[tuple[int, float]]:
     """D_α that the quote allows for at some orders: ρα, and where it samples that of Theorem Y1."""
     line = [float(quoted.spend.rho * order) for order in ORDERS]
     sampled = resampling_of(quoted.plan)
-    if sampled is None:
+    if not isinstance(sampled, Resampling):
         return list(zip(ORDERS, line, strict=True))
     inner = quoted.joint * sum(one.guarantee.rho for one in quoted.measured)
     curve = sampled.renyi(dp.ZCDP(inner), ORDERS).curve
@@ -245,7 +265,7 @@ def exactly_kept(quoted, tables: Tables) -> Compared:
     sampled, inner = resampling_of(quoted.plan), inner_of(quoted)
     rows = quoted.plan.neighbours.rows_per_person
     moved = (*[Fraction(0)] * rows, Fraction(1)) if sampled is None else sampled.law
-    assert (inner.group(rows) if sampled is None else sampled.guarantee(inner)).epsilon <= quoted.spend.epsilon
+    assert (inner.group(rows) if sampled is None else inner.through(sampled.law)).epsilon <= quoted.spend.epsilon
     noise = exact_noise([law.scale for law in noises_of(quoted)], inner.epsilon)
     most = sum(chance * noise.factor(k) for k, chance in enumerate(moved))
     found = distinct(tables.laws, tables.pairs)

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.typing import NDArray
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet.errors import ArgumentError
@@ -29,6 +30,8 @@ from discreet.privacy.base import Copies, NoiseMeasure, Root, Sampling, Sized
 from discreet.quotes.allocate import quote
 
 from .every_measure import assert_adds, assert_converts, assert_hidden, assert_sampled, assert_shared, assert_written, hides
+
+pytestmark = pytest.mark.usefixtures("one_artist")
 
 # The file that is added -------------------------------------------------------------------------------------------------
 
@@ -217,11 +220,8 @@ def test_a_quote_a_release_and_their_words_are_in_it(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("registered")
 def test_a_plan_file_can_have_it(tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
-    plan.write_text(
-        '[data]\ndataset = "d"\nsource = "d.csv"\nneighbours = "add-remove"\nledger = "l.db"\n'
-        '[columns.g]\ntype = "category"\ncategories = ["x", "y"]\n[budget]\nmeasure = "cost"\nkappa = 3\n'
-        '[[release]]\nname = "r"\nstatistics = ["count"]\nspend = "0.5"\n'
-    )
+    text = plan_text("counted").replace('"pure-dp"\nepsilon = 1', '"cost"\nkappa = 3')
+    plan.write_text(text.replace("spend = 1", 'spend = "0.5"'))
     read = load_plan(plan)
     assert read.budget == Cost(3)
     assert read.orders[0].spend == Cost("0.5")

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 import pytest
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet.cli import starting
@@ -188,23 +189,8 @@ def test_its_quote_says_what_it_costs_and_its_errors():
 
 
 def test_plan_files_documents_and_pages_know_it(tmp_path):
-    text = """
-[data]
-dataset = "d"
-source = "d.csv"
-ledger = "d.db"
-neighbours = "add-remove"
-[columns.v]
-type = "number"
-lower = 0
-upper = 3
-[budget]
-measure = "pure-dp"
-epsilon = 1
-[[release]]
-name = "r"
-statistics = [{ tripled = "v", nulls = "skip", as = "three", weight = "1/2" }]
-"""
+    text = plan_text("two-numbers")
+    text = text.replace('"count"', '{ tripled = "v", nulls = "skip", as = "three", weight = "1/2" }')
     (order,) = plan_of(toml_root(text.encode(), tmp_path / "plan.toml")).orders
     (statistic,) = order.request.statistics
     assert statistic == replace(tripled("v", nulls="skip", weight="1/2"), name="three")

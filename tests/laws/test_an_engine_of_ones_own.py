@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.builders import plan_text
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -224,11 +225,8 @@ def test_plan_files_and_the_command_line_take_its_names_as_they_are(tmp_path: Pa
     assert done.exit_code == 0, done.output
     assert tomllib.loads(plan.read_text("utf-8"))["data"]["source"] == source
     assert list(header_of(source)) == ["g", "v"]
-    plan.write_text(
-        f'[data]\ndataset = "d"\nsource = {json.dumps(source)}\nneighbours = "add-remove"\nledger = "l.db"\n'
-        '[columns.g]\ntype = "category"\ncategories = ["x", "y"]\n[budget]\nmeasure = "pure-dp"\nepsilon = 1000\n'
-        '[[release]]\nname = "r"\nstatistics = ["count"]\ngroup_by = ["g"]\n'
-    )
+    text = plan_text("counted").replace('"d.csv"', json.dumps(source)).replace("= 1", "= 1000")
+    plan.write_text(text + 'group_by = ["g"]\n')
     assert load_plan(plan).source == source
     done = CliRunner().invoke(app, ["release", str(plan), "--out", str(tmp_path / "out")], catch_exceptions=False)
     assert done.exit_code == 0, done.output

@@ -22,6 +22,7 @@ from discreet.cube.resample import resample
 from discreet.domain.steps import facts_of
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
+from discreet.plan.layout import drawing_of
 from discreet.plan.plan import Plan, resize_of
 from discreet.quotes.allocate import quote
 from discreet.releases.evaluate import exact_answers
@@ -193,7 +194,7 @@ def test_the_joint_cube_has_the_law_of_the_rows(relation, resize, monkeypatch):
     cube = engine.aggregate(brought.axes, brought.moments)
     known = facts_of(plan.schema, plan.neighbours).rows
     law = enumerated(
-        lambda: as_rows(resample(cube, brought.axes, brought.moments, resize=resize_of(plan), rows=known, bits=None)),
+        lambda: as_rows(resample(cube, brought.axes, brought.moments, drawing=drawing_of(plan), rows=known, bits=None)),
         monkeypatch,
     )
     expected = row_level(data, LAWS, plan)
@@ -214,7 +215,7 @@ def test_sums_per_cell_have_the_law_of_the_rows_when_copies_are_constant(resize,
     cube = ReferenceEngine({"a": TEXT, "b": NUMBER}, data).aggregate(brought.axes, brought.moments)
 
     def run():
-        asked = resample(cube, brought.axes, brought.moments, resize=resize_of(plan), rows=3, bits=None)
+        asked = resample(cube, brought.axes, brought.moments, drawing=drawing_of(plan), rows=3, bits=None)
         return int(asked.rows.sum()), int(asked.nonnull.sum()), int(asked.sums.sum())
 
     law = enumerated(run, monkeypatch)

@@ -68,12 +68,14 @@ def delta_method(over: Linear, under: Linear) -> Interval | None:
 TRUTHS = [(0, 1), (3, 2), (5, 8), (-4, 6), (20, 5), (1, 30)]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("laws", [(LAPLACE, LAPLACE), (GAUSSIAN, LAPLACE), (GAUSSIAN, GAUSSIAN), (DISCRETE, WIDE)])
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_a_ratio_is_covered_whatever_the_denominator(laws, truth):
     assert covered(laws, truth, certified) >= LEVEL
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_a_ratio_of_dependent_numbers_is_covered(truth):
     assert covered((LAPLACE, GAUSSIAN), truth, certified, shared=3) >= LEVEL

@@ -115,3 +115,18 @@ def test_a_public_number_of_rows_makes_the_variance_of_all_rows_a_single_query()
     bound = line.recipe.widest(noises, GroupSize(40, 40))
     assert np.all((found.high - found.low) / 2 <= bound * (1 + 1e-9))
     assert bound <= 1.5 * float((found.high - found.low).max() / 2) + 1
+
+
+def test_the_error_of_a_correlation_is_that_of_rows_spread_evenly() -> None:
+    """Every pair of values once or more often: without noise the half-width is the stated one, up to the grid."""
+    plan = dp.Table(SCHEMA, dp.AddRemove()).group_by("s").agg(dp.correlation("x", "y", nulls="skip"))
+    quoted = quote(plan, dp.ZCDP(2), expect=(13 * 9 * 4,))
+    (line,) = quoted.lines
+    rows = [{"x": x, "y": y, "s": 0} for x in range(13) for y in range(9)] * 4
+    exact = exact_answers(quoted, cubes_of(quoted.plan, rows), None)  # type: ignore[arg-type]
+    values = {one.asked: answer for one, answer in zip(quoted.measured, exact, strict=True)}
+    (found,) = line.recipe.estimates(Answers(quoted.noises(line), values, slice(0, 1)))
+    (size,) = quoted.sizes
+    stated = quoted.errors(size)["correlation_x_y"]
+    assert 0.7 < float(found.high[0] - found.low[0]) / 2 / stated < 1.1
+    assert stated < 0.3

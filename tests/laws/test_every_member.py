@@ -355,7 +355,7 @@ def test_every_relation_is_here_and_promises_something_of_its_own() -> None:
 STEPS = (
     TABLE.clamp({"v": (1, 2)}).clamp({"g": ["x"]}).impute({"v": dp.Uniform(), "g": dp.Weights({"x": 1})})
     .resize(3).where({"v": (1, 1), "g": ["x"]}).agg(dp.count())
-).steps  # fmt: skip
+).steps + TABLE.sample("1/2").steps + TABLE.sample(rows=1).steps  # fmt: skip
 
 
 INVARIANTS = (

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 import pytest
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet.domain import neighbours
@@ -27,6 +28,8 @@ from discreet.quotes.allocate import quote
 from discreet.releases.publish import noise_json
 
 from .every_relation import Moves, appearing, assert_changes, assert_copies, assert_written, replaced
+
+pytestmark = pytest.mark.usefixtures("one_artist")
 
 SCHEMA = dp.Schema(g=dp.Category(["x", "y"]))
 DRAWN: dict[type, Any] = {
@@ -159,11 +162,8 @@ def test_a_release_is_made_and_worded_in_it(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("registered")
 def test_a_plan_file_can_have_it(tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
-    plan.write_text(
-        '[data]\ndataset = "d"\nsource = "d.csv"\nneighbours = "moved"\nrows = 30\nledger = "l.db"\n'
-        '[columns.g]\ntype = "category"\ncategories = ["x", "y"]\n[budget]\nmeasure = "zcdp"\nrho = 3\n'
-        '[[release]]\nname = "r"\nstatistics = [{ count = "g" }]\n'
-    )
+    text = plan_text("counted").replace('"count"', '{ count = "g" }')
+    plan.write_text(text.replace('"add-remove"', '"moved"\nrows = 30'))
     assert load_plan(plan).neighbours == Moved(30)
 
 

@@ -12,7 +12,7 @@ from discreet.cube.resample import impute, resample
 from discreet.domain.steps import facts_of
 from discreet.engines.reference import ReferenceEngine
 from discreet.noise.bits import system_bits
-from discreet.plan.plan import resize_of
+from discreet.plan.layout import drawing_of
 
 from .test_cube_is_row_level import LAWS, NUMBER, TEXT, as_rows, enumerated, plan_of, row_level
 
@@ -35,7 +35,7 @@ def law_of_the_cube(plan, monkeypatch):
     known = facts_of(plan.schema, plan.neighbours).rows
 
     def run():
-        return as_rows(resample(cube, brought.axes, brought.moments, resize=resize_of(plan), rows=known, bits=None))
+        return as_rows(resample(cube, brought.axes, brought.moments, drawing=drawing_of(plan), rows=known, bits=None))
 
     return enumerated(run, monkeypatch)
 

@@ -32,9 +32,44 @@ from .every_operation import (
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("operation", OPERATIONS, ids=key_of)
 def test_every_operation_is_total_and_an_engine_computes_its_meaning(operation: Operation) -> None:
     check_operation(operation)
+
+
+@pytest.mark.parametrize("name", ["//", "%"])
+def test_a_literal_divisor_gives_what_a_cell_with_it_gives(name: str) -> None:
+    operation = next(one for one in OPERATIONS if one.name == name)
+    rows = [{"x0": value} for value in EXTREMES["integer"]]
+    for divisor in EXTREMES["integer"]:
+        call = Applied(operation, (Cell("x0", "integer"), Constant(divisor, "integer")))
+        for row, out in zip(rows, computed(call, rows), strict=True):
+            assert same(out, meant_for(call, row)), (name, divisor, row)
+
+
+def test_a_literal_divisor_with_which_a_dividend_overflows_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    plainly = {f"{sign}(integer, integer)": lambda given, sign=sign: f"({f' {sign} '.join(given)})" for sign in ("//", "%")}
+    monkeypatch.setattr(duckdb_rowwise, "SQL", {**duckdb_rowwise.SQL, **plainly})
+    with pytest.raises((AssertionError, duckdb.Error)):
+        test_a_literal_divisor_gives_what_a_cell_with_it_gives("//")
+
+
+@pytest.mark.parametrize("type_", ["integer", "float", "date", "boolean"])
+def test_a_text_with_more_than_a_value_is_none(type_: str) -> None:
+    """The end of a line is not the end of a text."""
+    operation = next(one for one in OPERATIONS if key_of(one) == f"cast {type_}(text)")
+    near = {"integer": "7", "float": "7.5", "date": "2026-01-31", "boolean": "true"}[type_]
+    texts = [
+        before + near + after
+        for before in ("", "x", "\n", "x\n")
+        for after in ("", "x", "\n", "\nx", "\x00", "\r", "\u2028")
+    ]
+    texts += [near + near, near + "\n" + near, " " + near + " ", "\t" + near]
+    call = Applied(operation, (Cell("x0", "text"),))
+    rows = [{"x0": text} for text in texts]
+    for row, out in zip(rows, computed(call, rows), strict=True):
+        assert same(out, meant_for(call, row)), row
 
 
 MUTANTS = {

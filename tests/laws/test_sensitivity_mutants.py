@@ -25,6 +25,7 @@ from discreet.cube.queries import (
     TableCounts,
     WeightedSum,
 )
+from discreet.domain.steps import TableFacts
 from discreet.mechanisms import quantile_choice as selection
 from discreet.privacy import GDP, ZCDP, PureDP
 from discreet.privacy.amplify import Resampling
@@ -89,10 +90,10 @@ OF_ROWS = {
         TableCounts, "nullable", "return not all(is_complete(group, facts) for group in self.groups)", "return False"
     ),
     "a resized table has the relation of the source": Mutant(
-        allocate, "_row_of", "if rows is None else ReplaceOne(rows)", ""
+        TableFacts, "compared", "if self.rows is None else ReplaceOne(self.rows)", ""
     ),
     "there is one cell to count in": Mutant(allocate._OneRow, "adds", "cells=self.cells,", "cells=1,"),
-    "every row counts": Mutant(allocate, "_row_of", "skipped=not counts_every_row(plan),", "skipped=False,"),
+    "every row counts": Mutant(allocate, "_row_of", "compared.vanishes or not counts_every_row(plan)", "compared.vanishes"),
     "an excess has no negative part": Mutant(Excess, "change", "self.least, self.most", "0, self.most"),
     "a value that is cut is never null": Mutant(Excess, "nullable", "facts[self.recorded.column].nullable", "False"),
     "what is imputed is never below 0": Mutant(ImputedSum, "change", "row.adds(least, most", "row.adds(max(least, 0), most"),

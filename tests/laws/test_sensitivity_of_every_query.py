@@ -38,7 +38,7 @@ def check(tried) -> Counter:
     return exact
 
 
-@pytest.mark.parametrize("upper", [3, 7])
+@pytest.mark.parametrize("upper", [3, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", RELATIONS)
 def test_no_row_changes_any_answer_by_more_than_declared_and_some_row_by_as_much(name, upper):
     exact = check(cases(RELATIONS[name], upper))

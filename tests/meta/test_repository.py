@@ -10,7 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from tests.builders import plan_text
 
 import discreet as dp
@@ -120,34 +119,35 @@ def test_import_discreet_is_light():
     assert run.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
-def test_no_inexact_randomness_is_reachable(path):
+def test_no_inexact_randomness_is_reachable():
     """Failures N1, S1: noise comes from discreet.noise.bits alone, which reads the operating system."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        if isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        assert not {"random", "numpy.random", "pickle"} & set(names)
-        # The ledger names its keys and nonces with it; noise has its own source.
-        assert "secrets" not in names or path.parent.name == "ledger"
-        if isinstance(node, ast.Attribute) and node.attr == "random":
-            assert not (isinstance(node.value, ast.Name) and node.value.id == "np")
-        if isinstance(node, ast.Attribute) and node.attr == "urandom":
-            assert path.parent.name in {"noise", "ledger"} or path.name == "processes.py"  # which marks a process with it
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            assert not {"random", "numpy.random", "pickle"} & set(names), path
+            # The ledger names its keys and nonces with it; noise has its own source.
+            assert "secrets" not in names or path.parent.name == "ledger", path
+            if isinstance(node, ast.Attribute) and node.attr == "random":
+                assert not (isinstance(node.value, ast.Name) and node.value.id == "np"), path
+            if isinstance(node, ast.Attribute) and node.attr == "urandom":
+                # `processes` marks a process with it.
+                assert path.parent.name in {"noise", "ledger"} or path.name == "processes.py", path
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
-def test_one_file_sets_the_precision_of_enclosures(path):
+def test_one_file_sets_the_precision_of_enclosures():
     """python-flint has one precision for all threads; `discreet.exact.precision` says how it is set and put back."""
-    if path.name == "precision.py":
-        return
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Attribute):
-            assert node.attr not in {"workprec", "workdps", "extraprec", "extradps", "dps"}
-            assert not (node.attr == "prec" and isinstance(node.ctx, ast.Store))
+    for path in SOURCES:
+        if path.name == "precision.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute):
+                assert node.attr not in {"workprec", "workdps", "extraprec", "extradps", "dps"}, path
+                assert not (node.attr == "prec" and isinstance(node.ctx, ast.Store)), path
 
 
 def test_releases_differ_when_other_generators_are_constant(monkeypatch):

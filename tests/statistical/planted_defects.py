@@ -92,7 +92,7 @@ def not_sampled(spend, request=TENTH):
     """The spend is divided as if a tenth of the rows were sampled, and all of them are used."""
 
     def plant(monkeypatch):
-        def all_rows(cube, axes, moments, *, resize, rows, bits):
+        def all_rows(cube, axes, moments, *, drawing, rows, bits):
             return impute(cube, axes, moments, bits)
 
         monkeypatch.setattr(evaluate, "resample", all_rows)
@@ -105,9 +105,9 @@ def sampled_too_often(spend):
     """The spend is divided as if a tenth of the rows were sampled, and it is half of them."""
 
     def plant(monkeypatch):
-        def half(cube, axes, moments, *, resize, rows, bits):
-            larger = None if resize is None else Resize(ROWS // 2, Fraction(1, 2))
-            return resample(cube, axes, moments, resize=larger, rows=rows, bits=bits)
+        def half(cube, axes, moments, *, drawing, rows, bits):
+            larger = None if drawing is None else Resize(ROWS // 2, Fraction(1, 2))
+            return resample(cube, axes, moments, drawing=larger, rows=rows, bits=bits)
 
         monkeypatch.setattr(evaluate, "resample", half)
         return Defect(quote(TENTH, spend))

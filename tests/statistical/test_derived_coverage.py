@@ -66,7 +66,7 @@ def delta_method(over: Linear, under: Linear) -> Interval | None:
     return ratio - size, ratio + size
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("laws", [(LAPLACE, LAPLACE), (GAUSSIAN, GAUSSIAN), (LAPLACE, GAUSSIAN)])
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_certified_intervals_cover(laws, truth):

@@ -20,7 +20,7 @@ from discreet.audit.draws import Kernel
 from discreet.audit.tables import Table, cubes_of
 from discreet.cube.value_paths import CategoryPath, Path, path_of
 from discreet.domain.codes import NULL
-from discreet.domain.steps import CategoryFacts, Resize, Step, Where, WhereIn, facts_of
+from discreet.domain.steps import ROW_DRAWS, CategoryFacts, Resize, Step, Where, WhereIn, facts_of
 from discreet.errors import DiscreetError
 from discreet.noise.bits import Bits
 from discreet.plan.layout import used_columns
@@ -162,7 +162,7 @@ def _small_rows(resize: Resize) -> int:
 
 def _probe(plan: Plan, column: _Column, small: _Small) -> Quote | None:
     """A request for how often every value of the column is there; None where there is none."""
-    steps: list[Step] = [step for step in plan.steps if not isinstance(step, Where | WhereIn | Resize)]
+    steps: list[Step] = [step for step in plan.steps if not isinstance(step, (Where, WhereIn, *ROW_DRAWS))]
     steps += [] if small.resize is None else [small.resize]
     table = Steps(plan.schema, plan.neighbours.of_size(small.rows), tuple(steps))
     try:

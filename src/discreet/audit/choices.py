@@ -180,9 +180,8 @@ def _count_moved(quote: Quote) -> int:
 
 def _asked_rows(quote: Quote, room: _Room) -> int | None:
     """The number of records of the cell in the prepared table; None where they may be as many as it takes."""
-    resize = resize_of(quote.plan)
-    if resize is not None:
-        return resize.rows
+    if quote.plan.facts.drawn is not None:
+        return quote.plan.facts.rows
     if room.free is not None:
         return room.free.total()
     return quote.plan.neighbours.rows

@@ -15,10 +15,10 @@ from math import inf
 from typing import Protocol
 
 from discreet.exact.numbers import sqrt_up
-from discreet.plan.plan import resize_of
 from discreet.privacy import GDP, Budget
-from discreet.privacy.amplify import Resampling
+from discreet.privacy.base import Sampling
 from discreet.privacy.measures import Target, is_target
+from discreet.quotes.allocate import resampling_of
 from discreet.quotes.quote import Measured, Quote
 
 __all__ = ["Claim", "Profile", "claim_of", "grid_of"]
@@ -61,7 +61,7 @@ def claim_of(quote: Quote, measured: Sequence[Measured]) -> Claim:
     """
     known = [one.law.prepare_audit() for one in measured]
     gaussian = all(one is not None and one.is_gdp for one in known)
-    sampled = _resampling(quote)
+    sampled = resampling_of(quote.plan, quote.beside)
     inner = _inner(quote, sampled, type(measured[0].guarantee))
     variance = inner.gaussian_variance(1) if gaussian else None
     if variance is not None:
@@ -73,13 +73,7 @@ def claim_of(quote: Quote, measured: Sequence[Measured]) -> Claim:
     return Claim(quote.spend, quote.spend if profile is None else profile)
 
 
-def _resampling(quote: Quote) -> Resampling | None:
-    resize = resize_of(quote.plan)
-    group = 1 if quote.beside is None else quote.beside.adjacency.a
-    return None if resize is None else Resampling(resize.rows, resize.proportion, quote.plan.neighbours, group)
-
-
-def _inner(quote: Quote, sampled: Resampling | None, noise: type[Target]) -> Target:
+def _inner(quote: Quote, sampled: Sampling | None, noise: type[Target]) -> Target:
     """The guarantee of everything that reads the prepared table, for all rows of a person together."""
     spend = quote.spend
     kind = type(spend) if is_target(spend) else noise

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from discreet.audit.draws import NOTHING, Kernel, Randomness
 from discreet.cube.cube import Cube, empty_cube, join
 from discreet.cube.scans import Scan
+from discreet.domain.columns import Category, Column, Number
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Column, Number
-from discreet.domain.steps import CategoryFacts, Resize, Where
+from discreet.domain.steps import ROW_DRAWS, CategoryFacts, Where
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
 from discreet.plan.plan import Plan, used_columns
@@ -133,8 +133,8 @@ def _codes(plan: Plan, name: str) -> tuple[int | None, ...]:
 
 
 def effects(kernel: Kernel, quote: Quote, columns: tuple[str, ...], rows: list[Row]) -> list[list[NDArray[Any]] | None]:
-    """The amount that each row alone adds to the answers, before any resize; None where an imputation makes it random."""
-    steps = tuple(step for step in quote.plan.steps if not isinstance(step, Resize))
+    """The amount that each row alone adds to the answers, before rows are drawn; None where an imputation draws it."""
+    steps = tuple(step for step in quote.plan.steps if not isinstance(step, ROW_DRAWS))
     alone = replace(quote, plan=replace(quote.plan, neighbours=AddRemove(), steps=steps))
     found: list[list[NDArray[Any]] | None] = []
     for row in rows:

@@ -3,6 +3,7 @@
 Results go to stdout. stderr stays empty unless something is wrong; then it has one message, and the exit code shows
 what it means for the budget (`exits`).
 
+* `answers`: Answers in the interview of `discreet init`: asked for, checked, and written as entries of a plan file
 * `approval_notes`: What `discreet check` says of signatures: how many a plan or its ledger demands, and how many of them
   are there
 * `approving`: `discreet approve` and `discreet ledger demand`: signatures that a plan or a ledger demands
@@ -38,6 +39,8 @@ what it means for the budget (`exits`).
   sample
 * `settings`: `--set NAME=VALUE`: the values of a plan's parameters, as they were typed
 * `starting`: `discreet init`: a plan file from the header of a source and the answers of the custodian
+* `starting_columns`: The columns in the interview of `discreet init`: as what each is declared, and with which bounds or
+  categories
 """
 
 from __future__ import annotations

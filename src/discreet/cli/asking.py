@@ -11,13 +11,13 @@ from discreet.exact.figures import name as shown_name
 
 __all__ = ["Asker", "GoneBack", "Terminal", "nobody"]
 
-Asker = Callable[[str, Callable[[str], None], str | None], str | None]
+Asker = Callable[[str, Callable[[str], object], str | None], str | None]
 """From a question, a check that raises ArgumentError for a wrong answer, and a default to the answer, None for none."""
 
 _BACK = "<"
 
 
-def nobody(question: str, check: Callable[[str], None], default: str | None) -> str | None:  # noqa: ARG001
+def nobody(question: str, check: Callable[[str], object], default: str | None) -> str | None:  # noqa: ARG001
     """The default, because nobody can answer."""
     return default
 
@@ -32,7 +32,7 @@ class Terminal:
         self._answers: list[str] = []
         self._place = 0
 
-    def __call__(self, question: str, check: Callable[[str], None], default: str | None) -> str:
+    def __call__(self, question: str, check: Callable[[str], object], default: str | None) -> str:
         """The next answer.
 
         Raises:
@@ -44,7 +44,7 @@ class Terminal:
         self._place += 1
         return self._answers[self._place - 1]
 
-    def _typed(self, question: str, check: Callable[[str], None], default: str | None) -> str:
+    def _typed(self, question: str, check: Callable[[str], object], default: str | None) -> str:
         while True:
             try:
                 answer = str(typer.prompt(question, default=default or "", show_default=default is not None)).strip()

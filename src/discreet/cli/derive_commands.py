@@ -102,3 +102,26 @@ def derive_combine(  # noqa: PLR0917 (options have names)
     with exits():
         asked = [Asked(folder, statistic, by, at) for folder in results]
         write(derived_mean(asked, confidence=confidence, out=out, stem=name), as_json=as_json)
+
+
+@derive_app.command("before-sampling", epilog="Example: discreet derive before-sampling results --statistic count")
+def derive_before(  # noqa: PLR0917 (options have names)
+    results: Results,
+    statistic: Statistic = None,
+    over: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Counts of the same release to divide sums by, for a mean.")
+    ] = None,
+    by: By = None,
+    at: At = None,
+    confidence: Confidence = "0.95",
+    out: Out = None,
+    name: Name = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Counts, sums and means of the table before its rows were sampled: intervals for noise and sample together."""
+    from discreet.cli.deriving import Asked, derived_before
+
+    with exits():
+        asked = Asked(results, statistic, by, at)
+        write(derived_before(asked, over, confidence=confidence, out=out, stem=name), as_json=as_json)

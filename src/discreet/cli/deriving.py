@@ -1,16 +1,17 @@
-"""`discreet derive`: ratios, changes and means of published numbers, printed, and written where that is wished."""
+"""`discreet derive`: ratios, changes, means and totals before a sample, printed, and written where that is wished."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.cli.numbers import MOST_ROWS
 from discreet.cli.output import Answer, Grid
 from discreet.errors import ArgumentError
 from discreet.exact.figures import decimals_for, interval, name, number, plural
 from discreet.exact.given_paths import given_path
+from discreet.releases.derived.before_sampling import before_sampling
 from discreet.releases.derived.change import change
 from discreet.releases.derived.combine import combine
 from discreet.releases.derived.operands import Numbers, constants, numbers
@@ -18,7 +19,7 @@ from discreet.releases.derived.ratio import ratio
 from discreet.releases.derived.result import Derived, Figure
 from discreet.releases.document import Release
 
-__all__ = ["Asked", "derived_change", "derived_mean", "derived_ratio"]
+__all__ = ["Asked", "derived_before", "derived_change", "derived_mean", "derived_ratio"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,16 @@ def derived_mean(asked: Sequence[Asked], *, confidence: str, out: str | None, st
         ArgumentError: as `combine`, or a folder that cannot be written.
     """
     return _answer(combine(*(one.read() for one in asked), confidence=confidence), out, stem)
+
+
+def derived_before(asked: Asked, over: str | None, *, confidence: str, out: str | None, stem: str | None) -> Answer:
+    """The numbers of the table before its rows were sampled; divided by the counts of column `over`, if it is given.
+
+    Raises:
+        ArgumentError: as `before_sampling`, or a folder that cannot be written.
+    """
+    bottom = None if over is None else replace(asked, statistic=over).read()
+    return _answer(before_sampling(asked.read(), over=bottom, confidence=confidence), out, stem)
 
 
 def _answer(derived: Derived, out: str | None, stem: str | None) -> Answer:

@@ -10,8 +10,8 @@ from typing import Any
 
 from discreet.cli.output import align
 from discreet.domain.about import About, key_of
+from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.groups import BinGroup, group_labels
-from discreet.domain.schema import Category, Column, Date, Number
 from discreet.domain.steps import NumberFacts
 from discreet.domain.words import column_facts, neighbours_text, step_facts
 from discreet.errors import printed, without_secrets

@@ -168,18 +168,23 @@ def _became(ledger: Ledger, dataset: str, entries: Sequence[Entry]) -> dict[int,
     """The outcome of every reservation (which counts as spent while it is open), publication, amendment and look at rows."""
     words = {"inspect": "rows inspected", "amend": "amended"}
     found = {entry.sequence: _Became(words[entry.kind], 0, "") for entry in entries if entry.kind in words}
-    for one in ledger.standings(dataset):
+    standings = [*ledger.standings(dataset)]
+    newest = {one.name: one.sequence for one in sorted(standings, key=lambda one: one.sequence)}
+    for one in standings:
         state = "begun" if (one.kind, one.state) == ("publish", "reserved") else one.state
-        found[one.sequence] = _Became(state, one.attempts, _remark(one, at_work=ledger.is_at_work(one)))
+        remark = _remark(one, newest[one.name], at_work=ledger.is_at_work(one))
+        found[one.sequence] = _Became(state, one.attempts, remark)
     return found
 
 
-def _remark(one: Standing, *, at_work: bool) -> str:
-    """The meaning of a reservation that is not committed for its charge; empty for all others."""
+def _remark(one: Standing, newest: int, *, at_work: bool) -> str:
+    """The meaning of a reservation that is not committed for its charge, also where a newer one has its name; else empty."""
     if one.kind == "publish" or one.state == "committed":
         return ""
     if at_work:
         return "a process is at work on it"
+    if newest > one.sequence:
+        return f"{why_lost(one)}; entry {newest} was made in its place, with a charge of its own"
     if not one.resumable:
         return f"{why_lost(one)}; `discreet release --again` makes it with a new charge"
     begun = f" ({one.attempts} of {MOST_ATTEMPTS} attempts have begun)" if one.attempts else ""

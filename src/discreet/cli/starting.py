@@ -8,61 +8,39 @@ that a header names, such as the header of an SPSS file, are proposed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import typer
 
 from discreet import datasets
+from discreet.cli.answers import ask_choice, ask_number, ask_text, check_amount, check_count, check_filled
 from discreet.cli.asking import Asker, GoneBack, nobody
 from discreet.cli.code_lists import (
-    code_list,
-    joined_values,
-    label_comment,
-    labelled_values,
-    missing_entries,
-    read_whole,
     split_values,
-    typed_as,
-    unlisted_ranges,
 )
 from discreet.cli.drafting import Entry, Section, render_list, render_sections, to_fill_in
 from discreet.cli.output import Answer
-from discreet.domain.categories import whole_categories
-from discreet.domain.neighbours import relations, whole_number
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.cli.starting_columns import ask_column, can_be_declared
+from discreet.domain.neighbours import relations
 from discreet.engines import outline_of, source_text
-from discreet.engines.base import CodeList, ColumnType, Header
+from discreet.engines.base import CodeList, Header
 from discreet.engines.urls import is_url
-from discreet.errors import ArgumentError, PlanError, SchemaError, did_you_mean
+from discreet.errors import ArgumentError, PlanError, did_you_mean
 from discreet.exact.figures import name as shown_name
 from discreet.exact.figures import plural
 from discreet.exact.files import create_file
 from discreet.exact.given_paths import given_path, require_writable, stands
-from discreet.exact.numbers import exact, text
 from discreet.planfile.read import plan_of
 from discreet.planfile.tree import toml_root
-from discreet.planfile.write import toml_key, toml_visible
+from discreet.planfile.write import toml_visible
 from discreet.privacy.measures import budgets, find_budget
 from discreet.session.orders import check_name
 from discreet.statistics.other_words import nearest_way
 from discreet.statistics.registry import by_word
 
 __all__ = ["started_plan"]
-
-_KINDS: Mapping[str, tuple[str, ...]] = {
-    "text": ("category", "number", "date"),
-    "integer": ("number", "category"),
-    "decimal": ("number", "category"),
-    "float": ("number", "category"),
-    "any": ("number", "category", "date"),
-    "boolean": ("category",),
-    "date": ("date",),
-    "timestamp": ("date",),
-}
-"""The kinds that a column of the source can be declared as; the first is the default."""
 
 _NO_CODES = CodeList({})
 _MOST_LEFT = 8
@@ -104,7 +82,7 @@ def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None)
     except OSError as wrong:
         raise ArgumentError(f"--out={out}: cannot be written ({wrong.strerror}); choose another place") from None
     missing = to_fill_in(sections)
-    left = [f"{shown_name(n)} ({shown_name(k.shown)[:40]})" for n, k in header.items() if not _can_be_declared(n, k)]
+    left = [f"{shown_name(n)} ({shown_name(k.shown)[:40]})" for n, k in header.items() if not can_be_declared(n, k)]
     facts = {"plan": str(out), "source": source, "to_fill_in": missing, "left_out": len(left)}
     return Answer(list(_told(out, missing, left)), facts)
 
@@ -112,7 +90,7 @@ def started_plan(source: str, out: Path, ask: Asker, columns: str | None = None)
 def _sections(header: Header, codes: Mapping[str, CodeList], source: str, out: Path, ask: Asker) -> list[Section]:
     """The answers to all questions."""
     sections = [_data(source, out, ask)]
-    columns = [_column(name, kind, codes.get(name, _NO_CODES), out.parent, ask) for name, kind in header.items()]
+    columns = [ask_column(name, kind, codes.get(name, _NO_CODES), out.parent, ask) for name, kind in header.items()]
     sections += [column for column in columns if column is not None]
     if ask is nobody and len(sections) > 1:
         sections[1] = replace(
@@ -156,9 +134,9 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
     stem = re.sub(r"[^\w.-]+", "-", Path(source.removeprefix("example:")).stem).strip("-") or "data"
     written = source if source.startswith("example:") else source_text(out.parent, source)
     entries = [
-        _text("dataset", "what the data set is called in the ledger", stem, ask, lambda a: _check_name(a, "dataset")),
+        ask_text("dataset", "what the data set is called in the ledger", stem, ask, lambda a: check_name(a, "dataset")),
         Entry("source", toml_visible(written)),
-        _choice(
+        ask_choice(
             "neighbours",
             f"the neighbouring relation: {' or '.join(f'{kind.word} ({kind.about})' for kind in relations())}",
             tuple(kind.word for kind in relations()),
@@ -171,108 +149,12 @@ def _data(source: str, out: Path, ask: Asker) -> Section:
     if relation is None or relation.strip('"') in sized:
         what = "the number of rows, known to everybody"
         what += f"; with {' or '.join(sized)} only" if relation is None else ""
-        entries.append(_number("rows", what, None, ask, lambda a: _check_count(a, "rows")))
+        entries.append(ask_number("rows", what, None, ask, lambda a: check_count(a, "rows")))
     entries.append(
-        _number("rows_per_person", "how many rows one person can have", "1", ask, lambda a: _check_count(a, "rows"))
+        ask_number("rows_per_person", "how many rows one person can have", "1", ask, lambda a: check_count(a, "rows"))
     )
-    entries.append(_text("ledger", "the file that records every charge", f"{stem}.db", ask, _nonempty))
+    entries.append(ask_text("ledger", "the file that records every charge", f"{stem}.db", ask, check_filled))
     return Section("[data]", tuple(entries), ("Everything in this file is public. See docs/plan-file.md.",))
-
-
-# Columns --------------------------------------------------------------------------------------------------------------
-
-
-def _can_be_declared(name: str, kind: ColumnType) -> bool:
-    if kind.kind not in _KINDS:
-        return False
-    try:
-        Schema({name: Category([False, True])})
-    except SchemaError:
-        return False
-    return True
-
-
-def _column(name: str, kind: ColumnType, codes: CodeList, folder: Path, ask: Asker) -> Section | None:
-    """The section that declares a column; None where it is skipped, or where its name or type cannot be declared."""
-    if not _can_be_declared(name, kind):
-        return None
-    labels = labelled_values(kind, codes)
-    choices = _KINDS[kind.usual or kind.kind]
-    choices = tuple(sorted(choices, key=lambda choice: choice != "category")) if labels else choices
-    question = f"column {shown_name(name)} ({shown_name(kind.shown)[:40]}): {', '.join(choices)} or skip"
-    chosen = ask(question, lambda answer: _one_of(answer, (*choices, "skip")), choices[0])
-    if chosen == "skip" or chosen is None:
-        return None
-    others = [choice for choice in choices if choice != chosen]
-    open_kind = bool(labels) or kind.kind in ("text", "any")
-    unsure = f"or {' or '.join(map(toml_visible, others))}" if ask is nobody and open_kind and others else ""
-    if chosen == "category":
-        entries = _category(shown_name(name), kind, labels, folder, ask)
-    else:
-        entries = {"number": _numeric, "date": _dates}[chosen](shown_name(name), kind, ask)
-    told = (Entry("type", toml_visible(chosen), unsure), *entries, *missing_entries(kind, codes))
-    return Section(f"[columns.{toml_key(name)}]", told, unlisted_ranges(codes))
-
-
-def _category(name: str, kind: ColumnType, labels: Mapping[str, str], folder: Path, ask: Asker) -> tuple[Entry, ...]:
-    """The categories; those that have a label in the header of the source are proposed."""
-    if kind.kind == "boolean":
-        return (Entry("categories", "[false, true]"),)
-    question = f"  the categories of {name}, separated by commas, or @FILE with one a line, or with code;label a line"
-    whole = kind.kind not in ("text", "any")
-
-    def parsed(answer: str) -> list[str | int]:
-        return typed_as(kind, split_values(answer))
-
-    def check(answer: str) -> None:
-        if not answer.startswith("@"):
-            Category(parsed(answer))
-        elif listed := code_list(folder / answer[1:]):
-            Category(typed_as(kind, [*listed]))
-        else:
-            Category(whole_categories(folder / answer[1:]) if whole else folder / answer[1:])
-
-    answer = ask(question, check, joined_values(labels) if labels else None)
-    if answer is None:
-        typed = '"FILE" and categories_type = "integer"' if whole else '"FILE"'
-        example = "[1, 2]" if whole else '["a", "b"]'
-        return (Entry("categories", None, f"all that are possible, such as {example}; or categories_file = {typed}"),)
-    if not answer.startswith("@"):
-        named = {code: labels[code] for code in split_values(answer) if code in labels}
-        return (Entry("categories", render_list(parsed(answer)), label_comment(named)),)
-    if listed := code_list(folder / answer[1:]):
-        return (Entry("categories", render_list(typed_as(kind, [*listed])), label_comment(listed)),)
-    integers = (Entry("categories_type", toml_visible("integer")),) if whole else ()
-    return (Entry("categories_file", toml_visible(answer[1:])), *integers)
-
-
-def _numeric(name: str, kind: ColumnType, ask: Asker) -> tuple[Entry, ...]:
-    step = {"integer": "1", "decimal": text(Fraction(1, 10**kind.scale))}.get(kind.kind)
-    while True:
-        lower = ask(f"  the lowest value of {name} that counts, from public knowledge", _is_number, None)
-        upper = ask(f"  the highest value of {name} that counts", _is_number, None)
-        width = ask(
-            f"  the step of {name}: values are rounded to a grid", _is_number, step or (None if ask is nobody else "1")
-        )
-        if lower is None or upper is None or width is None:
-            return (
-                Entry("lower", _exact(lower), "the lowest value that counts, from public knowledge"),
-                Entry("upper", _exact(upper), "the highest value that counts, from public knowledge"),
-                Entry("step", _exact(width), "" if width else "values are rounded to a grid of this step"),
-            )
-        try:
-            Number(lower, upper, width)
-        except SchemaError as wrong:
-            typer.echo(f"  {shown_name(str(wrong))}")
-        else:
-            return tuple(Entry(key, _exact(value)) for key, value in (("lower", lower), ("upper", upper), ("step", width)))
-
-
-def _dates(name: str, kind: ColumnType, ask: Asker) -> tuple[Entry, ...]:  # noqa: ARG001
-    first = ask(f"  the first day of {name}, such as 2025-01-31", lambda day: _is_period(day, day), None)
-    last = ask(f"  the last day of {name}", lambda day: _is_period(first or day, day), None)
-    what = "day, such as 2025-01-31, from public knowledge"
-    return Entry("first", first, f"the first {what}"), Entry("last", last, f"the last {what}")
 
 
 # Budget and release ---------------------------------------------------------------------------------------------------
@@ -281,16 +163,16 @@ def _dates(name: str, kind: ColumnType, ask: Asker) -> tuple[Entry, ...]:  # noq
 def _budget(ask: Asker) -> Section:
     # First the measures of Gaussian noise, which serves many statistics best; the others gain from sampling.
     words = tuple(kind.word for kind in sorted(budgets(), key=lambda kind: kind.amplified))
-    measure = _choice("measure", f"how privacy is measured: {', '.join(words)}", words, words[0], ask)
+    measure = ask_choice("measure", f"how privacy is measured: {', '.join(words)}", words, words[0], ask)
     fields = find_budget((measure.value or "").strip('"')).fields
-    told = [_number(field, _USUAL[field], None, ask, _is_amount) for field in fields]
+    told = [ask_number(field, _USUAL[field], None, ask, check_amount) for field in fields]
     return Section("[budget]", (measure, *told))
 
 
 def _release(sections: list[Section], out: Path, ask: Asker) -> Section:
     """The first release; its questions are repeated until the whole plan is valid."""
     while True:
-        by = ask("columns to group by, separated by commas (none: -)", _nonempty, "-")
+        by = ask("columns to group by, separated by commas (none: -)", check_filled, "-")
         asked = ask(
             f"statistics, separated by commas, such as count, mean wage: count or {', '.join(_words()[1:])} of a column",
             _are_statistics,
@@ -342,59 +224,3 @@ def _statistic(word: str) -> str:
     skip = {"nulls": "skip"} if "nulls" in keys.allowed else {}
     options = "".join(f", {key} = {toml_visible(word)}" for key, word in (skip | dict(keys.advised)).items())
     return f"{{ {kind} = {toml_visible(column.strip())}{options} }}"
-
-
-# Entries and checks ---------------------------------------------------------------------------------------------------
-
-
-def _text(key: str, what: str, default: str | None, ask: Asker, check: Callable[[str], None]) -> Entry:
-    answer = ask(f"{key}: {what}", check, default)
-    return Entry(key, None if answer is None else toml_visible(answer), what)
-
-
-def _number(key: str, what: str, default: str | None, ask: Asker, check: Callable[[str], None]) -> Entry:
-    answer = ask(f"{key}: {what}", check, default)
-    return Entry(key, _exact(answer), what)
-
-
-def _choice(key: str, what: str, known: tuple[str, ...], default: str | None, ask: Asker) -> Entry:
-    answer = ask(f"{key}: {what}", lambda given: _one_of(given, known), default)
-    return Entry(key, None if answer is None else toml_visible(answer), what)
-
-
-def _exact(answer: str | None) -> str | None:
-    """A number as TOML: bare where it is a whole number or a plain decimal, else the text of it."""
-    if answer is None:
-        return None
-    return answer if re.fullmatch(r"-?(0|[1-9][0-9]*)([.][0-9]+)?", answer) else toml_visible(answer)
-
-
-def _one_of(answer: str, known: tuple[str, ...]) -> None:
-    if answer not in known:
-        raise ArgumentError(f"'{answer}': is not one of the answers{did_you_mean(answer, known)}")
-
-
-def _check_name(answer: str, what: str) -> None:
-    check_name(answer, what)
-
-
-def _nonempty(answer: str) -> None:
-    if not answer:
-        raise ArgumentError("must not be empty")
-
-
-def _check_count(answer: str, what: str) -> None:
-    whole_number(read_whole(answer), what, least=1)
-
-
-def _is_number(answer: str) -> None:
-    exact(answer, "the number")
-
-
-def _is_amount(answer: str) -> None:
-    if not exact(answer, "the amount") > 0:
-        raise ArgumentError("the amount: must be greater than 0")
-
-
-def _is_period(first: str, last: str) -> None:
-    Date(first, last)

@@ -10,7 +10,6 @@ module.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,8 @@ from numpy.typing import NDArray
 from discreet.cube.cube import Cube, compact, join, row_count, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment, axis_law
 from discreet.domain.codes import NULL
-from discreet.domain.steps import Resize
+from discreet.domain.row_samples import SampleEach, SampleRows, dyadic_below
+from discreet.domain.steps import Resize, RowDraw
 from discreet.errors import InternalError
 from discreet.noise.bits import Bits
 from discreet.noise.counts.counts import binomial, categorical, multinomial_rows, multivariate_hypergeometric
@@ -35,25 +35,27 @@ def resample(
     axes: Sequence[KeyAxis],
     moments: Sequence[Moment],
     *,
-    resize: Resize | None,
+    drawing: RowDraw | None,
     rows: int | None,
     bits: Bits,
 ) -> Cube:
-    """The cube of the prepared table: every mark replaced by a draw, and exactly `resize.rows` rows if resized.
+    """The cube of the prepared table: every mark replaced by a draw, and rows drawn as the step says that draws them.
 
     Args:
         cube: the engine's answer for these axes and moments.
         axes: the keys of the cube.
         moments: the value columns of the cube; only where no key is imputed and the number of copies is constant.
-        resize: the one resize, or None.
+        drawing: the one resize, after which there are exactly `drawing.rows` rows, or the one sample, or None.
         rows: the public number of rows of the source under ReplaceOne, None under AddRemove.
         bits: where the randomness comes from.
     """
     full = impute(cube, axes, moments, bits)
-    if resize is None:
+    if drawing is None:
         return full
-    kept = _sample(full, resize, rows, bits)
-    filled = resize.rows - row_count(kept)
+    if not isinstance(drawing, Resize):
+        return compact(_joint(full, _kept(full.rows, drawing, bits)))
+    kept = _sample(full, drawing, rows, bits)
+    filled = drawing.rows - row_count(kept)
     fresh = impute(_null_rows(axes, moments, filled), axes, moments, bits)
     return join([kept, fresh])
 
@@ -135,6 +137,24 @@ def _one_by_one(cells: NDArray[np.int64], records: NDArray[np.int64], weights: l
         start = stop
 
 
+def _kept(rows: NDArray[np.int64], sample: SampleEach | SampleRows, bits: Bits) -> NDArray[np.int64]:
+    """How many rows of each cell are in the sample (docs/proofs/samples.md, W5)."""
+    if isinstance(sample, SampleEach):
+        return binomial(rows, dyadic_below(sample.rate), bits)
+    return multivariate_hypergeometric(rows, min(sample.rows, int(rows.sum())), bits)
+
+
+def _joint(cube: Cube, kept: NDArray[np.int64]) -> Cube:
+    """The cells with as many rows as are kept.
+
+    Raises:
+        InternalError: the cube has columns of sums, which do not say what the kept rows add up to.
+    """
+    if cube.nonnull.shape[1]:
+        raise InternalError("sampling needs the joint cube, without columns of sums")
+    return Cube(cube.keys, kept, cube.nonnull, cube.sums)
+
+
 def _sample(cube: Cube, resize: Resize, rows: int | None, bits: Bits) -> Cube:
     """As many copies of every record as the resize says, sampled to at most `resize.rows`."""
     copies = resize.copies
@@ -146,18 +166,11 @@ def _sample(cube: Cube, resize: Resize, rows: int | None, bits: Bits) -> Cube:
             return Cube(cube.keys, copied, cube.nonnull * copies, cube.sums * copies)
         kept = multivariate_hypergeometric(copied, sample, bits)
     else:
-        kept = binomial(copied, _dyadic_below(resize.rate), bits)
+        kept = binomial(copied, dyadic_below(resize.rate), bits)
         over = int(kept.sum()) - resize.rows
         if over > 0:
             kept = multivariate_hypergeometric(kept, resize.rows, bits)
-    if cube.nonnull.shape[1]:
-        raise InternalError("sampling needs the joint cube, without columns of sums")
-    return Cube(cube.keys, kept, cube.nonnull, cube.sums)
-
-
-def _dyadic_below(rate: Fraction) -> Fraction:
-    """⌊s·2^64⌋/2^64 ≤ s: fewer records are kept, never more, so the account with s stays an upper bound."""
-    return rate if rate == 1 else Fraction(rate.numerator * 2**64 // rate.denominator, 2**64)
+    return _joint(cube, kept)
 
 
 def _null_rows(axes: Sequence[KeyAxis], moments: Sequence[Moment], count: int) -> Cube:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.domain.codes import NULL
+from discreet.domain.columns import Category, Date, Number
 from discreet.domain.imputation import integer_weights, law_weights
-from discreet.domain.schema import Category, Date, Number
 from discreet.domain.steps import Clamp, ClampCategories, Impute, NumberFacts, Step, TableFacts, after
 from discreet.errors import InternalError
 

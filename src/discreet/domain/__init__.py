@@ -6,6 +6,7 @@
 * `bin_steps`: Where bins of one width begin: steps of a grid, numbers of days, and months, quarters and years of the
   calendar
 * `codes`: The code that is not a position on a grid
+* `columns`: A column and its public domain: categories, numbers on a grid, or days
 * `conditions`: A condition that somebody wrote as text, and the nearest way to say it: the bounds that it leaves
 * `declared_words`: The declared columns and the steps in words: one wording for commands, notebooks, explanations and
   reports
@@ -17,8 +18,9 @@
 * `missing`: Missing codes: values of the source that stand for "not known", such as -8 and 999, and that are read as null
 * `neighbours`: The two neighbouring relations that a custodian can declare, with all their facts
 * `reading`: How the text of CSV files is to be read: a public declaration, and part of what a column is
+* `row_samples`: The samples that a request can take of the rows of its table: each row by itself, or so many rows
 * `rowwise`: A row-wise SELECT: a closed language of total functions, whose results depend on the cells of one row alone
-* `schema`: Columns and their public domains
-* `steps`: The steps that prepare the table: clamp, impute, where, resize
+* `schema`: The declared columns of a table
+* `steps`: The steps that prepare the table: clamp, impute, where, and resize or sample
 * `words`: Plans, quotes and releases in a few words, for a terminal and for a notebook
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from discreet.domain.schema import Date, Number
+from discreet.domain.columns import Date, Number
 from discreet.errors import ArgumentError, PlanError, did_you_mean, printed
 from discreet.exact.numbers import Amount, exact, text
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.columns import Category, Date, Number
+from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError
 from discreet.exact.numbers import exact, text
 

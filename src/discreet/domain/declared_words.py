@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+from discreet.domain.row_samples import sample_words
 from discreet.exact.figures import enumerate_texts, name, number
 from discreet.exact.numbers import text
 
@@ -29,6 +30,8 @@ def step_words(step: Mapping[str, Any]) -> str:
     """The step, as `step_json` writes it, in a sentence."""
     if step["step"] == "resize":
         return _resize_words(step)
+    if step["step"] == "sample":
+        return sample_words(step)
     column = name(step["column"])
     if step["step"] == "impute":
         return f"{column}: a value that is not known is replaced by {_law_words(step)}, whatever the other data are."

@@ -23,6 +23,7 @@ from discreet.exact.given_paths import content_of, given_path, reason, shown_pat
 __all__ = ["read_map"]
 
 _MOST_BYTES = 20_000_000
+_MOST_POINTS = 300_000
 _SIDE = 1_000
 _COARSEST = 100
 _MARGIN = 3  # around everything, for areas that are smaller than the grid
@@ -37,7 +38,7 @@ def read_map(file: str | Path, *, key: str, column: str) -> Map:
     """The map of a GeoJSON file, with simplified outlines.
 
     Args:
-        file: a FeatureCollection with longitudes and latitudes in degrees; of at most 20 MB.
+        file: a FeatureCollection with longitudes and latitudes in degrees; of at most 20 MB and 300,000 points.
         key: the property of the features that names their category; "id" may also be their identifier.
         column: the column of the data that has these categories.
 
@@ -46,6 +47,7 @@ def read_map(file: str | Path, *, key: str, column: str) -> Map:
     """
     path = given_path(file, "file")
     features = _features(_parsed(path), path)
+    _check_points(features, path)
     found, notes = _by_key(features, key, path)
     return _drawn(found, column, notes, path)
 
@@ -78,6 +80,26 @@ def _features(tree: Any, path: Path) -> list[Mapping[str, Any]]:
     if len(features) > MOST_SHAPES:
         raise _wrong(path, f"has {len(features)} features; a map may have {MOST_SHAPES}")
     return features
+
+
+def _check_points(features: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Refuses a file of very many points before any of them is read."""
+    points = sum(map(_count_points, features))
+    if points > _MOST_POINTS:
+        raise _wrong(path, f"has {points:,} points; a map may have {_MOST_POINTS:,}; simplify its shapes first")
+
+
+def _count_points(feature: Mapping[str, Any]) -> int:
+    """The lists of numbers in the coordinates, however deep they are; 0 for what is not a polygon."""
+    geometry = feature.get("geometry")
+    todo, points = [geometry.get("coordinates") if isinstance(geometry, dict) else None], 0
+    while todo:
+        one = todo.pop()
+        if isinstance(one, list):
+            lists = [inner for inner in one if isinstance(inner, list)]
+            points += not lists
+            todo += lists
+    return points
 
 
 # Features -----------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 from discreet.domain.bin_steps import step_codes
-from discreet.domain.schema import Category, Date, Number, Value
+from discreet.domain.categories import Value
+from discreet.domain.columns import Category, Date, Number
 from discreet.domain.steps import CategoryFacts, NumberFacts, TableFacts
 from discreet.errors import ArgumentError, PlanError, printed, unreachable
 from discreet.exact.numbers import Amount, text

@@ -17,7 +17,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain.schema import Category, Column, Date, Number, Value
+from discreet.domain.categories import Value
+from discreet.domain.columns import Category, Column, Date, Number
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.numbers import Amount, exact, text
 

@@ -1,4 +1,4 @@
-"""The steps that prepare the table: clamp, impute, where, resize.
+"""The steps that prepare the table: clamp, impute, where, and resize or sample.
 
 Each step is a frozen value that states its own local facts. The rule `after` derives the public facts of the table after
 the step (bounds, categories, nullability, number of rows, copies c and rate s). Nothing here sees a row.
@@ -14,13 +14,17 @@ from fractions import Fraction
 from math import ceil
 from types import MappingProxyType
 
+from discreet.domain.categories import Value
+from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights, check_law, law_json
-from discreet.domain.neighbours import Neighbours, whole_number
-from discreet.domain.schema import Category, Column, Date, Number, Schema, Value
+from discreet.domain.neighbours import Neighbours, ReplaceOne, whole_number
+from discreet.domain.row_samples import Compared, SampleEach, SampleRows
+from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, PlanError, did_you_mean, printed, unreachable
 from discreet.exact.numbers import Amount, exact, text
 
 __all__ = [
+    "ROW_DRAWS",
     "CategoryFacts",
     "Clamp",
     "ClampCategories",
@@ -28,6 +32,7 @@ __all__ = [
     "Impute",
     "NumberFacts",
     "Resize",
+    "RowDraw",
     "Step",
     "TableFacts",
     "Where",
@@ -107,7 +112,12 @@ class Resize:
         return self.proportion / self.copies
 
 
-Step = Clamp | ClampCategories | Impute | Where | WhereIn | Resize
+RowDraw = Resize | SampleEach | SampleRows
+"""A step that draws which rows are in the prepared table. There is at most one."""
+
+ROW_DRAWS: tuple[type[RowDraw], ...] = (Resize, SampleEach, SampleRows)
+
+Step = Clamp | ClampCategories | Impute | Where | WhereIn | RowDraw
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +144,25 @@ ColumnFacts = NumberFacts | CategoryFacts
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """The facts of the whole table. `rows` is public or None; the one resize determines the copies c and the rate s."""
+    """The facts of the whole table. `rows` is public or None; the one resize determines the copies c and the rate s.
+
+    `drawn` is the step that drew the rows, if there was one.
+    """
 
     columns: Mapping[str, ColumnFacts]
     neighbours: Neighbours
     rows: int | None
     copies: int = 1
     rate: Fraction = Fraction(1)
-    resized: bool = False
+    drawn: RowDraw | None = None
     filtered: frozenset[str] = field(default=frozenset())
+
+    @property
+    def compared(self) -> Compared:
+        """How two prepared tables of neighbours differ; after a resize n is fixed, so that a row is replaced."""
+        if self.drawn is not None and not isinstance(self.drawn, Resize):
+            return self.drawn.compared(self.neighbours)
+        return Compared(self.neighbours if self.rows is None else ReplaceOne(self.rows), vanishes=False)
 
     def __getitem__(self, name: str) -> ColumnFacts:
         """The facts of a declared column.
@@ -170,14 +190,17 @@ def after(step: Step, facts: TableFacts) -> TableFacts:
     """The facts after one more step.
 
     Raises:
-        PlanError: a clamp, imputation or second resize after the resize, or a change of a column that `where` has used.
+        PlanError: a clamp, imputation or second draw of rows after the resize or sample, a sample of more rows than the
+            table has, or a change of a column that `where` has used.
     """
     if isinstance(step, Where | WhereIn):
         return replace(facts, filtered=facts.filtered | {step.column})
-    if facts.resized:
-        raise PlanError(f"{_name(step)}: the table was resized already; there is one resize, and it is the last step")
+    if facts.drawn is not None:
+        raise PlanError(f"{_name(step)}: {_no_more(facts.drawn)}")
     if isinstance(step, Resize):
-        return replace(facts, rows=step.rows, copies=step.copies, rate=step.rate, resized=True)
+        return replace(facts, rows=step.rows, copies=step.copies, rate=step.rate, drawn=step)
+    if isinstance(step, SampleEach | SampleRows):
+        return replace(facts, rows=step.rows_after(facts.neighbours), drawn=step)
     if step.column in facts.filtered:
         raise PlanError(f"{_name(step)}: where() has used column '{step.column}' already; put where() after the last change")
     columns = dict(facts.columns)
@@ -205,8 +228,8 @@ def conditions_of(steps: Iterable[Step]) -> list[Where | WhereIn]:
         match step:
             case Where() | WhereIn():
                 found.append(step)
-            case Clamp() | ClampCategories() | Impute() | Resize():
-                pass  # the row stays, with the same or another value
+            case Clamp() | ClampCategories() | Impute() | Resize() | SampleEach() | SampleRows():
+                pass  # the row stays, with the same or another value, or is drawn whatever its values are
             case _:
                 raise unreachable(step)
     return found
@@ -216,9 +239,18 @@ def _clip(code: int, step: Clamp) -> int:
     return min(max(code, step.low), step.high)
 
 
+def _no_more(drawn: RowDraw) -> str:
+    """Why no other step may follow."""
+    if isinstance(drawn, Resize):
+        return "the table was resized already; there is one resize, and it is the last step"
+    return "the table was sampled already; a sample is the last step, and there is no resize beside it"
+
+
 def _name(step: Step) -> str:
     if isinstance(step, Resize):
         return f"resize(rows={step.rows})"
+    if isinstance(step, SampleEach | SampleRows):
+        return step.title
     word = {Clamp: "clamp", ClampCategories: "clamp", Impute: "impute"}.get(type(step), "where")
     return f"{word}('{step.column}')"
 
@@ -321,6 +353,8 @@ def step_json(step: Step, schema: Schema) -> dict[str, object]:
     """The step as canonical JSON values, with values of the column instead of codes."""
     if isinstance(step, Resize):
         return {"step": "resize", "rows": step.rows, "proportion": text(step.proportion)}
+    if isinstance(step, SampleEach | SampleRows):
+        return step.to_json()
     column = schema[step.column]
     if isinstance(step, Impute):
         return {"step": "impute", "column": step.column, **law_json(step.law)}

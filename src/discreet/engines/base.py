@@ -11,7 +11,8 @@ from typing import Protocol, runtime_checkable
 
 from discreet.cube.cube import Cube, row_count
 from discreet.cube.value_paths import KeyAxis, Moment
-from discreet.domain.schema import Category, Column, Date, Schema
+from discreet.domain.columns import Category, Column, Date
+from discreet.domain.schema import Schema
 from discreet.errors import SourceError, did_you_mean, printed
 
 __all__ = [

@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import ceil, floor, gcd
 
 from discreet.cube.value_paths import NumberPath
-from discreet.domain.schema import Number
+from discreet.domain.columns import Number
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect
 from discreet.errors import InternalError, SourceError

@@ -15,8 +15,9 @@ from fractions import Fraction
 from functools import partial
 from math import inf
 
+from discreet.domain.columns import Category, Column, Date, Number, is_numeric
 from discreet.domain.reading import CsvFormat, with_point
-from discreet.domain.schema import Category, Column, Date, Number, Schema, is_numeric
+from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Engine, Inspectable
 from discreet.engines.missing import is_missing, nearest_float
 from discreet.engines.reference import category_value, day_of, number_code, number_of

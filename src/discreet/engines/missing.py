@@ -15,7 +15,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from discreet.cube.value_paths import NumberPath
-from discreet.domain.schema import Date, Number, Schema
+from discreet.domain.columns import Date, Number
+from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.codes import double_literal
 from discreet.engines.dialect import Dialect

@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.cube.cube import Cube, compact, empty_cube, sum_dtype
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
-from discreet.domain.schema import Category, Date, Number
+from discreet.domain.columns import Category, Date, Number
 from discreet.engines.base import ColumnType, CountedCells, Header
 from discreet.engines.missing import is_missing
 

@@ -17,7 +17,8 @@ from typing import Any
 
 from discreet.cube.value_paths import CategoryPath, KeyAxis, Moment, NumberPath
 from discreet.domain.codes import NULL
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.columns import Category, Date, Number
+from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.codes import decimal_code, double_literal, exact_grid, float_code, integer_code
 from discreet.engines.dialect import Dialect

@@ -6,12 +6,13 @@ before a release agrees with the report after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet.domain.declared_words import step_words
+from discreet.domain.row_samples import SampleEach, SampleRows
 from discreet.exact.figures import plural
 from discreet.exact.numbers import Amount, decimal_text, sqrt_up, text
 from discreet.mechanisms import Change, Sensitivity
@@ -23,6 +24,7 @@ from discreet.privacy import to_json
 from discreet.privacy.amounts import amount_text, report_delta_of
 from discreet.privacy.amplify import Resampling
 from discreet.privacy.measures import Target
+from discreet.privacy.subsample import Subsample
 from discreet.quotes.allocate import changes_of, resampling_of
 from discreet.quotes.quote import Measured, Quote, accuracy_text, population_text, totals_text
 from discreet.releases.publish import guarantee_of, noise_json
@@ -99,7 +101,7 @@ class _Told:
         }
 
     @property
-    def sampled(self) -> Resampling | None:
+    def sampled(self) -> Resampling | Subsample | None:
         return resampling_of(self.quote.plan, self.quote.beside)
 
 
@@ -122,7 +124,8 @@ def _explain_steps(told: _Told) -> Iterator[str]:
         yield "None: the statistics describe the table as it is."
     for step in steps:
         yield step_words(step)
-        yield from _explain_resize(told) if step["step"] == "resize" else (f"  {_ROW_WISE[step['step']]}",)
+        drawn = _DRAWN.get(step["step"])
+        yield from drawn(told) if drawn is not None else (f"  {_ROW_WISE[step['step']]}",)
     group = told.quote.group
     yield f"So the two prepared tables that are compared differ in at most {group} {plural('row', group)}."
 
@@ -138,7 +141,7 @@ _ROW_WISE = {
 def _explain_resize(told: _Told) -> Iterator[str]:
     """The stability of the resize, the law of K, and what sampling gains in this measure."""
     sampled, resize = told.sampled, resize_of(told.quote.plan)
-    if sampled is None or resize is None:
+    if not isinstance(sampled, Resampling) or resize is None:
         return
     c, s = sampled.copies, sampled.rate
     copies = c * sampled.group * sampled.neighbours.rows_per_person
@@ -151,15 +154,38 @@ def _explain_resize(told: _Told) -> Iterator[str]:
     else:
         pool = c * rows
         yield f"{start} hypergeometric: {sampled.sampled} of {pool} copies without replacement (Theorem R1)."
+    yield f"  {_law_words(sampled)}"
+    yield f"  {_explain_amplification(told, sampled, 'resized table')}"
+
+
+def _explain_sample(told: _Told) -> Iterator[str]:
+    """How two samples are compared, the law of K, and what sampling gains in this measure (W5)."""
+    sampled, step = told.sampled, told.quote.plan.facts.drawn
+    if not isinstance(sampled, Subsample) or not isinstance(step, SampleEach | SampleRows):
+        return
+    compared = step.compared(told.quote.plan.neighbours)
+    moves = "a row appears" if compared.neighbours.appears else "a row is replaced"
+    also = ", or appears: the larger effect counts" if compared.vanishes else ""
+    yield f"  Samples of the two tables are compared by one move at a time: {moves}{also}."
+    yield f"  K, how many of the rows that differ are sampled: {_law_words(sampled)}"
+    if step.rate_of(told.quote.plan.neighbours) is None:
+        yield "  The table may have fewer rows than are sampled, and nobody is told: sampling amplifies nothing here."
+    yield f"  {_explain_amplification(told, sampled, 'sample')}"
+
+
+_DRAWN: dict[str, Callable[[_Told], Iterator[str]]] = {"resize": _explain_resize, "sample": _explain_sample}
+
+
+def _law_words(sampled: Resampling | Subsample) -> str:
+    """The law of K, its first numbers."""
     law = [f"P(K = {k}) = {decimal_text(one, 4)}" for k, one in enumerate(sampled.law)]
-    yield f"  {'; '.join(law[:_MOST_SHOWN])}{'; …' if len(law) > _MOST_SHOWN else ''}; k = max K = {sampled.most}."
-    yield f"  {_explain_amplification(told, sampled)}"
+    return f"{'; '.join(law[:_MOST_SHOWN])}{'; …' if len(law) > _MOST_SHOWN else ''}; k = max K = {sampled.most}."
 
 
-def _explain_amplification(told: _Told, sampled: Resampling) -> str:
-    """The guarantee for the resized table, and the guarantee for the original table that follows from it."""
+def _explain_amplification(told: _Told, sampled: Resampling | Subsample, table: str) -> str:
+    """The guarantee for the prepared table, and the guarantee for the original table that follows from it."""
     inner, outer = _inner(told.quote), amount_text(told.quote.spend)
-    start = f"{amount_text(inner)} for one row of the resized table is {outer} for the original one"
+    start = f"{amount_text(inner)} for one row of the {table} is {outer} for the original one"
     once = "Everything that reads the sample is added up first and converted once."
     words = f"{inner.resized_words(told.quote.spend, sampled.most)}: {start}."
     return f"{words} {once}" if told.quote.spend.amplified else words
@@ -174,7 +200,7 @@ def _inner(quote: Quote) -> Target:
 
 def _explain_changes(told: _Told, changes: tuple[Change, ...]) -> Iterator[str]:
     quote, cells = told.quote, told.quote.plan.layout.cells
-    appears = quote.plan.neighbours.appears and told.sampled is None
+    appears = quote.plan.neighbours.appears and (told.sampled is None or isinstance(quote.plan.facts.drawn, SampleEach))
     groups = "There is one group." if cells == 1 else f"The answers of all {cells} groups are one vector."
     moves = "A row stays in its group, moves to another one, or does not count."
     yield f"{groups} {'A row appears or disappears.' if appears else moves}"
@@ -249,7 +275,8 @@ def _facts(told: _Told, changes: tuple[Change, ...]) -> dict[str, Any]:
     return {
         "neighbours": quote.plan.neighbours.to_json(),
         "semi_adjacency": None if quote.beside is None else quote.beside.adjacency.a,
-        "resize": None if sampled is None else _resize_facts(quote, sampled),
+        "resize": _resize_facts(quote, sampled) if isinstance(sampled, Resampling) else None,
+        **(_sample_facts(quote, sampled) if isinstance(sampled, Subsample) else {}),
         "group": quote.group,
         "joint": text(quote.joint),
         "queries": [_query_facts(*each) for each in zip(quote.measured, changes, noises_of(told.document), strict=True)],
@@ -267,6 +294,11 @@ def _resize_facts(quote: Quote, sampled: Resampling) -> dict[str, Any]:
         "most": sampled.most,
         "guarantee_of_the_resized_table": to_json(_inner(quote)),
     }
+
+
+def _sample_facts(quote: Quote, sampled: Subsample) -> dict[str, Any]:
+    law = [float(one) for one in sampled.law[:_MOST_SHOWN]]
+    return {"sample": {"law": law, "most": sampled.most, "guarantee_of_the_sample": to_json(_inner(quote))}}
 
 
 def _query_facts(one: Measured, change: Change, noise: Noise) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from discreet.cube.value_paths import KeyAxis, Moment, NumberPath, Path, axis_si
 from discreet.domain.groups import BinGroup, Group, Label, group_labels
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
-from discreet.domain.steps import Resize, Step, TableFacts, Where, after, conditions_of, facts_of
+from discreet.domain.steps import ROW_DRAWS, Resize, RowDraw, Step, TableFacts, Where, after, conditions_of, facts_of
 from discreet.errors import InternalError
 from discreet.exact.figures import plural
 from discreet.plan.recorded import Original, needs_of_parts, path_called
@@ -28,6 +28,7 @@ __all__ = [
     "JOINT_CELLS",
     "Layout",
     "Request",
+    "drawing_of",
     "draws_rows",
     "layout_of",
     "resize_of",
@@ -121,9 +122,14 @@ def resize_of(request: Request) -> Resize | None:
     return next((step for step in request.steps if isinstance(step, Resize)), None)
 
 
+def drawing_of(request: Request) -> RowDraw | None:
+    """The step of the request that draws rows, a resize or a sample, or None if it has none."""
+    return next((step for step in request.steps if isinstance(step, ROW_DRAWS)), None)
+
+
 def draws_rows(request: Request, scans: Sequence[Scan]) -> bool:
     """True if the prepared table is random: values are imputed or rows sampled. The plan alone decides."""
-    return resize_of(request) is not None or any(scan.imputed for scan in scans)
+    return drawing_of(request) is not None or any(scan.imputed for scan in scans)
 
 
 def used_columns(request: Request) -> list[str]:
@@ -212,9 +218,11 @@ def _explain_tie(request: Request, known: _Known) -> str:
 
 def _constant_copies(request: Request) -> bool:
     """True if every record has the same, public number of copies in the prepared table."""
-    resize = resize_of(request)
+    resize = drawing_of(request)
     if resize is None:
         return True
+    if not isinstance(resize, Resize):
+        return False
     known = facts_of(request.schema, request.neighbours).rows
     whole = resize.proportion.denominator == 1
     return known is not None and whole and resize.rows >= resize.proportion * known

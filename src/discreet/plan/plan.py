@@ -14,7 +14,7 @@ from discreet.cube.value_paths import path_of
 from discreet.domain.groups import Group, group_json
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
-from discreet.domain.steps import Step, TableFacts, facts_of, step_json
+from discreet.domain.steps import Resize, Step, TableFacts, facts_of, step_json
 from discreet.domain.words import card, declared_facts, one_line, request_text
 from discreet.errors import PlanError, printed
 from discreet.exact.canonical import canonical, digest
@@ -82,7 +82,7 @@ class Plan:
         check_release(self)
         object.__setattr__(self, "layout", layout_of(self))
         check_cubes(self, self.layout)
-        if facts.resized:
+        if isinstance(facts.drawn, Resize):
             _check_resize(self, facts)
 
     def __reduce__(self) -> tuple[type[Plan], tuple[object, ...]]:

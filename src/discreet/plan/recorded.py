@@ -17,7 +17,7 @@ from discreet.cube.value_paths import Path, path_of
 from discreet.domain.groups import Group
 from discreet.domain.neighbours import Neighbours
 from discreet.domain.schema import Schema
-from discreet.domain.steps import Impute, Resize, Step, TableFacts, conditions_of, facts_of
+from discreet.domain.steps import ROW_DRAWS, Impute, Resize, Step, TableFacts, conditions_of, facts_of
 from discreet.errors import PlanError, printed
 from discreet.statistics.base import Need, Originals, Statistic, Twin, groupings_of, statistic_json
 
@@ -265,8 +265,9 @@ def _check_outer(plan: Prepared, names: Mapping[str, str]) -> None:
         PlanError: rows are sampled or filled, or a group or a condition is on a changed column.
     """
     instead = "ask for prepared=False, which releases the table as recorded alone"
-    if any(isinstance(step, Resize) for step in plan.steps):
-        raise PlanError(f"original(): the table is resized, so that the two tables do not have the same rows; {instead}")
+    if any(isinstance(step, ROW_DRAWS) for step in plan.steps):
+        drawn = "resized" if any(isinstance(step, Resize) for step in plan.steps) else "sampled"
+        raise PlanError(f"original(): the table is {drawn}, so that the two tables do not have the same rows; {instead}")
     outer = [*(group.column for group in plan.group_by), *(step.column for step in conditions_of(plan.steps))]
     changed = next((name for name in outer if name in names), None)
     if changed is not None:

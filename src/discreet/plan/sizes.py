@@ -14,9 +14,9 @@ import numpy as np
 from discreet.cube.scans import Scan
 from discreet.cube.value_paths import KeyAxis, NumberPath
 from discreet.domain.codes import NULL
+from discreet.domain.columns import Number
 from discreet.domain.groups import BinGroup, group_labels
 from discreet.domain.imputation import Normal, Uniform
-from discreet.domain.schema import Number
 from discreet.domain.steps import Clamp, Impute, NumberFacts, TableFacts, Where, facts_of
 from discreet.errors import PlanError
 from discreet.exact.figures import enumerate_texts

@@ -10,6 +10,7 @@ from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import BinGroup, Bins, CategoryGroup, Group, group_of
 from discreet.domain.imputation import ImputationLaw
 from discreet.domain.neighbours import Neighbours
+from discreet.domain.row_samples import sampling_step
 from discreet.domain.schema import Schema
 from discreet.domain.steps import Step, TableFacts, after, clamp_step, impute_step, resize_step, step_json, where_step
 from discreet.domain.words import card, declared_facts, neighbours_text, one_line
@@ -95,6 +96,23 @@ class Table:
         """
         step = resize_step(rows, proportion)
         after(step, self.facts)  # the chain rule raises if there is a resize already
+        return replace(self, steps=(*self.steps, step))
+
+    def sample(self, rate: Amount | None = None, *, rows: object = None) -> Table:
+        """Each row is kept with probability `rate`, or `rows` rows are: statistics are of these, and nothing is filled in.
+
+        It saves time, and makes pure and approximate guarantees stronger (W5 of docs/proofs/samples.md); totals become less
+        accurate all the same (W6). `before_sampling` has intervals for the table before.
+
+        Args:
+            rate: above 0 and below 1; each row is kept independently of the others.
+            rows: a fixed number of rows, drawn without replacement; all rows of a table that has fewer.
+
+        Raises:
+            PlanError: both or none are given, they are out of range, or the table was sampled or resized already.
+        """
+        step = sampling_step(rate, rows)
+        after(step, self.facts)  # the chain rule raises if rows were drawn already
         return replace(self, steps=(*self.steps, step))
 
     def group_by(self, *by: str | Bins, nulls: Nulls = "show") -> Grouped:

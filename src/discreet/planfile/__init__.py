@@ -10,6 +10,7 @@
 * `parameters`: The `[parameters]` section of a plan file: what one plan for many months leaves open, and the values
   that fill it
 * `read`: A plan file (TOML) and its meaning
+* `row_draws`: `resize` and `sample` in a plan file: the step that draws rows
 * `samples`: `sampled` in a plan: how the file was secretly drawn from a population, and a budget that is stated for it
 * `statistics`: A statistic in a plan file: a word alone, or a table with the word, its column or value, and further keys
 * `tree`: A TOML file as a tree of values with their places, so that every error can name file, line and key

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from discreet.domain.about import TEXTS, About, Labels, check_about, key_of
+from discreet.domain.categories import Value
+from discreet.domain.columns import Category, Column
 from discreet.domain.geojson import read_map
 from discreet.domain.groups import BinGroup, Group, group_labels
 from discreet.domain.maps import Map
-from discreet.domain.schema import Category, Column, Schema, Value
+from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.plan.plan import Plan
 from discreet.planfile.tree import Node, read_toml

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.domain.categories import Value, whole_categories
-from discreet.domain.schema import Category, Column, Date, Number, Schema
+from discreet.domain.columns import Category, Column, Date, Number
+from discreet.domain.schema import Schema
 from discreet.exact.numbers import Amount
 from discreet.planfile.tree import Decimal, Keys, Node, kind_of
 

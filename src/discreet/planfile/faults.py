@@ -22,6 +22,7 @@ _MOST = 100
 _MISSING = re.compile(r"the key '(\w+)'.* is missing")
 _MEANT = re.compile(r"did you mean '(\w+)'[?]")
 _DAY = "2000-01-01"
+_COLUMN = {"type": "category", "categories": ["x"]}
 _COUNT = {"statistics": ["count"], "spend": "1e-9"}
 _FITTING: Mapping[str, Mapping[str, Any]] = {
     "data": {"dataset": "x", "source": "x", "ledger": "x", "neighbours": "add-remove", "rows": 1},
@@ -136,13 +137,22 @@ class _Mended:
         section, place = str(keys[0]), keys[:2]
         self._changed.add(("budget",) if section == "budget" else ("data",) if section == "data" else place)
         if section == "columns":
-            return self._take(place) and bool(self.tree["columns"])
+            return self._leave_out(place)
         if section == "budget":
             self.tree["budget"] = {"measure": "zcdp", "rho": 1}
             return True
         if section == "data":
             return self._replace_datum(str(keys[1]))
         return self._replace_part(keys) if section == "release" and isinstance(keys[1], int) else False
+
+    def _leave_out(self, place: tuple[str | int, ...]) -> bool:
+        """A column is left out. The last one becomes one that fits, so that budget and releases are read too."""
+        column = _at(self.tree, place)
+        if not self._take(place):
+            return False
+        if not self.tree["columns"]:
+            self.tree["columns"][place[1]] = dict(_COLUMN)
+        return bool(column != _COLUMN)
 
     def _replace_datum(self, key: str) -> bool:
         data = self.tree["data"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from discreet.domain.columns import Category
 from discreet.domain.neighbours import Neighbours
-from discreet.domain.schema import Category, Schema
+from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError
 from discreet.invariants import Impossible, Invariants, LinearInvariant, Occupied, Totals
 from discreet.planfile.tree import Node

@@ -14,12 +14,14 @@ from typing import Any
 
 from discreet import datasets
 from discreet.approvals.demand import Demand
+from discreet.domain.categories import Value
+from discreet.domain.columns import Category, Column
 from discreet.domain.conditions import nearest_condition
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import ImputationLaw, Normal, Uniform, Weights
 from discreet.domain.neighbours import Neighbours, relation_named, relations
 from discreet.domain.reading import CsvFormat
-from discreet.domain.schema import Category, Column, Schema, Value
+from discreet.domain.schema import Schema
 from discreet.engines import source_in
 from discreet.engines.urls import is_url
 from discreet.errors import did_you_mean
@@ -34,6 +36,7 @@ from discreet.planfile.columns import category_values, schema_of
 from discreet.planfile.invariants import invariants_of
 from discreet.planfile.original import original_of
 from discreet.planfile.parameters import filled
+from discreet.planfile.row_draws import with_drawn_rows
 from discreet.planfile.samples import budget_of_file, sampled_of
 from discreet.planfile.statistics import statistic_of
 from discreet.planfile.tree import Keys, Node, read_toml
@@ -65,6 +68,7 @@ _OPTIONAL = (
     "prepared",
     "where",
     "resize",
+    "sample",
     "clamp",
     "impute",
 )
@@ -242,10 +246,10 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     if "where" in parts:
         _check_condition(parts["where"], table)
     for column, condition in parts["where"].mapping().items() if "where" in parts else ():
+        _check_condition(condition, table, column)
         with condition.locate_errors():
             prepared = prepared.where({column: _values(condition, table.schema.columns.get(column))})
-    if "resize" in parts:
-        prepared = _resize(prepared, parts["resize"])
+    prepared = with_drawn_rows(prepared, parts)
     request = _request(parts, prepared)
     if "intervals" in parts and _intervals(parts["intervals"]) == "simultaneous":
         request = request.simultaneous()
@@ -258,11 +262,14 @@ def _order(node: Node, table: Table, steps: dict[str, dict[str, Node]], budget: 
     return Order(request, spend, name, error, expect=_expect(parts["expect"]) if "expect" in parts else None)
 
 
-def _check_condition(node: Node, table: Table) -> None:
-    """Checks that a condition is not a text such as "age >= 15"; the error says what it means."""
-    near = nearest_condition(node.value, table.schema) if type(node.value) is str else None
+def _check_condition(node: Node, table: Table, column: str = "") -> None:
+    """Checks that a condition, or one of a column, is not a text such as "age >= 15"; the error says what it means."""
+    is_text = type(node.value) is str and not isinstance(table.schema.columns.get(column), Category)
+    near = nearest_condition(f"{column} {node.value}".strip(), table.schema) if is_text else None
     if near is not None:
-        raise node.wrong(f"must be a table, not a text; write where = {{ {toml_key(near.column)} = {near.toml} }}")
+        said = f"{toml_key(near.column)} = {near.toml}"
+        raise node.wrong(f"must be a list, not a text; write {said}" if column else
+                         f"must be a table, not a text; write where = {{ {said} }}")  # fmt: skip
 
 
 def _prepare(table: Table, steps: dict[str, dict[str, Node]]) -> Table:
@@ -299,12 +306,6 @@ def _law(node: Node, column: Column | None) -> ImputationLaw:
 def _key(value: Value) -> str:
     """A category as a key of the file: true, false, 17, or the text itself."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _resize(table: Table, node: Node) -> Table:
-    parts = node.table(("rows",), ("proportion",))
-    with node.locate_errors():
-        return table.resize(parts["rows"].value, proportion=parts["proportion"].number() if "proportion" in parts else 1)
 
 
 def _spend(node: Node, budget: Budget) -> Budget:
@@ -347,6 +348,8 @@ def _request(parts: dict[str, Node], table: Table) -> Plan:
     by: list[str | Bins] = []
     nulls: dict[str, Any] = {}
     for item in parts["group_by"].items() if "group_by" in parts else []:
+        if isinstance(item.value, list):
+            raise item.wrong('must be a column, not a list of columns; write them one by one, group_by = ["region", "sex"]')
         by.append(_group(item, table, ("nulls",)))
         if isinstance(item.value, dict) and "nulls" in item.value:
             nulls[_column_of(by[-1])] = _nulls(item.child("nulls"))

@@ -32,6 +32,7 @@ lower bounds. The theorems are proved in docs/proofs/privacy.md and docs/proofs/
   (docs/proofs/samples.md)
 * `pure`: Pure differential privacy: ε
 * `rdp`: Rényi differential privacy at finitely many orders: for conversion and accounting, not as a budget
+* `subsample`: The account of a sample of rows that fills nothing: how many of the rows that differ are in it
 * `zcdp`: Zero-concentrated differential privacy: ρ
 """
 

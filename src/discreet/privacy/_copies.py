@@ -44,6 +44,12 @@ def hypergeometric(population: int, marked: int, drawn: int) -> Law:
     return tuple(weight / total for weight in weights)
 
 
+def certain(copies: int) -> Law:
+    """The law of a number that is `copies` for certain."""
+    _check(copies)
+    return (*(Fraction(0) for _ in range(copies)), Fraction(1))
+
+
 def _check(most: int) -> None:
     if most > _MOST_COPIES:
         raise ArgumentError(
@@ -168,6 +174,7 @@ def renyi_up(law: Law, rho: Fraction, order: Fraction, *, public: bool) -> Fract
 __all__ = [
     "Law",
     "binomial",
+    "certain",
     "delta_factor_up",
     "epsilon_up",
     "functional_delta",

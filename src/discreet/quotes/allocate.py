@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.queries import Query, RowCount
-from discreet.domain.neighbours import Neighbours, ReplaceOne
-from discreet.domain.steps import conditions_of
+from discreet.domain.neighbours import Neighbours
+from discreet.domain.steps import Resize, conditions_of
 from discreet.errors import ArgumentError, InternalError, PlanError
 from discreet.exact.numbers import decimal_text, sqrt_down, sqrt_up
 from discreet.mechanisms import (
@@ -36,7 +36,8 @@ from discreet.mechanisms import (
     quantiles_change,
     worst,
 )
-from discreet.plan.plan import Plan, resize_of
+from discreet.plan.layout import drawing_of
+from discreet.plan.plan import Plan
 from discreet.plan.sizes import MOST_WHOLE_CELLS, is_large
 from discreet.privacy.coordinates import Budget, coordinates
 from discreet.privacy.measures import Target, is_budget, noise_measures
@@ -50,8 +51,9 @@ from discreet.statistics.recipe import LEVEL, Recipe
 from discreet.totals.exact_totals import ExactTotals
 
 if TYPE_CHECKING:
-    # Loaded where a plan resizes: a quote of any other begins without it.
+    # Loaded where a plan draws rows: a quote of any other begins without it.
     from discreet.privacy.amplify import Resampling
+    from discreet.privacy.subsample import Subsample
 
 __all__ = ["changes_of", "check_large", "quote", "resampling_of", "row_quote", "row_targets"]
 
@@ -79,7 +81,19 @@ def quote(plan: Plan, spend: Budget, exact_totals: ExactTotals | None = None, *,
     advertised = spend if exact_totals is None else _advertise(plan, spend, measured, joint)
     lines = _lines(asked, recipes, measured)
     measured = _held(lines, measured)
-    return Quote(plan, spend, _moved_rows(plan, exact_totals), measured, lines, exact_totals, advertised, joint, expect)
+    moved, direct = _moved_rows(plan, exact_totals), _without_sample(plan, spend, exact_totals, expect)
+    return Quote(plan, spend, moved, measured, lines, exact_totals, advertised, joint, expect, direct)
+
+
+def _without_sample(plan: Plan, spend: Budget, exact_totals: ExactTotals | None, expect: tuple[int, ...]) -> Quote | None:
+    """The quote of the request on all rows, where it samples them and all of it is not public without the sample."""
+    if plan.facts.drawn is None or isinstance(plan.facts.drawn, Resize):
+        return None
+    steps = tuple(step for step in plan.steps if step is not plan.facts.drawn)
+    try:
+        return quote(replace(plan, steps=steps), spend, exact_totals, expect=expect)
+    except PlanError:
+        return None
 
 
 def row_quote(plan: Plan, target: Target, exact_totals: ExactTotals | None = None) -> Quote:
@@ -121,7 +135,7 @@ def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> 
     """Guarantees of the noise that give `spend` to one person of the original data.
 
     With exact totals and without a resize, this is `spend` itself: the sensitivities already compare semi-adjacent tables.
-    After a resize they are the functional parameters of the whole release (Theorems R1 to R3): everything that reads the
+    After rows are drawn they are the functional parameters of the release (Theorems R1 to R3, W5): everything that reads the
     sample is composed inside and converted once; the a rows of semi-adjacent tables enter through the law of the copies
     (soundness 12). Otherwise group privacy over the rows of a person, inverted exactly. Under ApproxDP there are several,
     and the least noisy mechanism is taken.
@@ -135,15 +149,19 @@ def row_targets(plan: Plan, spend: Budget, exact_totals: ExactTotals | None) -> 
     return tuple(one.each_of(plan.neighbours.rows_per_person) for one in whole)
 
 
-def resampling_of(plan: Plan, exact_totals: ExactTotals | None) -> Resampling | None:
-    """The resize of a plan as its guarantee sees it: with exact totals a rows are protected together."""
-    resize = resize_of(plan)
+def resampling_of(plan: Plan, exact_totals: ExactTotals | None) -> Resampling | Subsample | None:
+    """The resize or sample of a plan as its guarantee sees it: with exact totals a rows are protected together."""
+    drawing = drawing_of(plan)
     group = 1 if exact_totals is None else exact_totals.adjacency.a
-    if resize is None:
+    if drawing is None:
         return None
+    if not isinstance(drawing, Resize):
+        from discreet.privacy.subsample import subsample_of
+
+        return subsample_of(drawing, plan.neighbours, group)
     from discreet.privacy.amplify import Resampling
 
-    return Resampling(resize.rows, resize.proportion, plan.neighbours, group)
+    return Resampling(drawing.rows, drawing.proportion, plan.neighbours, group)
 
 
 def _moved_rows(plan: Plan, exact_totals: ExactTotals | None) -> int:
@@ -299,14 +317,15 @@ def changes_of(quoted: Quote) -> tuple[Change, ...]:
 
 
 def _change(asked: Asked, query: Query) -> Change:
-    """The change by one replaced (or added) row; after a resize n is fixed, so it is the change under replace-one."""
+    """The change by one replaced (or added) row of the prepared table, or by both where rows were drawn (W5)."""
     return query.change(_row_of(asked), asked.facts)
 
 
 def _row_of(asked: Asked) -> _OneRow:
-    plan, rows = asked.plan, asked.facts.rows
-    neighbours = plan.neighbours if rows is None else ReplaceOne(rows)
-    return _OneRow(cells=plan.layout.cells, skipped=not counts_every_row(plan), neighbours=neighbours)
+    plan, compared = asked.plan, asked.facts.compared
+    # A row that vanishes from a sample changes the answers as one that counts nowhere afterwards.
+    skipped = compared.vanishes or not counts_every_row(plan)
+    return _OneRow(cells=plan.layout.cells, skipped=skipped, neighbours=compared.neighbours)
 
 
 @dataclass(frozen=True, slots=True)

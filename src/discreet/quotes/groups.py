@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.errors import ArgumentError, printed
@@ -12,7 +13,7 @@ from discreet.statistics.recipe import GroupSize
 if TYPE_CHECKING:
     from discreet.plan.plan import Plan
 
-__all__ = ["Expect", "check_expect", "middle", "size_words", "sizes_of"]
+__all__ = ["Expect", "check_expect", "middle", "percentile_words", "size_words", "sizes_of"]
 
 _ROUND = (10, 100, 1_000, 10_000)
 _MOST_ROWS = 10**15
@@ -66,3 +67,27 @@ def size_words(sizes: Sequence[GroupSize]) -> str:
     """The text "in a group of 10 / 100 rows"."""
     shown = " / ".join(number(size.rows) for size in sizes)
     return f"in a group of {shown} {'row' if shown == '1' else 'rows'}"
+
+
+def percentile_words(orders: Sequence[Fraction], errors: Sequence[float], sizes: Sequence[GroupSize]) -> str:
+    """The errors of ranks in groups of these sizes as percentiles of a median, or as percentage points; "" for no orders.
+
+    "; between the 44th and the 56th percentile in a group of 100 rows".
+    """
+    if not orders:
+        return ""
+    points = [min(100 * error / size.rows, 100.0) for error, size in zip(errors, sizes, strict=True)]
+    if len(orders) > 1:
+        return f"; ±{' / '.join(f'{one:.3g}' for one in points)} percentage points {size_words(sizes)}"
+    (middle_one,) = (100 * float(q) for q in orders)
+    ends = [(max(middle_one - one, 0.0), min(middle_one + one, 100.0)) for one in points]
+    if len(ends) == 1:
+        return f"; between the {_ordinal(ends[0][0])} and the {_ordinal(ends[0][1])} percentile {size_words(sizes)}"
+    return f"; between the percentiles {' / '.join(f'{low:.3g} and {high:.3g}' for low, high in ends)} {size_words(sizes)}"
+
+
+def _ordinal(percent: float) -> str:
+    """A percentile in words: 46th, 51st, 0.5th."""
+    shown = f"{percent:.3g}"
+    teens = shown.endswith(("11", "12", "13"))
+    return shown + ("th" if teens else {"1": "st", "2": "nd", "3": "rd"}.get(shown[-1], "th"))

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 
 from discreet.cube.queries import Query
+from discreet.domain.steps import Resize
 from discreet.domain.words import card, one_line, request_text
 from discreet.exact.numbers import decimal_text
 from discreet.mechanisms import Noise, Sensitivity, noise_text
+from discreet.plan.layout import drawing_of
 from discreet.plan.plan import Plan, resize_of
 from discreet.plan.recorded import target_words
 from discreet.privacy.amounts import amount_text
 from discreet.privacy.coordinates import Budget
 from discreet.privacy.measures import Target
-from discreet.quotes.groups import middle, size_words, sizes_of
-from discreet.statistics.base import Statistic
+from discreet.quotes.groups import middle, percentile_words, size_words, sizes_of
+from discreet.quotes.sampling import cost_of_sample
+from discreet.statistics.base import UNBIASED, Statistic
+from discreet.statistics.quantile import orders_of
 from discreet.statistics.recipe import LEVEL, GroupSize, Noises, Recipe
 from discreet.totals.exact_totals import ExactTotals
 from discreet.totals.words import comparison_words
@@ -33,6 +38,7 @@ __all__ = [
     "joint_text",
     "noises_behind",
     "population_text",
+    "sample_text",
     "totals_text",
 ]
 
@@ -107,6 +113,7 @@ class Quote:
         advertised: the amount that describes the same noise without counting the totals; the spend if there are none.
         joint: the joint cost of all queries, relative to their sum one by one: the noise is smaller by this factor.
         expect: the numbers of rows, null ones aside, that groups are expected to have, ascending, if they were given.
+        unsampled: the quote of the same request and spend without the sample of rows, where there is one.
     """
 
     plan: Plan
@@ -118,6 +125,7 @@ class Quote:
     advertised: Budget
     joint: Fraction = Fraction(1)
     expect: tuple[int, ...] = ()
+    unsampled: Quote | None = None
 
     @property
     def expected(self) -> tuple[tuple[str, float], ...]:
@@ -133,7 +141,8 @@ class Quote:
         """For each statistic a bound of the half-width of its intervals in a group of this size, whatever its rows are.
 
         The size is that of the rows in which the column of the statistic is not null. The bound holds where the noise is
-        within what the intervals allow for. For quantiles it is about the error of the rank.
+        within what the intervals allow for. For quantiles it is about the error of the rank; for correlations it is that of
+        a group whose rows are spread evenly over the bounds.
         """
         return {line.statistic.name: line.recipe.widest(self.noises(line), size) for line in self.lines}
 
@@ -160,10 +169,11 @@ class Quote:
         resize = resize_of(self.plan)
         if self.beside is not None:
             lines += totals_text(self, self.beside)
-        if self.group > 1 and (self.beside is None or resize is not None):
+        if self.group > 1 and (self.beside is None or drawing_of(self.plan) is not None):
             lines.append(f"one person can move {self.group} rows of the prepared table; the noise allows for that")
         if resize is not None and resize.proportion < 1 and not self.spend.amplified:
             lines.append("sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller")
+        lines += sample_text(self)
         lines.append(str(self.plan.layout))
         for one in self.measured:
             share = decimal_text(100 * one.share, 3)
@@ -180,15 +190,51 @@ class Quote:
 
 def accuracy_text(quote: Quote) -> list[str]:
     """The expected error of each statistic, below a line that explains these numbers; where it matters for several sizes."""
-    lines = [f"expected error (at most, as half of the 95 % interval{joint_text(quote)}):"]
-    sizes = quote.sizes
+    sizes, counted = quote.sizes, ""
+    if any(_leaves_nulls_out(quote, line) for line in quote.lines):
+        counted = "; rows of a group in which the column is null do not count"
+    lines = [f"expected error (at most, as half of the 95 % interval{joint_text(quote)}{counted}):"]
     by_size = [quote.errors(size) for size in sizes]
     for line in quote.lines:
         shown = [f"±{found[line.statistic.name]:.6g}" for found in by_size]
-        depends = bool(line.recipe.unit(1)) and line.recipe.unit(1) != line.recipe.unit(2)
-        error = f"{' / '.join(shown)} {size_words(sizes)}" if depends else shown[0]
-        lines.append(f"  {line.statistic.name}: {error}{line.recipe.accuracy(quote.noises(line))}")
+        error = f"{' / '.join(shown)} {size_words(sizes)}" if _depends(line) else shown[0]
+        ranks = percentile_words(orders_of(line.statistic), [found[line.statistic.name] for found in by_size], sizes)
+        lines.append(f"  {line.statistic.name}: {error}{line.recipe.accuracy(quote.noises(line))}{ranks}")
     return lines + target_words(quote.plan)
+
+
+def _depends(line: Line) -> bool:
+    """True if the error depends on the size of the group."""
+    return bool(line.recipe.unit(1)) and line.recipe.unit(1) != line.recipe.unit(2)
+
+
+def _leaves_nulls_out(quote: Quote, line: Line) -> bool:
+    """True if the error is stated for groups of which some rows may not count, because a column is null in them."""
+    one, facts = line.statistic, quote.plan.facts
+    matters = _depends(line) or bool(orders_of(one))
+    return matters and one.skip_nulls and any(facts[column].nullable for column in one.kind.reads.columns(one))
+
+
+def sample_text(quote: Quote) -> list[str]:
+    """What the sample of rows gains and costs (W6 of docs/proofs/samples.md); nothing without a sample."""
+    drawn, direct = quote.plan.facts.drawn, quote.unsampled
+    if drawn is None or direct is None or isinstance(drawn, Resize):
+        return []
+    rate = drawn.rate_of(quote.plan.neighbours)
+    none = "sampling saves nothing in this measure; under PureDP or ApproxDP the noise would be smaller"
+    lines = [] if quote.spend.amplified else [none]
+    if rate is None:
+        lines = ["sampling saves nothing: a table with a private number of rows may have no more than are sampled"]
+    size = middle(direct.sizes)
+    return [*lines, *cost_of_sample(direct.errors(size), None if rate is None else _scaled_up(quote, size, rate), size)]
+
+
+def _scaled_up(quote: Quote, size: GroupSize, rate: Fraction) -> dict[str, float]:
+    """The half-widths of the noise for a group of the table: totals of its sample are divided by the rate."""
+    kept = max(1, floor(size.rows * rate))
+    found = quote.errors(GroupSize(kept, max(kept, floor(size.every * rate))))
+    totals = {line.statistic.name for line in quote.lines if line.statistic.kind.view == UNBIASED}
+    return {name: error / float(rate) if name in totals else error for name, error in found.items()}
 
 
 def joint_text(quote: Quote) -> str:
@@ -222,7 +268,7 @@ def totals_text(quote: Quote, exact_totals: ExactTotals) -> list[str]:
         lines.append(f"the totals are not published yet; {later}")
     if quote.advertised != quote.spend:
         lines.append(f"the same noise without counting the totals would be advertised as: {quote.advertised.explain()}")
-    if resize_of(quote.plan) is None:
+    if drawing_of(quote.plan) is None:
         for one in quote.measured:
             words = quote.spend.totals_words(one.ordinary, one.sensitivity, adjacency.a)
             lines += [f"  {one.query.words()}: {words}"] if words else []

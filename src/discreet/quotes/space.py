@@ -101,7 +101,7 @@ class Space:
 
 
 def space_of(plan: Plan, totals: ExactTotals) -> Space | None:
-    """The changes of the request that the totals leave free; None for a resized table.
+    """The changes of the request that the totals leave free; None for a resized or sampled table.
 
     Raises:
         PlanError: a column of the totals is imputed.
@@ -143,7 +143,7 @@ def sensitivity(
     invariants.check(schema)
     space = space_of(plan, exact_totals_of(invariants, schema, published, plan.neighbours.rows or _SOME_ROWS))
     if space is None:
-        raise PlanError("query: asks a resized table, which has no totals; a(t) enters through the resampling instead")
+        raise PlanError("query: asks a table of drawn rows, which has no totals; a(t) enters through the draw instead")
     span = _largest(plan, space)
     if norm == "K":
         return 1.0 if span.l1 else 0.0

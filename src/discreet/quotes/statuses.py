@@ -89,7 +89,7 @@ def _by_status(query: Query, change: Change, facts: TableFacts, change_by: Chang
     where_known = change_by(query, known)
     if alone is None or sum(query.widths()) > 1:
         return _ByStatus(change, change, change.within)
-    once = _NOTHING if facts.rows is None and facts.neighbours.appears else alone
+    once = _NOTHING if facts.compared.neighbours.appears else alone
     if query.nullable(facts) and not query.nullable(known):
         return _ByStatus(where_known, _NONE, once)
     if not worst(where_known).l1:

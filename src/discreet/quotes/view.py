@@ -14,7 +14,8 @@ from discreet.domain.codes import NULL
 from discreet.domain.groups import group_labels, is_complete
 from discreet.domain.steps import Impute, conditions_of, facts_of
 from discreet.errors import PlanError
-from discreet.plan.plan import Plan, resize_of
+from discreet.plan.layout import drawing_of
+from discreet.plan.plan import Plan
 
 __all__ = ["View", "counts_every_row", "positions", "refuse_imputed", "view_of"]
 
@@ -62,13 +63,13 @@ def refuse_imputed(plan: Plan, columns: tuple[str, ...]) -> None:
 
 
 def view_of(plan: Plan, columns: tuple[str, ...]) -> View | None:
-    """The view, or None where the prepared table does not have the rows of the original table (a resize).
+    """The view, or None where the prepared table does not have the rows of the original table (a resize, a sample).
 
     Raises:
         PlanError: a column of the totals is imputed.
     """
     refuse_imputed(plan, columns)
-    if resize_of(plan) is not None:
+    if drawing_of(plan) is not None:
         return None
     facts = plan.facts
     places, grouped = {}, {}

@@ -18,8 +18,8 @@ from discreet.errors import InternalError
 from discreet.mechanisms import Noise
 from discreet.mechanisms.adding import apply_in_place
 from discreet.noise.bits import Bits
-from discreet.plan.layout import Layout
-from discreet.plan.plan import Plan, resize_of
+from discreet.plan.layout import Layout, drawing_of
+from discreet.plan.plan import Plan
 from discreet.quotes.quote import Quote
 
 __all__ = ["check_rows", "exact_answers", "noisy_answers", "run_scans"]
@@ -68,7 +68,7 @@ def exact_answers(quote: Quote, cubes: Iterable[Cube], bits: Bits) -> list[NDArr
     places = [scan_of(one.query, parts) for one in quote.measured]
     answers: dict[int, NDArray[Any]] = {}
     for position, (brought, cube) in enumerate(zip(parts, check_rows(plan, cubes), strict=True)):
-        asked = resample(cube, brought.axes, brought.moments, resize=resize_of(plan), rows=known, bits=bits)
+        asked = resample(cube, brought.axes, brought.moments, drawing=drawing_of(plan), rows=known, bits=bits)
         cells = cells_of(plan, asked, brought)
         for number, one in enumerate(quote.measured):
             if places[number] == position:

@@ -25,7 +25,7 @@ from discreet.exact.canonical import canonical, digest
 from discreet.exact.files import sync_folder
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits, no_bits
-from discreet.plan.layout import draws_rows
+from discreet.plan.layout import drawing_of, draws_rows
 from discreet.plan.plan import Plan, plan_json, used_columns
 from discreet.plan.recorded import shown_statistic
 from discreet.plan.shown import empty_labels, hides_rows
@@ -50,6 +50,7 @@ __all__ = [
     "COVERS_BOTH",
     "COVERS_ORIGINAL",
     "COVERS_RECORDED",
+    "COVERS_SAMPLE",
     "PART_ROWS",
     "covers",
     "describe_quote",
@@ -61,6 +62,9 @@ __all__ = [
 
 COVERS = "the value of the table that was asked, after clamp, impute and resize; noise only"
 """The target of the intervals of a release where values were imputed or rows sampled."""
+
+COVERS_SAMPLE = "the value of the sampled rows, after clamp and impute; noise only, without the error of the sample"
+"""The target of the intervals where the prepared table is a sample of the table's rows."""
 
 COVERS_ORIGINAL = "the value of the original table with its values clamped, for nothing was imputed or sampled; noise only"
 """The target of the intervals where the prepared table is the original table."""
@@ -252,6 +256,9 @@ def covers(plan: Plan) -> str:
     if plan.target is not None:
         return COVERS_BOTH if plan.target.prepared else COVERS_RECORDED
     used = used_columns(plan)
+    drawing = drawing_of(plan)
+    if drawing is not None and not isinstance(drawing, Resize):
+        return COVERS_SAMPLE
     changed = any(isinstance(step, Resize) or (isinstance(step, Impute) and step.column in used) for step in plan.steps)
     return COVERS if changed else COVERS_ORIGINAL
 

@@ -6,36 +6,36 @@ by the same command. After it there is this attempt or none (soundness 35, docs/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.domain.about import About
 from discreet.domain.neighbours import Neighbours
 from discreet.engines.base import Engine
-from discreet.errors import BudgetExceeded, InternalError, LedgerError, ReleaseFailed
+from discreet.errors import InternalError, ReleaseFailed
 from discreet.exact.clock import utc_now
 from discreet.exact.files import Draft, discard
 from discreet.exact.numbers import text
 from discreet.noise.bits import Bits
 from discreet.plan.plan import used_columns
-from discreet.privacy.amounts import budget_down, in_words
+from discreet.privacy.amounts import budget_down
 from discreet.privacy.coordinates import Budget, to_json
 from discreet.releases.document import Release
 from discreet.session.approving import approved_content
 from discreet.session.folders import give_back, put_in_place
 from discreet.session.inspecting import inspection_facts
-from discreet.session.orders import Order, can_finish, promised_to_population
+from discreet.session.orders import Order, promised_to_population
 
 if TYPE_CHECKING:
-    from discreet.ledger import Identity, Ledger, Reservation, StoredRelease
+    from discreet.ledger import Identity, Ledger, StoredRelease
     from discreet.quotes.quote import Quote
     from discreet.session.totals import ExactRequest
     from discreet.totals.published import PublishedTotals
 
-__all__ = ["Job", "Workshop", "carry_out", "charge", "find_reservation", "fix_spend", "is_lost"]
+__all__ = ["Job", "Workshop", "carry_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,85 +80,6 @@ class Job:
     sequence: int
     draft: Draft | None
     found: StoredRelease | None
-
-
-def is_lost(order: Order, found: StoredRelease | None) -> bool:
-    """True if the charge of the order is lost, and no new one is wished."""
-    return found is not None and found.lost != "" and not order.again
-
-
-# Before the reservation ---------------------------------------------------------------------------------------------------
-
-
-def fix_spend(order: Order, found: StoredRelease | None, budget: Budget) -> Order:
-    """The order, of which "all that remains" means what it was reserved with, if it was: nothing remains of that now."""
-    if order.spend is not None or order.error is not None or found is None:
-        return order
-    if not can_finish(found, order.request) and not is_lost(order, found):
-        return order
-    return replace(order, spend=budget_down(budget, found.charge))
-
-
-def find_reservation(ledger: Ledger, found: StoredRelease | None, order: Order, quoted: Quote) -> int:
-    """The number of the reservation that the order goes on with; 0 if it needs a charge of its own.
-
-    A reservation of which nothing can come any more has failed then: whoever finds it writes that down.
-
-    Raises:
-        LedgerError: the failure cannot be written down.
-    """
-    from discreet.releases.publish import details_json
-
-    if found is None or found.state in {"committed", "failed"} or found.alive is True:
-        return 0  # a name that is taken is refused by the reservation
-    same_spend = budget_down(quoted.spend, found.charge) == quoted.spend
-    if can_finish(found, order.request) and same_spend and found.details == details_json(quoted):
-        return found.sequence
-    ledger.settle(found.sequence)
-    return 0
-
-
-def charge(
-    ledger: Ledger,
-    identity: Identity,
-    budget: Budget,
-    wanted: Sequence[Reservation],
-    known: Sequence[StoredRelease | None],
-) -> tuple[int, ...]:
-    """New reservations, all together or none, for releases that the ledger had as `known` when the command looked.
-
-    Raises:
-        BudgetExceeded, LedgerError: refused; nothing was spent.
-    """
-    if not wanted:
-        return ()
-    try:
-        return ledger.reserve(identity, wanted)
-    except BudgetExceeded as refused:
-        raise in_words(identity.dataset, budget, refused) from None
-    except LedgerError as refused:
-        overtaken = _overtaken(ledger, identity, wanted, known)
-        if not overtaken:
-            raise
-        raise overtaken from refused.__cause__
-
-
-def _overtaken(
-    ledger: Ledger, identity: Identity, wanted: Sequence[Reservation], known: Sequence[StoredRelease | None]
-) -> LedgerError | None:
-    """The refusal of a name that another process has reserved since; None where none has."""
-    for asked, before in zip(wanted, known, strict=True):
-        found = ledger.stored(identity, asked.name)
-        if found is not None and (before is None or found.sequence != before.sequence):
-            return LedgerError(
-                f"release '{asked.name}': another process is at work on it, or has just been: it made reservation "
-                f"{found.sequence} while this command looked, which spent nothing. Wait until it has ended, then run the "
-                "same command again: for the same plan and spend it costs nothing more"
-            )
-    return None
-
-
-# After it -----------------------------------------------------------------------------------------------------------------
 
 
 def carry_out(workshop: Workshop, job: Job) -> Release | ReleaseFailed:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,20 +26,20 @@ from discreet.exact.numbers import Amount
 from discreet.invariants import Invariants
 from discreet.plan.plan import Plan
 from discreet.plan.table import Table
-from discreet.privacy.amounts import Spend, amount_text, budget_down, check_room, checked_budget, report_delta_of
-from discreet.privacy.coordinates import Budget, coordinates, from_coordinates, kind_name
+from discreet.privacy.amounts import Spend, amount_text, checked_budget, report_delta_of
+from discreet.privacy.coordinates import Budget, coordinates, kind_name
 from discreet.quotes.groups import Expect
 from discreet.releases.document import Release, RowEstimate
 from discreet.releases.quality import Quality
 from discreet.session.approving import Approvals, Approving, declare
-from discreet.session.attempts import Job, Workshop, carry_out, charge, find_reservation, fix_spend, is_lost
+from discreet.session.attempts import Job, Workshop, carry_out
+from discreet.session.charging import Charging
 from discreet.session.folders import check_folders, drafts_for, give_back
 from discreet.session.in_use import InUse
 from discreet.session.loading import load_rooms
 from discreet.session.orders import (
     Errors,
     Order,
-    amount_of,
     check_name,
     check_names,
     check_order,
@@ -48,14 +47,12 @@ from discreet.session.orders import (
     declaration_json,
     promised_to_population,
     recognises,
-    reservation_of,
 )
 from discreet.statistics.counts import count
 from discreet.totals.checking import check_invariants
 
 if TYPE_CHECKING:
     # Loaded when they are first used, so that `import discreet` stays light.
-    from discreet.ledger import Reservation, StoredRelease
     from discreet.privacy.population import PopulationGuarantee
     from discreet.quotes.quote import Quote
     from discreet.totals.published import PublishedTotals
@@ -132,7 +129,8 @@ class Session:
         except BaseException:
             self._engine.close()
             raise
-        self._approving = Approving(declare(self._identity, source, schema, neighbours, self._invariants), demand, approvals)
+        approving = Approving(declare(self._identity, source, schema, neighbours, self._invariants), demand, approvals)
+        self._charging = Charging(self._ledger, self._identity, budget, approving)
         self._in_use = InUse(self._engine, self._ledger)
         exactly = None if self._invariants is None else ExactRequest(self._invariants, schema, neighbours)
         self._public = PublicFacts(self._ledger, self._identity, neighbours.rows, exactly)
@@ -166,13 +164,12 @@ class Session:
     @property
     def spent(self) -> Budget:
         """All charges so far; for GDP rounded up."""
-        total = tuple(whole - left for whole, left in zip(coordinates(self._budget), self._left(), strict=True))
-        return from_coordinates(type(self._budget), total)
+        return self._charging.spent()
 
     @property
     def remaining(self) -> Budget:
         """The amount that may still be spent; for GDP rounded down."""
-        return budget_down(self._budget, self._left())
+        return self._charging.remaining()
 
     @property
     def population_guarantee(self) -> PopulationGuarantee | None:
@@ -202,7 +199,7 @@ class Session:
         """
         if self._public.exactly is None:
             raise PlanError("publish_totals(): the session declares no invariants; give them when it is opened")
-        return self._public.publish(self._engine, self._approving.exact_request(self._ledger, self._public.exactly))
+        return self._public.publish(self._engine, self._charging.approving.exact_request(self._ledger, self._public.exactly))
 
     def quote(self, request: Plan, *, spend: Spend = None, error: Errors = None, expect: Expect = None) -> Quote:
         """The cost of the request and the expected errors of its statistics. Spends nothing and sees no rows.
@@ -223,7 +220,7 @@ class Session:
         check_request(request, self._schema, self._neighbours)
         from discreet.quotes.spend_for_errors import quote_asked
 
-        given = (None if spend is None and error is not None else self._spend(spend)), error
+        given = (None if spend is None and error is not None else self._charging.amount(spend)), error
         return quote_asked(request, given, self._budget, self._public.exact_totals(), expect)
 
     def statement(
@@ -231,7 +228,7 @@ class Session:
     ) -> ReleaseStatement:
         """The statement that `discreet.approve` signs for a release, where that is demanded; the ledger gets its file."""
         order = check_order(Order(request, spend, name, error, expect=expect))
-        return self._approving.statement(self._ledger, order, self._quote_order(order).spend)
+        return self._charging.approving.statement(self._ledger, order, self._quote_order(order).spend)
 
     def release(
         self,
@@ -295,14 +292,15 @@ class Session:
         check_folders(fresh)
         snapshot = snapshot_before(self._engine)
         if self._invariants is not None and self.totals is None:
-            self._check_before_totals(fresh)
+            # Whatever can be refused is refused before the totals are published.
+            self._charging.check(fresh, [self._quote_order(order).spend for order in fresh])
             self.publish_totals()
-        known = [self._ledger.stored(self._identity, order.name) for order in fresh]
-        fresh = [fix_spend(order, found, self._budget) for order, found in zip(fresh, known, strict=True)]
+        known = [self._charging.stored(order.name) for order in fresh]
+        fresh = [self._charging.fix_spend(order, found) for order, found in zip(fresh, known, strict=True)]
         quotes = [self._quote_order(order) for order in fresh]
         self._public.compare(self._engine, snapshot)
         with drafts_for(fresh, self._ledger) as drafts:
-            sequences = self._reserve(fresh, quotes, known, snapshot, alone=len(fresh) == len(orders))
+            sequences = self._charging.reserve(fresh, quotes, known, snapshot, alone=len(fresh) == len(orders))
         workshop = self._workshop(snapshot)
         jobs = [Job(*one) for one in zip(fresh, quotes, sequences, drafts, known, strict=True)]
         answers = iter([carry_out(workshop, job) for job in jobs])
@@ -335,27 +333,14 @@ class Session:
         value, low, high = release.table.row(0)
         return RowEstimate(max(1, int(value)), int(low), int(high), release)
 
-    def _check_before_totals(self, orders: Sequence[Order]) -> None:
-        """Checks everything that can be refused, before the totals are published."""
-        spends = [self._quote_order(order).spend for order in orders]
-        check_names(orders)
-        check_room(self._identity.dataset, self._budget, spends, self._left())
-        self._approving.require(self._ledger, [*zip(orders, spends, strict=True)])
-
-    def _left(self) -> tuple[Fraction, ...]:
-        return self._ledger.left(self._identity)[1]
-
-    def _spend(self, spend: Spend) -> Budget:
-        return amount_of(spend, self._budget, self.remaining)
-
     def _find_stored(self, order: Order) -> Release | None:
         """The stored release. Comparing its source with the present one would test rows for free (soundness 17)."""
         check_request(order.request, self._schema, self._neighbours)
-        found = self._ledger.stored(self._identity, order.name)
+        found = self._charging.stored(order.name)
         if found is None or not recognises(found, order.request):
             return None  # if another request has the name, the reservation refuses it
         release = Release(found.payload)
-        asked = None if order.spend is None else self._spend(order.spend)
+        asked = None if order.spend is None else self._charging.amount(order.spend)
         if order.error is not None:
             asked = self._quote_order(order).spend
         if asked is not None and release.guarantee.measure != asked:
@@ -367,33 +352,6 @@ class Session:
     def _quote_order(self, order: Order) -> Quote:
         return self.quote(order.request, spend=order.spend, error=order.error, expect=order.expect)
 
-    def _reserve(
-        self,
-        orders: Sequence[Order],
-        quotes: Sequence[Quote],
-        known: Sequence[StoredRelease | None],
-        snapshot: str,
-        *,
-        alone: bool,
-    ) -> list[int]:
-        """The reservation of each order: one that can still be finished, or a new one; the new ones together or none.
-
-        An order whose charge is lost keeps nobody from finishing the rest: it has 0. It is refused where it is all that is
-        asked, or where the rest needs a new charge.
-        """
-        asked = [*zip(known, orders, quotes, strict=True)]
-        numbers = [find_reservation(self._ledger, *one) for one in asked]
-        without = [one for number, one in zip(numbers, asked, strict=True) if not number]
-        if (any(numbers) or not alone) and all(is_lost(order, found) for found, order, _ in without):
-            return numbers
-        wanted = [self._reservation(order, quoted, snapshot) for _, order, quoted in without]
-        charged = iter(charge(self._ledger, self._identity, self._budget, wanted, [found for found, _, _ in without]))
-        return [number or next(charged) for number in numbers]
-
     def _workshop(self, snapshot: str) -> Workshop:
         ledger, identity, delta, exactly = self._ledger, self._identity, self._report_delta, self._public.exactly
         return Workshop(self._engine, ledger, identity, self._budget, delta, self._bits, snapshot, exactly, self.totals)
-
-    def _reservation(self, order: Order, quoted: Quote, snapshot: str) -> Reservation:
-        consent = self._approving.consent(self._ledger, order, quoted.spend)
-        return reservation_of(order, quoted, self._left(), snapshot, consent)

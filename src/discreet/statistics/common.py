@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
+from discreet.domain.columns import Date, Number
 from discreet.domain.groups import Bins, Group
-from discreet.domain.schema import Date, Number
 from discreet.domain.steps import NumberFacts, TableFacts
 from discreet.errors import ArgumentError, InternalError, PlanError, printed
 from discreet.exact.figures import name as shown_name

@@ -131,10 +131,22 @@ class CorrelationRecipe:
         for query, square, other, own, width in zip(inner.sums, self.squares, reversed(most), most, ranges, strict=True):
             half = Fraction(6, rows * width**2)
             factors[query], factors[square] = other * each + 2 * own * half, half
-        return add_errors(noises, *(((query,), factor) for query, factor in factors.items()))
+        return min(1.0, add_errors(noises, *(((query,), factor) for query, factor in factors.items())))
 
     def widest(self, noises: Noises, size: GroupSize) -> float:
-        return 1.0  # whatever the rows are: where one of the columns hardly varies, nothing is known of the correlation
+        """Half of the interval of a group whose rows are spread evenly over both bounds, uncorrelated, which is the widest.
+
+        Whatever the rows are there is no bound below 1: where a column hardly varies nothing is known of the correlation.
+        """
+        inner = self.covariance
+        exact: dict[Query, int] = dict.fromkeys(inner.count.queries, size.rows)
+        exact |= dict.fromkeys((inner.products, *inner.sums), 0)
+        for square, total in zip(self.squares, inner.totals, strict=True):
+            low, high = total.reach
+            exact[square] = round(size.rows * (Fraction((high - low) ** 2, 12) - total.shift))
+        values = {query: np.array([answer], dtype=np.object_) for query, answer in exact.items()}
+        (found,) = self.estimates(Answers(noises, values, slice(0, 1)))
+        return float(found.high[0] - found.low[0]) / 2
 
     def unit(self, rows: int) -> str:
         return f"{in_a_group(rows)} spread evenly over the bounds"

@@ -36,7 +36,7 @@ def weight_beside(asked: Asked, total: Parts) -> Fraction:
 
     Where a row is replaced, one that becomes null changes a centred sum by half of its range only: the count is free.
     """
-    added = asked.facts.neighbours.appears and asked.facts.rows is None
+    added = asked.facts.compared.neighbours.appears
     return Fraction(1) if added else total.weight / 2
 
 

@@ -46,7 +46,7 @@ from discreet.statistics.quantile_intervals import (
 from discreet.statistics.ranks import quantile_estimates, rank_half_width
 from discreet.statistics.recipe import LEVEL, RANKS, Answers, Counted, CountTable, GroupSize, Noises, Statements
 
-__all__ = ["Median", "QuantileRecipe", "Quantiles", "median", "quantiles"]
+__all__ = ["Median", "QuantileRecipe", "Quantiles", "median", "orders_of", "quantiles"]
 
 _MAX_DENOMINATOR = 10**30
 _MAX_QUANTILES = 1000
@@ -149,6 +149,11 @@ class Ranks:
     def advice(self, one: Statistic, room: Room) -> str:
         coarser = room.coarser(str(one.column), room.fit)
         return f"clamp to tighter bounds with at most {room.fit} values{coarser}"
+
+
+def orders_of(one: Statistic) -> tuple[Fraction, ...]:
+    """The q of a statistic of quantiles; none of another one."""
+    return _of(one).at if _asks_ranks(one) else ()
 
 
 def _asks_ranks(one: Statistic) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.cube.queries import QuantileCodes, QuantileIntervals, Query
-from discreet.domain.schema import Number
+from discreet.domain.columns import Number
 from discreet.errors import ArgumentError, InternalError
 from discreet.exact.numbers import Amount, exact, text
 from discreet.statistics.estimate import Estimate

@@ -15,7 +15,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.domain.schema import Category, Column, Number, Schema, Value
+from discreet.domain.categories import Value
+from discreet.domain.columns import Category, Column, Number
+from discreet.domain.schema import Schema
 from discreet.exact.numbers import Amount, text
 
 __all__ = [

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from discreet.domain.schema import Category, Schema
+from discreet.domain.columns import Category
+from discreet.domain.schema import Schema
 from discreet.errors import ArgumentError, SchemaError
 from discreet.exact.canonical import canonical
 from discreet.totals.cells import Cell, cell_indices, domain_size

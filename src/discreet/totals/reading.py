@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from discreet.domain.schema import Value
+from discreet.domain.categories import Value
 from discreet.errors import ArgumentError, SchemaError, printed
 from discreet.exact.canonical import canonical
 from discreet.exact.numbers import exact, text

@@ -7,36 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 from tests.signers import NAMES, key_file, public
 from typer.testing import CliRunner
 
 from discreet.cli import app, approving
 
-PLAN = """
-[data]
-dataset = "d"
-source = "d.csv"
-ledger = "budget.db"
-neighbours = "replace-one"
-rows = 100
-
-[columns]
-g = { type = "category", categories = ["x", "y"] }
-
-[budget]
-measure = "zcdp"
-rho = 1
-
-[approval]
-signatures = 2
-keys = "board.pub"
-
-[[release]]
-name = "by g"
-spend = 0.1
-group_by = ["g"]
-statistics = ["count"]
-"""
+PLAN = plan_text("approved")
 
 
 READ = 'rows = 100\ncsv = { quote = "" }'

@@ -164,12 +164,5 @@ def test_a_budget_that_protects_hardly_anybody_is_remarked_on(folder: Path) -> N
 def test_a_report_delta_above_one_row_is_remarked_on(folder: Path) -> None:
     rows = pl.DataFrame({"delay": [0] * 200})
     rows.write_csv("delays.csv")
-    text = (folder / "plan.toml").read_text(encoding="utf-8")
-    (folder / "plan.toml").write_text(
-        '[data]\ndataset = "d"\nsource = "delays.csv"\nneighbours = "replace-one"\nrows = 200\nledger = "l.db"\n'
-        f"{text[text.index('[columns') : text.index('[budget]')]}"
-        '[budget]\nmeasure = "zcdp"\nrho = 0.1\nreport_delta = 0.01\n'
-        '[[release]]\nname = "one"\nstatistics = [{ mean = "delay", nulls = "skip" }]\nspend = 0.1\n',
-        encoding="utf-8",
-    )
+    (folder / "plan.toml").write_text(plan_text("delays"), encoding="utf-8")
     assert "note: report_delta = 0.01 is more than 1/rows = 0.005" in run(0, "check", "plan.toml")

@@ -266,6 +266,11 @@ def test_an_interruption_after_the_reservation_leaves_with_4(folder: Path, monke
             "new charge: add --again\n"
         )
     assert entries(folder)[-1] == ("fail", "Hours by gender")
+    assert "`discreet release --again` makes it with a new charge" in done("ledger", "show", "budget.db")
+    done("release", "plan.toml", "--out", "out", "--again")
+    shown = done("ledger", "show", "budget.db")
+    assert "; entry 7 was made in its place, with a charge of its own" in shown
+    assert "`discreet release --again`" not in shown
 
 
 def test_an_interruption_before_the_reservation_spends_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

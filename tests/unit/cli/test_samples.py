@@ -6,35 +6,20 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 
 from discreet.privacy.population import CONDITION
 
 from .commands import done, refused
 
-PLAN = """
-[data]
-dataset = "{dataset}"
-source = "rows.csv"
-ledger = "budget.db"
-neighbours = "add-remove"
-sampled = {{ design = "poisson", rate = "1/10", draw = "panel" }}
-[columns.g]
-type = "category"
-categories = ["x", "y"]
-[budget]
-measure = "{measure}"
-[[release]]
-name = "r"
-group_by = ["g"]
-statistics = ["count"]
-spend = {spend}
-"""
+PLAN = plan_text("sampled").replace("d.csv", "rows.csv").replace("l.db", "budget.db").replace("1/100", "1/10")
 
 
 def written(folder: Path, dataset: str, spend: str, measure: str = 'pure-dp"\nepsilon = "2') -> str:
     (folder / "rows.csv").write_text("g\nx\ny\n")
     path = folder / f"{dataset}.toml"
-    path.write_text(PLAN.format(dataset=dataset, spend=spend, measure=measure))
+    budget = PLAN.replace('pure-dp"\nepsilon = 1', f'{measure}"').replace("spend = 1", f"spend = {spend}")
+    path.write_text(budget.replace('dataset = "d"', f'dataset = "{dataset}"'))
     return str(path)
 
 

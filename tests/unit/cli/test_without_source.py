@@ -10,7 +10,8 @@ import pytest
 
 import discreet as dp
 from discreet.cli.planning import review
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.columns import Category, Date, Number
+from discreet.domain.schema import Schema
 from discreet.engines import open_source
 from discreet.engines.absent import AbsentSource
 from discreet.engines.sources import is_absent

@@ -10,6 +10,7 @@ import pytest
 import discreet as dp
 from discreet.cube import resample
 from discreet.cube.cube import Cube
+from discreet.domain.row_samples import dyadic_below
 from discreet.domain.steps import Resize
 from discreet.noise.bits import system_bits
 
@@ -20,7 +21,7 @@ EXACT = [Fraction(1), Fraction(1, 2), Fraction(3, 4), Fraction(1, 2**64)]
 @pytest.mark.parametrize("rate", [*RATES, *EXACT], ids=str)
 def test_the_sampled_rate_is_the_largest_dyadic_number_up_to_the_one_that_is_charged(rate: Fraction) -> None:
     """More would amplify less than the account says: K would be larger than its law."""
-    found = resample._dyadic_below(rate)
+    found = dyadic_below(rate)
     assert found <= rate < found + Fraction(1, 2**64)
     assert 2**64 % found.denominator == 0
     assert found == rate or rate in RATES

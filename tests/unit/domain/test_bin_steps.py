@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet.domain import bin_steps
@@ -120,27 +121,10 @@ def test_a_step_of_a_column_of_very_many_codes_takes_no_time() -> None:
 def test_a_plan_file_says_step_too(tmp_path: Path) -> None:
     from discreet.planfile import load_plan
 
-    text = """
-[data]
-dataset = "d"
-source = "x.csv"
-neighbours = "add-remove"
-ledger = "l.db"
-[columns.day]
-type = "date"
-first = "2026-01-01"
-last = "2026-12-31"
-[budget]
-measure = "zcdp"
-rho = 1
-[[release]]
-name = "r"
-group_by = [{ bins = "day", BINS }]
-statistics = ["count"]
-"""
+    text = plan_text("days")
 
     def digest(bins: str) -> str:
-        (tmp_path / "p.toml").write_text(text.replace("BINS", bins))
+        (tmp_path / "p.toml").write_text(text.replace('step = "quarter"', bins))
         return load_plan(tmp_path / "p.toml").orders[0].request.digest
 
     quarters = 'edges = ["2026-01-01", "2026-04-01", "2026-07-01", "2026-10-01", "2026-12-31"]'

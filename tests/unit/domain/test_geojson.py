@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import discreet as dp
+from discreet.domain import geojson
 from discreet.domain.about import about_in
 from discreet.domain.maps import MOST_OUTLINES, Map, Shape
 
@@ -242,3 +243,18 @@ def test_a_map_is_checked_part_by_part():
         Map("r", 1, 1, (Shape("a", "M0 0 10 0 10 10Z" * 20_000),))
     with pytest.raises(dp.ArgumentError, match="map="):
         dp.About(map="shapes.geojson")
+
+
+def test_a_file_of_very_many_points_is_refused_before_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(geojson, "_MOST_POINTS", 1000)
+    ring = [[0.01 * k, 1.0] for k in range(500)] + [[0, 5], [0, 1.0]]
+    many = {
+        "type": "Feature",
+        "properties": {"key": "a"},
+        "geometry": {"type": "MultiPolygon", "coordinates": [[ring], [ring]]},
+    }
+    file = tmp_path / "many.geojson"
+    file.write_text(json.dumps({"type": "FeatureCollection", "features": [many]}))
+    monkeypatch.setattr(geojson, "_point", None)
+    with pytest.raises(dp.ArgumentError, match="has 1,004 points; a map may have 1,000"):
+        dp.read_map(file, key="key", column="g")

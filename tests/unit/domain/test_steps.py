@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 
 import pytest
 
 import discreet as dp
 from discreet.domain.imputation import law_weights
+from discreet.domain.row_samples import SampleEach
 from discreet.errors import ArgumentError, PlanError
 
 SCHEMA = dp.Schema(
@@ -61,6 +63,21 @@ def test_resize_states_n_copies_and_rate():
     assert dp.Table(SCHEMA, dp.ReplaceOne(rows=7)).facts.rows == 7
 
 
+def test_a_sample_states_its_rows_where_they_are_public():
+    """Each row by itself: how many are kept is private. So many rows: public if the table has no fewer for certain."""
+    public = dp.Table(SCHEMA, dp.ReplaceOne(rows=7))
+    assert public.sample("1/2").facts.rows is None
+    assert public.sample(rows=7).facts.rows == 7
+    assert TABLE.sample(rows=7).facts.rows is None
+    assert TABLE.sample("1/2").where({"age": (18, 65)}).facts.drawn == SampleEach(Fraction(1, 2))
+    with pytest.raises(PlanError, match="at most the 7 rows of the table"):
+        public.sample(rows=8)
+    assert TABLE.sample("1/10").agg(dp.count()).digest != TABLE.sample("1/5").agg(dp.count()).digest
+    assert (
+        pickle.loads(pickle.dumps(TABLE.sample("1/10").agg(dp.count()))).digest == TABLE.sample("0.1").agg(dp.count()).digest
+    )
+
+
 @pytest.mark.parametrize(
     ("build", "says"),
     [
@@ -91,6 +108,17 @@ def test_resize_states_n_copies_and_rate():
         (lambda t: t.resize(10, proportion="nan"), "must be a number"),
         (lambda t: t.resize(10).resize(20), "resized already"),
         (lambda t: t.resize(10).impute({"age": dp.Uniform()}), "resized already"),
+        (lambda t: t.sample("1/10").sample("1/10"), "sampled already"),
+        (lambda t: t.sample("1/10").resize(10), "sampled already"),
+        (lambda t: t.sample(rows=10).clamp({"age": (0, 50)}), "sampled already"),
+        (lambda t: t.resize(10).sample("1/2"), "resized already"),
+        (lambda t: t.sample(), 'sample("1/10"), or a number of rows'),
+        (lambda t: t.sample("1/2", rows=3), 'sample("1/10"), or a number of rows'),
+        (lambda t: t.sample(1), "less than 1"),
+        (lambda t: t.sample(0), "greater than 0"),
+        (lambda t: t.sample("nan"), "must be a number"),
+        (lambda t: t.sample(rows="3"), "whole number"),
+        (lambda t: t.sample(rows=0), "at least 1"),
     ],
 )
 def test_wrong_steps_are_refused_with_the_rule(build, says):

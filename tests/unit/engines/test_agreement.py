@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from discreet.audit.engines.conformance import first_difference
 from discreet.audit.engines.hostile import ties
+from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.groups import bins
 from discreet.domain.imputation import Normal, Uniform, Weights
 from discreet.domain.neighbours import AddRemove, ReplaceOne
-from discreet.domain.schema import Category, Column, Date, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.reference import ReferenceEngine
 from discreet.errors import PlanError
@@ -240,7 +241,7 @@ def differs(opener: Callable[[Header, Sequence[Sequence[object]]], Engine], case
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@settings(max_examples=20)
+@settings(max_examples=10)
 @example(corner(Number(-100, 100, "1/3"), "DOUBLE"))
 @example(corner(Number("-0.5", "0.7", "0.1"), "DOUBLE"))
 @example(corner(Number(-1, 1, "1e-9"), "DOUBLE"))

@@ -18,8 +18,9 @@ import discreet as dp
 from discreet.audit.engines.conformance import ConformanceError, check_engine, check_table
 from discreet.audit.engines.hostile import HostileTable, hostile_tables
 from discreet.cube.cube import Cube
+from discreet.domain.columns import Category, Date, Number
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import open_source, sources
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.duckdb.dialect import quote_name

@@ -9,8 +9,9 @@ from random import Random
 
 import pytest
 
+from discreet.domain.columns import Category, Number
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Engine
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.reference import number_code

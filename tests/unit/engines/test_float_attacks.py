@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 
 from discreet.cube.cube import Cube
+from discreet.domain.columns import Number
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import open_source
 from discreet.plan.table import Table
 from discreet.statistics import sum_of

@@ -17,7 +17,7 @@ import pytest
 import discreet as dp
 from discreet.audit.engines.conformance import ConformanceError, OpenEngine, check_table
 from discreet.audit.engines.hostile import HostileTable, hostile_tables
-from discreet.domain.schema import Category
+from discreet.domain.columns import Category
 from discreet.engines import inspection, open_source
 from discreet.engines.duckdb import driver
 from discreet.engines.inspection import Tally, check_inspectable, inspect_source

@@ -19,7 +19,7 @@ from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import order_of
 from discreet.cube.value_paths import CategoryPath, KeyAxis, NumberPath, mark_imputed
 from discreet.domain.codes import NULL
-from discreet.domain.schema import Category, Number
+from discreet.domain.columns import Category, Number
 from discreet.engines.dialect import Dialect
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.driver import open_frame

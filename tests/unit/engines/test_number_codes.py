@@ -20,8 +20,9 @@ import pytest
 
 from discreet.cube.value_paths import NumberPath
 from discreet.domain.codes import NULL
+from discreet.domain.columns import Category, Number
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import codes as module
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType

@@ -12,8 +12,9 @@ import pytest
 
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import ROW_LIMIT, Cube, compact, empty_cube, fits_int64, join, row_count, sum_dtype
+from discreet.domain.columns import Number
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType, Engine, Header
 from discreet.engines.reference import ReferenceEngine

@@ -14,7 +14,8 @@ from tests.builders import session_over
 
 import discreet as dp
 from discreet.cli.output import Spinner
-from discreet.domain.schema import Number, Schema
+from discreet.domain.columns import Number
+from discreet.domain.schema import Schema
 from discreet.engines import open_source
 from discreet.engines.resources import NO_LIMITS, Limits
 from discreet.errors import ArgumentError

@@ -24,7 +24,8 @@ import duckdb, pandas, polars, pyarrow
 from discreet.engines import open_source
 from discreet.domain.neighbours import AddRemove
 
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.columns import Category, Date, Number
+from discreet.domain.schema import Schema
 from discreet.domain.groups import bins
 from discreet.statistics import count, sum_of
 from discreet.plan.table import Table

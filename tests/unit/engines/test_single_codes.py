@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 from discreet.audit.engines.conformance import first_difference
+from discreet.domain.columns import Number
 from discreet.domain.groups import bins
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import open_source
 from discreet.engines.reference import ReferenceEngine
 from discreet.plan.table import Table

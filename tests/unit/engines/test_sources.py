@@ -21,9 +21,10 @@ from tests.builders import cube_of
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import Cube
 from discreet.cube.scans import Scan
+from discreet.domain.columns import Category, Column, Date, Number
 from discreet.domain.groups import bins
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Column, Date, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine, category_code

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pytest
 
 import discreet.engines.duckdb.database as module
+from discreet.domain.columns import Category, Number
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import open_source
 from discreet.engines.base import Engine
 from discreet.engines.resources import Limits

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
-from tests.builders import session_over
+from tests.builders import plan_text, session_over
 from typer.testing import CliRunner
 
 import discreet as dp
@@ -131,12 +131,7 @@ def test_check_has_a_note_for_a_view(tmp_path: Path, make: Make) -> None:
     path = make(tmp_path, TABLES + "CREATE TABLE kept AS SELECT * FROM aged")
     for name, noted in (("aged", True), ("kept", False)):
         plan = tmp_path / f"{name}.toml"
-        plan.write_text(
-            f'[data]\ndataset = "d"\nsource = "{path.name}::{name}"\nneighbours = "replace-one"\nrows = 3\nledger = "l.db"\n'
-            '[columns.age]\ntype = "number"\nlower = 0\nupper = 110\nmissing = [-1]\n'
-            '[budget]\nmeasure = "pure-dp"\nepsilon = 1\n'
-            '[[release]]\nname = "r"\nstatistics = ["count", { mean = "age", nulls = "skip" }]\n'
-        )
+        plan.write_text(plan_text("viewed").replace("persons.db::aged", f"{path.name}::{name}"))
         done = CliRunner().invoke(app, ["check", str(plan)], catch_exceptions=False)
         assert done.exit_code == 0, done.output
         assert ("one row of it must be computed from the data of one person" in " ".join(done.output.split())) == noted

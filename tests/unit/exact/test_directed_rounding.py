@@ -16,7 +16,7 @@ from flint import arb, ctx, fmpq
 
 import discreet as dp
 from discreet.audit import bounds
-from discreet.cube import resample
+from discreet.domain.row_samples import dyadic_below
 from discreet.exact import balls, figures
 from discreet.exact.numbers import decimal_up, exact, float_down, float_up, sqrt_down, sqrt_up
 from discreet.pages.planner import curves
@@ -76,7 +76,7 @@ DOWN: dict[str, tuple[Callable[[Fraction], Any], float]] = {
     "a share of a μ": (lambda value: coordinates(_part(GDP(1), value))[0], 1e-20),
     "a part of a μ": (lambda value: coordinates(scale(GDP(1), value))[0] if value <= 1 else value, 1e-20),
     "the range for a ρ": (lambda value: ZCDP(value).choice_range(1, 1) ** 2 / 8, 1e-20),
-    "the rate of a sample": (lambda value: resample._dyadic_below(value) if value < 1 else value, 1e-6),
+    "the rate of a sample": (lambda value: dyadic_below(value) if value < 1 else value, 1e-6),
 }
 
 

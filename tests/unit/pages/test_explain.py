@@ -122,6 +122,28 @@ def test_a_resize_shows_the_law_of_its_copies_and_what_is_amplified():
     assert "Amplified by sampling" in part(approximate, "what each step does")
 
 
+def sampled(spend, neighbours, rate=None, rows=None):
+    table = dp.Table(SCHEMA, neighbours).impute({"wage": dp.Uniform(), "sex": dp.Weights({"F": 1, "M": 1})})
+    return explain(quote(table.sample(rate, rows=rows).group_by("sex").agg(*ASK), spend))
+
+
+def test_a_sample_shows_its_moves_its_law_and_what_is_amplified():
+    each = sampled(dp.PureDP(1), dp.AddRemove(), "1/4")
+    assert each.facts["sample"]["law"] == [0.75, 0.25]
+    inner = float(Fraction(each.facts["sample"]["guarantee_of_the_sample"]["epsilon"]))
+    assert 1 - 1e-6 < log(0.75 + 0.25 * exp(inner)) <= 1 + 1e-12
+    steps = part(each, "what each step does")
+    assert "compared by one move at a time: a row appears." in steps
+    assert "Amplified by sampling, ε' = log E e^(εK) (Theorem R3)" in steps
+    replaced = part(sampled(dp.PureDP(1), dp.ReplaceOne(rows=400), "1/4"), "what each step does")
+    assert "a row is replaced, or appears: the larger effect counts" in replaced
+    fixed = part(sampled(dp.ZCDP(1), dp.ReplaceOne(rows=400), rows=100), "what each step does")
+    assert "a row is replaced.\n" in fixed
+    assert "Not amplified" in fixed
+    private = part(sampled(dp.PureDP(1), dp.AddRemove(), rows=100), "what each step does")
+    assert "sampling amplifies nothing here" in private
+
+
 def test_exact_totals_stand_in_the_chain():
     told = explain(quoted(dp.ZCDP(1), totals=dp.Totals("place")))
     assert told.facts["semi_adjacency"] == 2

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.builders import run
+from tests.builders import plan_text, run
 
 import discreet as dp
 from discreet.planfile import load_plan
@@ -14,31 +14,7 @@ from discreet.planfile.about import about_file
 from discreet.planfile.faults import faults_of
 from discreet.planfile.tree import read_toml
 
-BASE = """
-[data]
-dataset = "d"
-source = "example:acs12"
-ledger = "l.db"
-neighbours = "add-remove"
-[columns.sex]
-type = "category"
-categories = ["F", "M"]
-[columns.old]
-type = "category"
-categories = [true, false]
-[columns.age]
-type = "number"
-lower = 0
-upper = 100
-[budget]
-measure = "zcdp"
-rho = 1
-[[release]]
-name = "r"
-group_by = ["sex", "old", { bins = "age", edges = [0, 50, 100] }]
-statistics = ["count", { mean = "age", nulls = "skip" }]
-spend = 0.1
-"""
+BASE = plan_text("about")
 ABOUT = """
 [about]
 language = "en"
@@ -97,8 +73,8 @@ def test_translations_are_files_with_the_same_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('[about]\ntitel = "x"', "plan.toml:26: about.titel: no such key; did you mean 'title'"),
-        ('[about]\nlanguage = "german"', "plan.toml:26: about.language: .*BCP 47"),
+        ('[about]\ntitel = "x"', "plan.toml:25: about.titel: no such key; did you mean 'title'"),
+        ('[about]\nlanguage = "german"', "plan.toml:25: about.language: .*BCP 47"),
         ('[about]\nlanguage = "de_DE"', "did you mean 'de-DE'"),
         ("[about]\ntitle = 1", "about.title: .*must be a text"),
         ('[about]\ntitle = "a\\u202eb"', r"about.title: .*U\+202E"),
@@ -180,7 +156,7 @@ def test_a_release_can_have_its_own_map_and_a_file_of_labels_too(tmp_path: Path)
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"file": "none.geojson"}, "plan.toml:26: about.map.file: file='.*none.geojson': cannot be read"),
+        ({"file": "none.geojson"}, "plan.toml:25: about.map.file: file='.*none.geojson': cannot be read"),
         ({"file": "plan.toml"}, "about.map.file: .* is not valid JSON"),
         ({"key": "kode"}, "about.map.key: key='kode': no feature .* did you mean 'code'"),
         ({"column": "sax"}, "about: map: 'sax' is not a column; did you mean 'sex'"),

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 
 from discreet.errors import PlanError
 from discreet.planfile.faults import faults_of
@@ -13,37 +14,7 @@ from discreet.planfile.tree import toml_root
 
 from .plans import FULL, SMALL
 
-PLAN = """
-[data]
-dataset = "d"
-source = "x.csv"
-neighbours = "replace-one"
-rwos = 2000
-ledger = "l.db"
-[columns.gender]
-type = "category"
-categories = ["female", "male"]
-[columns.age]
-type = "number"
-uper = 100
-[columns.hours]
-type = "number"
-lower = 0
-upper = 100
-[budget]
-measure = "zcdp"
-epsilon = 3
-[[release]]
-name = "first"
-group_by = ["gender", "gendr"]
-statistics = ["count", "avg", { mean = "age", nulls = "skip" }, { mean = "hours" }]
-where = { age = [16, 100], hours = [0, 1000] }
-spend = 0.1
-[[release]]
-name = "first"
-statistics = ["count"]
-error = { cnt = 3 }
-"""
+PLAN = plan_text("faults")
 
 
 def told(text: str) -> list[str]:
@@ -63,12 +34,31 @@ def test_every_fault_has_its_own_place() -> None:
     assert "gendr" in lines[int(found[places.index("release[0].group_by[1]")].split(":")[1]) - 1]
 
 
+def test_budget_and_releases_are_read_where_every_column_is_wrong() -> None:
+    plan = PLAN.replace('categories = ["female", "male"]', "categories = []").replace(
+        "lower = 0\nupper = 100", "lower = 5\nupper = 0"
+    )
+    said = "\n".join(told(plan.replace("epsilon = 3", "epsilon = 3\nrho = -1")))
+    for fault in (
+        "columns.gender.categories",
+        "columns.age",
+        "columns.hours",
+        "budget.epsilon",
+        "budget.rho",
+        "'avg'",
+        "'first'",
+    ):
+        assert fault in said, fault
+    nameless = PLAN.replace("[columns.gender]", '[columns.""]').replace("[columns.age]", "[columns.x]")
+    assert len(told(nameless)) >= 3  # it ends where not even the name of the last column can be used
+
+
 def test_what_is_refused_because_of_another_fault_is_not_listed() -> None:
     """The column `age` has no bounds: nothing is said of the conditions and statistics that use it."""
     assert not [one for one in told(PLAN) if "release" in one and "age" in one]
     gone = PLAN.replace('type = "number"\nuper', 'type = "numbr"\nuper')
     assert [one for one in told(gone) if "columns.age" in one] == [
-        "p.toml:12: columns.age.type: 'numbr' is unknown; did you mean 'number'?"
+        "p.toml:11: columns.age.type: 'numbr' is unknown; did you mean 'number'?"
     ]
     assert not [one for one in told(gone) if "release" in one and "age" in one]
 

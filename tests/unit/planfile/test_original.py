@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet.pages.report import render
@@ -12,31 +13,9 @@ from discreet.pages.report.words import title_words
 
 from .plans import load, refused
 
-PLAN = """
-[data]
-dataset = "d"
-source = "d.csv"
-ledger = "l.db"
-neighbours = "replace-one"
-rows = 60
-[columns.g]
-type = "category"
-categories = ["x", "y"]
-[columns.v]
-type = "number"
-lower = 0
-upper = 100
-clamp = [0, 20]
-impute = { distribution = "uniform" }
-[budget]
-measure = "zcdp"
-rho = 10
-[[release]]
-name = "r"
-group_by = ["g"]
-statistics = ["count", { mean = "v" }, { histogram = "v", edges = [0, 10, 20] }]
-spend = 5
-"""
+pytestmark = pytest.mark.usefixtures("one_artist")
+
+PLAN = plan_text("original")
 
 
 def original(plan: str, keys: str) -> str:

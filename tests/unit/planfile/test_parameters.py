@@ -7,42 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.builders import plan_text
 
 from discreet.errors import PlanError
 from discreet.planfile import PlanFile, load_plan
 
-PLAN = """
-[parameters]
-month = { type = "month", first = "2026-01" }
-region = { type = "text", allowed = ["north", "south"] }
-rows = { type = "integer", lower = 1 }
-since = { type = "integer" }
-
-[data]
-dataset = "wages {month}"
-source = "wages-{month}.parquet"
-neighbours = "replace-one"
-rows = "{rows}"
-ledger = "budget.db"
-
-[columns.region]
-type = "category"
-categories = ["north", "south", "{month}"]
-
-[columns.year]
-type = "number"
-lower = 1900
-upper = 2100
-
-[budget]
-measure = "zcdp"
-rho = 1
-
-[[release]]
-name = "wages of {month} in {region}, {{exact}}"
-statistics = ["count"]
-where = { region = ["{region}"], year = ["{since}", 2100] }
-"""
+PLAN = plan_text("monthly")
 GIVEN = {"month": "2026-11", "region": "north", "rows": "2000", "since": "1990"}
 
 
@@ -93,7 +63,7 @@ def test_another_month_is_another_plan_and_another_data_set(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"month": None}, "monthly.toml:3: parameters.month: has no value; give one with --set month=…"),
+        ({"month": None}, "monthly.toml:2: parameters.month: has no value; give one with --set month=…"),
         ({"mnth": "x"}, "the plan has no parameter 'mnth'; did you mean 'month'?"),
         ({"month": "2026-13"}, "parameters.month: '2026-13' is not a month such as 2026-11"),
         ({"month": "2025-12"}, "'2025-12' is before 2026-01"),

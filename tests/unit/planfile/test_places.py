@@ -35,6 +35,7 @@ def test_the_full_plan_uses_every_key() -> None:
         "type",
         "categories", "lower", "upper", "step", "first", "last", "clamp", "impute", "distribution", "weights", "mean", "sd",
         "measure", "epsilon", "delta", "report_delta", "name", "group_by", "statistics", "spend", "where", "resize",
+        "sample",
         "proportion", "bins", "edges", "count", "sum", "weight", "as", "nulls",
     }  # fmt: skip
 
@@ -195,6 +196,11 @@ def line_of(text: str, place: str) -> int:
         ('    "count",', '    { tables = [["state"]], nulls = "skip" },', "release[0].statistics[0].nulls", "no such key"),
         ("rows = 30000", "rows = 1.5", "release[0].resize", "must be a whole number"),
         ('proportion = "0.9"', "proportion = 0", "release[0].resize", "greater than 0"),
+        ('sample = "1/10"', "sample = 2", "release[1].sample", "greater than 0 and less than 1"),
+        ('sample = "1/10"', "sample = { rows = 0 }", "release[1].sample", "must be at least 1"),
+        ('sample = "1/10"', "sample = { rows = 40000 }", "release[1].sample", "at most the 29501 rows"),
+        ('sample = "1/10"', "sample = { rows = 10, rate = 1 }", "release[1].sample.rate", "no such key"),
+        ('sample = "1/10"', 'sample = "1/10"\nresize = { rows = 10 }', "release[1].sample", "resized already"),
         ("clamp = { hired", "clamp = { hird", "release[0].clamp.hird", "did you mean 'hired'"),
         ("hired = { distribution", "state = [1], hired = { distribution", "", "is not valid TOML"),
         ('[[release]]\nname = "persons"', '[release]\nname = "persons"', "", "is not valid TOML"),

@@ -7,49 +7,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.builders import run
+from tests.builders import plan_text, run
 
 from .plans import SMALL, changed, load, refused
 
-PLAN = '''
-[data]
-dataset = "ages"
-source = "ages.parquet"
-query = """
-SELECT *,
-       age // 10 * 10 AS decade,
-       CASE WHEN upper(trim(code)) IN ('F', 'W') THEN 'f' WHEN code IS NOT NULL THEN 'm' END AS gender
-FROM source
-"""
-neighbours = "replace-one"
-rows = 6
-ledger = "ledger.db"
-
-[columns.decade]
-type = "number"
-lower = 0
-upper = 90
-step = 10
-
-[columns.gender]
-type = "category"
-categories = ["f", "m"]
-
-[columns.age]
-type = "number"
-lower = 0
-upper = 99
-
-[budget]
-measure = "zcdp"
-rho = 1000000
-
-[[release]]
-name = "by gender"
-group_by = ["gender"]
-statistics = ["count", { sum = "decade", nulls = "skip" }]
-spend = 900000
-'''
+PLAN = plan_text("computed")
 
 
 def written(folder: Path, text: str = PLAN) -> Path:

@@ -120,6 +120,10 @@ def release_of(draw: st.DrawFn, table: dp.Table, categories: list[str]) -> tuple
         proportion = draw(AMOUNTS)
         release["resize"] = {"rows": 7, "proportion": proportion}
         table = table.resize(7, proportion=proportion)
+    elif draw(st.booleans()):
+        rate, rows = draw(st.sampled_from([("1/7", None), (None, 3)]))
+        release["sample"] = rate or {"rows": rows}
+        table = table.sample(rate, rows=rows)
     if draw(st.booleans()):
         release["group_by"] = ["c", {"bins": "n0", "edges": [1, 2]}]
         by = ["c", dp.bins("n0", [1, 2])]

@@ -20,6 +20,7 @@ CORNERS = [0.0, 5e-324, 1e-310, 1e-160, 1e-16, 1e-3, 1.0, 50.0, 1e5, 1e16, 1e155
 CHANCES = [0.0, 5e-324, 1e-310, 1e-100, 1e-6, 0.5, 1 - 2**-53, 1.0]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("function", DELTAS)
 @pytest.mark.parametrize("pair", list(product(CORNERS, CORNERS)))
 def test_delta_at_every_corner(function: Callable[..., float], pair: tuple[float, float]) -> None:
@@ -29,6 +30,7 @@ def test_delta_at_every_corner(function: Callable[..., float], pair: tuple[float
     assert (delta == 0) == (strength == 0 or epsilon == math.inf)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("function", EPSILONS)
 @pytest.mark.parametrize("pair", list(product(CORNERS, CHANCES)))
 def test_epsilon_at_every_corner(function: Callable[..., float], pair: tuple[float, float]) -> None:
@@ -42,6 +44,7 @@ def test_epsilon_at_every_corner(function: Callable[..., float], pair: tuple[flo
         assert delta == 1 or forward(strength, 0.0) <= delta * (1 + 1e-11)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("inverse", "forward"), list(zip(STRENGTHS, DELTAS, strict=True)))
 @pytest.mark.parametrize("pair", list(product(CORNERS, CHANCES)))
 def test_the_inverse_is_verified(

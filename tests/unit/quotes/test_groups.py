@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.builders import run, session_over
+from tests.builders import plan_text, run, session_over
 
 import discreet as dp
 from discreet.quotes.allocate import quote
-from discreet.quotes.groups import check_expect, size_words, sizes_of
+from discreet.quotes.groups import check_expect, percentile_words, size_words, sizes_of
 from discreet.quotes.spend_for_errors import quote_for
+from discreet.statistics.recipe import GroupSize
 
 SCHEMA = dp.Schema(s=dp.Category(["a", "b", "c"]), v=dp.Number(0, 10))
 PRIVATE = dp.Table(SCHEMA, dp.AddRemove()).group_by("s").agg(dp.count(), dp.mean("v", nulls="skip"), dp.share())
@@ -96,28 +98,7 @@ def rows_of(columns: dict[str, list[Any]]) -> Any:
     return pl.DataFrame(columns)
 
 
-PLAN = """
-[data]
-source = "rows.csv"
-dataset = "d"
-neighbours = "replace-one"
-rows = 60
-ledger = "ledger.sqlite"
-[columns.s]
-type = "category"
-categories = ["a", "b", "c"]
-[columns.v]
-type = "number"
-lower = 0
-upper = 10
-[budget]
-measure = "pure-dp"
-epsilon = 1
-[[release]]
-name = "r"
-group_by = ["s"]
-statistics = ["count", { mean = "v", nulls = "skip" }, { median = "v", nulls = "skip" }]
-"""
+PLAN = plan_text("groups")
 
 
 def answer(folder: Path, *words: str, more: str) -> str:
@@ -143,3 +124,30 @@ def test_errors_of_a_plan_hold_for_the_expected_size_and_those_without_one_are_n
     assert "1,000 rows" not in shown
     assert "in a group of 5,000 rows" in shown
     assert "expect=0: must be a whole number" in answer(tmp_path, "check", more="expect = 0")
+
+
+@pytest.mark.parametrize(
+    ("orders", "errors", "rows", "words"),
+    [
+        (["1/2"], [4], [50], "; between the 42nd and the 58th percentile in a group of 50 rows"),
+        (["1/2"], [2], [50], "; between the 46th and the 54th percentile in a group of 50 rows"),
+        (["1/4"], [30], [100], "; between the 0th and the 55th percentile in a group of 100 rows"),
+        (["1/2"], [1, 1], [10, 200], "; between the percentiles 40 and 60 / 49.5 and 50.5 in a group of 10 / 200 rows"),
+        (["1/4", "3/4"], [6], [100], "; ±6 percentage points in a group of 100 rows"),
+        (["1/4", "3/4"], [60], [10], "; ±100 percentage points in a group of 10 rows"),
+        ([], [6], [100], ""),
+    ],
+)
+def test_errors_of_ranks_are_told_as_percentiles(orders, errors, rows, words):
+    sizes = [GroupSize(many, many) for many in rows]
+    assert percentile_words([Fraction(q) for q in orders], errors, sizes) == words
+
+
+def test_a_quote_says_that_null_rows_do_not_count_where_some_may_be_null():
+    said = "rows of a group in which the column is null do not count"
+    for required in (False, True):
+        table = dp.Table(dp.Schema(v=dp.Number(0, 10, required=required)), dp.AddRemove())
+        for statistic in (dp.mean("v", nulls="skip"), dp.median("v", nulls="skip")):
+            assert said in str(quote(table.agg(statistic), dp.PureDP(1)))
+    assert said not in str(quote(table.impute({"v": dp.Uniform()}).agg(dp.mean("v")), dp.PureDP(1)))
+    assert said not in str(quote(table.agg(dp.count("v")), dp.PureDP(1)))

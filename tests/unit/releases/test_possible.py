@@ -12,6 +12,8 @@ import discreet as dp
 from discreet.releases.possible import as_shown, possible_of
 from discreet.statistics.registry import STATISTICS
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 SCHEMA = dp.Schema(age=dp.Number(-10, 90, step="0.5"), size=dp.Number(0, 300), sex=dp.Category(["F", "M"]))
 PLAN = {
     "schema": [

@@ -13,6 +13,8 @@ import discreet as dp
 from discreet.pages import report
 from discreet.releases.quality import numbers_of
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 RULE = dp.Quality("0.0001", "0.3", suppress="quality")
 
 

@@ -155,7 +155,7 @@ def says_another(name: str) -> bool:
     other = replace(right, amounts=("0.2",)) if name == "amounts" else changed(right, name)
     with session(demand=board()) as one:
         order = Order(asked(one), "0.1", "r")
-        reservation = one._reservation(order, one._quote_order(order), "snapshot")
+        reservation = one._charging.reservation(order, one._quote_order(order), "snapshot")
         consent = replace(reservation.consent, statement=other, approvals=tuple(signed(other, "anna", "ben")))
         try:
             one._ledger.reserve(one._identity, [replace(reservation, consent=consent)])
@@ -219,7 +219,7 @@ def test_a_second_charge_under_the_same_name_is_another_thing_to_approve() -> No
     given = signed(statement(), "anna", "ben")
     with session(demand=board(), approvals=given) as one:
         order = Order(asked(one), "0.1", "r")
-        (number,) = one._ledger.reserve(one._identity, [one._reservation(order, one._quote_order(order), "")])
+        (number,) = one._ledger.reserve(one._identity, [one._charging.reservation(order, one._quote_order(order), "")])
         with one._ledger.attempt(number) as attempt:
             one._ledger.draw(attempt)
         one._ledger.fail(number)
@@ -247,7 +247,7 @@ def test_an_interrupted_release_is_finished_with_the_approvals_of_its_charge() -
     given = signed(statement(), "anna", "ben")
     with session(demand=board(), approvals=given) as one:
         order = Order(asked(one), "0.1", "r")
-        reservation = one._reservation(order, one._quote_order(order), "")
+        reservation = one._charging.reservation(order, one._quote_order(order), "")
         one._ledger.reserve(one._identity, [reservation])
     with Ledger.open("budget.db") as ledger:
         change(ledger, board(1, ("dora",)), "anna", "ben")
@@ -422,7 +422,7 @@ def test_exact_totals_are_published_only_with_signatures_of_their_own() -> None:
     with opened() as one:
         request = one.table.group_by("g").agg(dp.mean("v", nulls="skip"))
         release = one.statement(request, spend="0.1", name="r")
-        totals = one._approving.declared.totals(release.ledger, one._public.exactly.invariants)
+        totals = one._charging.approving.declared.totals(release.ledger, one._public.exactly.invariants)
     with opened(approvals=signed(release, "anna", "ben")) as one:
         for publish in (one.publish_totals, lambda: one.release(request, spend="0.1", name="r")):
             with pytest.raises(dp.NotApproved, match="publishing the exact totals: approved by 0"):

@@ -16,6 +16,8 @@ from discreet.releases.publish import noise_json
 
 from .sessions import FRAME, session
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 POISSON = dp.AddRemove(sampled=dp.Poisson("1/100", draw="panel"))
 DRAWN = dp.ReplaceOne(rows=100, sampled=dp.WithoutReplacement(of=1000))
 

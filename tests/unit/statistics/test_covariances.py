@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet.cube.queries import Factor, NonNullCount, PairSum, RowCount, Squares, WeightedSum
@@ -216,31 +217,11 @@ def _widths(asked, level):
 
 # Names, files, refusals -------------------------------------------------------------------------------------------------
 
-PLAN = """
-[data]
-dataset = "d"
-source = "d.csv"
-ledger = "d.db"
-neighbours = "add-remove"
-[columns.v]
-type = "number"
-lower = 0
-upper = 3
-[columns.w]
-type = "number"
-lower = 0
-upper = 9
-[budget]
-measure = "pure-dp"
-epsilon = 1
-[[release]]
-name = "r"
-statistics = [STATISTIC]
-"""
+PLAN = plan_text("two-numbers")
 
 
 def loaded(tmp_path, statistic):
-    return plan_of(toml_root(PLAN.replace("STATISTIC", statistic).encode(), tmp_path / "plan.toml"))
+    return plan_of(toml_root(PLAN.replace('"count"', statistic).encode(), tmp_path / "plan.toml"))
 
 
 @pytest.mark.parametrize("word", ["covariance", "correlation"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.builders import plan_text
 
 import discreet as dp
 from discreet.domain.conditions import nearest_condition
@@ -17,23 +18,7 @@ SCHEMA = dp.Schema(
     age=dp.Number(0, 100), wage=dp.Number(0, 10, "0.5"), day=dp.Date("2026-01-01", "2026-12-31"), sex=dp.Category(["f", "m"])
 )
 TABLE = dp.Table(SCHEMA, dp.AddRemove())
-PLAN = """
-[data]
-dataset = "d"
-source = "x.csv"
-neighbours = "add-remove"
-ledger = "l.db"
-[columns.age]
-type = "number"
-lower = 0
-upper = 100
-[budget]
-measure = "zcdp"
-rho = 1
-[[release]]
-name = "r"
-statistics = ["count"]
-"""
+PLAN = plan_text("ages")
 
 
 def refused(folder: Path, old: str, new: str) -> str:
@@ -109,3 +94,14 @@ def test_a_condition_as_text_in_a_plan_file(tmp_path: Path) -> None:
     said = refused(tmp_path, '["count"]', '["count"]\nwhere = "age >= 15"')
     assert said.endswith("release[0].where: must be a table, not a text; write where = { age = [15, 100] }")
     assert refused(tmp_path, '["count"]', '["count"]\nwhere = "x"').endswith("must be a table, not a text")
+    assert refused(tmp_path, '["count"]', '["count"]\nwhere = { age = ">= 15" }').endswith(
+        "release[0].where.age: must be a list, not a text; write age = [15, 100]"
+    )
+    assert "write" not in refused(tmp_path, '["count"]', '["count"]\nwhere = { age = "old" }')
+
+
+def test_a_list_of_columns_within_the_list_of_groups_is_refused_with_the_list_that_is_meant(tmp_path: Path) -> None:
+    said = refused(tmp_path, '["count"]', '["count"]\ngroup_by = [["gender", "age"]]')
+    assert said.endswith(
+        'group_by[0]: must be a column, not a list of columns; write them one by one, group_by = ["region", "sex"]'
+    )

@@ -9,7 +9,7 @@ import discreet as dp
 
 FRAME = pl.DataFrame({"a": ["x"] * 50 + ["y"] * 50 + [None] * 100, "b": (["p"] * 20 + ["q"] * 30) * 4})
 SCHEMA = dp.Schema(a=dp.Category(["x", "y"]), b=dp.Category(["p", "q"]))
-RELEASES, MISSES = 60, 12  # P(Binomial(60, 1/20) > 12) < 1e-5
+RELEASES, MISSES = 20, 7  # P(Binomial(20, 1/20) > 7) < 1e-5
 
 
 @pytest.mark.parametrize("spend", ["0.001", "0.1"])

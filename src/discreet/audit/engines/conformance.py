@@ -17,10 +17,11 @@ import numpy as np
 from discreet.audit.engines.hostile import HostileTable, hostile_tables
 from discreet.cube.cube import Cube, compact
 from discreet.cube.scans import Scan
+from discreet.domain.columns import Category, Date, Number
 from discreet.domain.groups import Bins, bins
 from discreet.domain.imputation import Uniform, Weights
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Engine, Header, Inspectable, cubes_of
 from discreet.engines.inspection import inspect_source
 from discreet.engines.reference import ReferenceEngine, date_code, number_code

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from discreet.domain.schema import Category, Column, Date, Number, Schema
+from discreet.domain.columns import Category, Column, Date, Number
+from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType, Header
 from discreet.exact.numbers import Amount
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.cube.cube import Cube
 from discreet.cube.value_paths import KeyAxis, Moment
 from discreet.cube.value_paths import Path as ValuePath
+from discreet.domain.columns import is_numeric
 from discreet.domain.reading import CsvFormat
-from discreet.domain.schema import is_numeric
 from discreet.engines.base import CountedCells, Engine, Header
 from discreet.engines.duckdb.chosen import read_by, table_of
 from discreet.engines.duckdb.csv_lines import count_rows, csv_header, format_of, row_blocks

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from discreet.cube.cube import fits_int64
 from discreet.cube.value_paths import CategoryPath, NumberPath
-from discreet.domain.schema import Date, Value
+from discreet.domain.categories import Value
+from discreet.domain.columns import Date
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect
 from discreet.engines.spellings import spelled_targets

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.cube.cube import Cube, compact, sum_dtype
 from discreet.cube.value_paths import KeyAxis, Moment, NumberPath
 from discreet.domain.codes import NULL
-from discreet.domain.schema import Number
+from discreet.domain.columns import Number
 from discreet.engines.duckdb.driver import TEXT
 from discreet.engines.duckdb.folders import Partitions
 

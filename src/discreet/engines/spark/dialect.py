@@ -14,7 +14,8 @@ from collections.abc import Sequence
 
 from discreet.cube.cube import fits_int64
 from discreet.cube.value_paths import CategoryPath, NumberPath
-from discreet.domain.schema import Category, Date, Schema
+from discreet.domain.columns import Category, Date
+from discreet.domain.schema import Schema
 from discreet.engines.base import ColumnType
 from discreet.engines.dialect import Dialect
 from discreet.engines.spellings import spelled_targets, spellings

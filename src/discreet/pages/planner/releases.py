@@ -16,6 +16,7 @@ from discreet.exact.numbers import float_down, text
 from discreet.pages.planner.curves import Curve, choose_amounts, curve_of, with_halves_and_doubles
 from discreet.plan.plan import Plan, resize_of
 from discreet.privacy import Budget
+from discreet.privacy.amplify import Resampling
 from discreet.privacy.coordinates import amount_of, parameters
 from discreet.privacy.measures import is_target
 from discreet.quotes.allocate import resampling_of
@@ -157,7 +158,7 @@ class _Made:
     def _resize_words(self, rows: int, proportion: Fraction) -> str:
         """The sentence about the resized table with these controls."""
         sampled = resampling_of(_resize(self.quote.plan, rows, proportion), None)
-        if sampled is None:
+        if not isinstance(sampled, Resampling):
             raise InternalError("a resize without a law of its copies")
         each = "each row at most once" if sampled.copies == 1 else f"each row at most {sampled.copies} times"
         start = f"The prepared table has {number(rows)} {plural('row', rows)}:"
@@ -180,7 +181,9 @@ class _Made:
     def _depends_on(self, plan: Plan, scene: Scene) -> object:
         """Equal for settings of equal curves: on a resized table n counts in sizes of groups and in the law of copies."""
         sampled = resampling_of(plan, scene.beside)
-        return scene.on if sampled is None else (scene.on, sampled.rows, sampled.proportion, sampled.sampled)
+        if not isinstance(sampled, Resampling):
+            return scene.on
+        return scene.on, sampled.rows, sampled.proportion, sampled.sampled
 
     def _curve(self, plan: Plan, exact_totals: ExactTotals | None) -> Curve:
         return curve_of(plan, self.quote.spend, exact_totals, self.amounts, self.quote.expect)

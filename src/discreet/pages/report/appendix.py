@@ -79,9 +79,9 @@ def laws_of(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 def ordinary_of(document: Mapping[str, Any]) -> tuple[OrdinaryNoise, ...]:
     """The advertised guarantees of the noises for one replaced row, where exact totals change the guarantee.
 
-    Empty without totals, and after a resize, where the law of the copies differs and the sensitivities do not.
+    Empty without totals, and after a resize or sample, where the law of the copies differs and the sensitivities do not.
     """
-    if not document["invariants"] or _is_resized(document):
+    if not document["invariants"] or _drawn_table(document):
         return ()
     return tuple(_ordinary(measured) for measured in document["noise"])
 
@@ -90,9 +90,9 @@ def ordinary_words(document: Mapping[str, Any]) -> str:
     """The derivation of the advertised guarantee; empty without totals."""
     if not document["invariants"]:
         return ""
-    if _is_resized(document):
+    if drawn := _drawn_table(document):
         return (
-            "The advertised guarantee is what the same noise on the resized table gives when one row of the original table "
+            f"The advertised guarantee is what the same noise on the {drawn} table gives when one row of the original table "
             "differs, totals or not."
         )
     together = (
@@ -119,7 +119,7 @@ def _ordinary(measured: Mapping[str, str]) -> OrdinaryNoise:
 def start_words(document: Mapping[str, Any], guarantee: Guarantee) -> str:
     """The way from the guarantee of the whole publication to the guarantee of each query."""
     kinds = {type(_guarantee(measured)) for measured in document["noise"]}
-    turned = type(guarantee.effective) not in kinds and not _is_resized(document)
+    turned = type(guarantee.effective) not in kinds and not _drawn_table(document)
     steps = [kind.from_pair for kind in kinds] if turned else []
     return " ".join([*steps, _rows_words(document, guarantee.semi_adjacency), *_share_words(document, guarantee)])
 
@@ -127,12 +127,11 @@ def start_words(document: Mapping[str, Any], guarantee: Guarantee) -> str:
 def _rows_words(document: Mapping[str, Any], a: int | None) -> str:
     """The guarantee for the rows of the prepared table."""
     moved = int(document["group"])
-    if _is_resized(document):
+    if drawn := _drawn_table(document):
         who = "one person" if a is None else f"the at most {number(a)} rows that differ under the same totals"
         return (
-            "The guarantee of the whole publication becomes one for a single row of the resized table by the functional "
-            "parameters of the resize (Theorems R1 to R3), which follow from its rows and proportion; "
-            f"{who} can move at most {number(moved)} of its rows."
+            f"The guarantee of the whole publication becomes one for a single row of the {drawn} table by the functional "
+            f"{_PARAMETERS[drawn]}; {who} can move at most {number(moved)} of its rows."
         )
     if a is not None:
         return (
@@ -157,7 +156,7 @@ def _share_words(document: Mapping[str, Any], guarantee: Guarantee) -> Iterator[
             f"All queries together cost {_exactly(joint)} of what they would cost one by one, because no row has its "
             f"largest effect on all of them at once. So each query gets its share {of}, divided by {_exactly(joint)}."
         )
-    differ = "one row differs" if guarantee.semi_adjacency is None or _is_resized(document) else "such tables differ"
+    differ = "one row differs" if guarantee.semi_adjacency is None or _drawn_table(document) else "such tables differ"
     yield (
         "The formula gives the parameter of its noise from that guarantee and the sensitivities. They bound how far the "
         f"vector of all groups can move when {differ}."
@@ -169,8 +168,17 @@ def _joint(document: Mapping[str, Any]) -> str:
     return str(document.get("joint", "1"))
 
 
-def _is_resized(document: Mapping[str, Any]) -> bool:
-    return any(step["step"] == "resize" for step in document["plan"]["steps"])
+_PARAMETERS = {
+    "resized": "parameters of the resize (Theorems R1 to R3), which follow from its rows and proportion",
+    "sampled": "parameters of the sample (Theorems R1 to R3 and W5), which follow from its rate or its rows",
+}
+"""For each way to draw rows, where the guarantee for a row of the prepared table comes from."""
+
+
+def _drawn_table(document: Mapping[str, Any]) -> str:
+    """What the steps make of the table by drawing rows: it is "resized" or "sampled"; empty where no rows are drawn."""
+    words = {"resize": "resized", "sample": "sampled"}
+    return next((words[step["step"]] for step in document["plan"]["steps"] if step["step"] in words), "")
 
 
 def _exactly(written: str) -> str:

@@ -156,10 +156,11 @@ def _groups(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def exact_subtotals(document: Mapping[str, Any], about: About, words: Words) -> Subtotals:
     """The exact numbers of rows that the release publishes for whole groups: subtotals of its counts.
 
-    None where its counts are of other rows, or in other groups: after conditions, a resize, a clamp of the column, or bins.
+    None where its counts are of other rows, or in other groups: after conditions, a resize or sample, a clamp of the
+    column, or bins.
     """
     plan = document["plan"]
-    counted = all(step["step"] not in {"where", "resize"} for step in plan["steps"])
+    counted = all(step["step"] not in {"where", "resize", "sample"} for step in plan["steps"])
     parts = document["invariants"]["totals"]["parts"] if document["invariants"] and counted else ()
     other = {step["column"] for step in plan["steps"] if "column" in step} if counted else set()
     other |= {group["column"] for group in _groups(plan) if "edges" in group}

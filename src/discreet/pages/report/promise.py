@@ -37,7 +37,8 @@ def others_words(a: int) -> str:
 def detection_words(guarantee: Guarantee) -> str:
     """The guarantee as a bound on an attacker's success."""
     if guarantee.semi_adjacency is not None:
-        attacker = "the exact totals and wants to find out from which of two such tables the other numbers were made"
+        tables = compared_tables(guarantee.semi_adjacency)
+        attacker = f"the exact totals and wants to find out from which of two {tables} the other numbers were made"
     else:
         attacker = f"the data of all others and wants to find out {relation_named(guarantee.relation).guess}"
     return (

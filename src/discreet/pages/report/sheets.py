@@ -19,7 +19,7 @@ __all__ = ["Key", "Sheet", "key_numbers", "sheets_of"]
 
 _MOST_KEYS = 6
 _MOST_LISTED = 12
-_NARROW = 30
+_NARROW = 36
 """So many characters of small print are a third of a page wide."""
 
 

@@ -3,6 +3,7 @@
 All of it is a function of release documents alone: no rows, no ledger, no randomness. The theorems are in
 docs/proofs/derived.md.
 
+* `before_sampling`: Numbers of the table before its rows were sampled, with certified intervals
 * `certainty`: Intervals of a ratio and of a difference of two published numbers, at a confidence that is proved for
   both together
 * `change`: The difference and the relative change from one release to another

@@ -72,7 +72,7 @@ def _check(ones: Sequence[Numbers]) -> None:
     if first.quantity.random:
         raise ArgumentError(
             "combine(): rows were imputed or sampled, so every release describes a prepared table of its own; "
-            "release without impute and resize, or report the releases separately"
+            "release without impute, resize and sample, or report the releases separately"
         )
     if not all(isinstance(cell, Linear) for one in ones for cell in one.cells.values()):
         raise ArgumentError(

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from discreet.domain.about import About
+from discreet.domain.row_samples import dyadic_below
 from discreet.domain.words import one_line
 from discreet.errors import ArgumentError, did_you_mean, printed
 from discreet.exact.canonical import canonical
 from discreet.exact.given_paths import content_of, reason, shown_path
-from discreet.exact.numbers import Amount, exact
+from discreet.exact.numbers import Amount, exact, text
 from discreet.plan.recorded import PREPARED
 from discreet.releases.derived.linear import Linear, constant
-from discreet.releases.derived.reading import Printed, Published, numbers_of, outputs_of
+from discreet.releases.derived.reading import Printed, Published, bounds_of, numbers_of, outputs_of
 from discreet.releases.document import Release
 from discreet.releases.labelled import unit_of
 
@@ -293,7 +294,10 @@ def _quantity(document: Mapping[str, Any], chosen: str, used: Collection[str], t
     column = line.get("column")
     steps = [one for one in plan["steps"] if line.get("covers", PREPARED) == PREPARED or one["step"] == "where"]
     prepared = canonical({**_preparation({**plan, "steps": steps}, column, used), "counts": line.get("counts")})
-    random = any(one["step"] in {"impute", "resize"} for one in steps) and "original" not in document["interval"]["covers"]
+    random = (
+        any(one["step"] in {"impute", "resize", "sample"} for one in steps)
+        and "original" not in document["interval"]["covers"]
+    )
     unit = unit_of(texts, chosen, line)
     return Quantity(
         document["dataset"], line["statistic"], column, chosen.removeprefix(line["name"]), prepared, random, unit
@@ -311,8 +315,24 @@ def _preparation(plan: Mapping[str, Any], column: str | None, used: Collection[s
     conditions = [one["column"] for one in plan["steps"] if one["step"] == "where"]
     asked = {column, *conditions, *(one["column"] for one in groups)}
     declared = [one for one in plan["schema"] if one["name"] in asked]
-    steps = [one for one in plan["steps"] if one["step"] == "resize" or one.get("column") in asked]
+    steps = [one for one in plan["steps"] if one["step"] in {"resize", "sample"} or one.get("column") in asked]
     return {"declared": declared, "groups": groups, "steps": steps, "dropped": dropped}
+
+
+def _sampling(document: Mapping[str, Any], chosen: str) -> dict[str, Any]:
+    """How the rows were sampled, with the bounds of the column; nothing where they were not.
+
+    The rate is that of the draw, a multiple of 2^-64; None where the number of rows of the table is private.
+    """
+    plan, column = document["plan"], outputs_of(document)[chosen].get("column")
+    step = next((one for one in plan["steps"] if one["step"] == "sample"), None)
+    if step is None:
+        return {}
+    rows = plan["neighbours"].get("rows")
+    rate = dyadic_below(exact(step["rate"], "rate")) if "rate" in step else rows and Fraction(step["rows"], rows)
+    bounds = None if column is None else bounds_of(document, column)
+    ends = {} if bounds is None else {"lower": text(bounds[0]), "upper": text(bounds[1])}
+    return {"sample": {"rate": None if rate is None else text(rate), "rows": rows, **ends}}
 
 
 def _source(
@@ -328,5 +348,6 @@ def _source(
         "by": None if by is None else list(by),
         "at": dict(fixed),
         "covers": document["interval"]["covers"],
+        **_sampling(document, chosen),
         "words": f"{chosen} of '{document['name']}'{places}{added}",
     }

@@ -18,7 +18,7 @@ from discreet.noise.single.laws import DiscreteGaussian, DiscreteLaplace, Law, R
 from discreet.releases.derived.linear import LEVEL, Cell, Linear, LogConcave, Tied, half_width
 from discreet.releases.frames import value_columns
 
-__all__ = ["Printed", "Published", "identity", "numbers_of", "outputs_of"]
+__all__ = ["Printed", "Published", "bounds_of", "identity", "numbers_of", "outputs_of"]
 
 _LAWS: Mapping[str, tuple[str, type[DiscreteLaplace | DiscreteGaussian | RoundedGaussian]]] = {
     "discrete Laplace": ("scale", DiscreteLaplace),
@@ -30,7 +30,7 @@ _LAWS: Mapping[str, tuple[str, type[DiscreteLaplace | DiscreteGaussian | Rounded
 _LOG_CONCAVE = ("K-norm on the lattice", "Gaussian on the lattice")
 """The noises on lattices of blocks whose cells have log-concave laws (Lemma D2)."""
 
-_KNOWN_STEPS = {"clamp", "impute", "resize", "where"}
+_KNOWN_STEPS = {"clamp", "impute", "resize", "sample", "where"}
 _WHOLE = 2**52
 _ROUNDING = 1e-12
 _NEAR = 1e-3  # two ways to compute one width may differ by the grid of a convolution
@@ -155,7 +155,7 @@ def _count_query(document: Mapping[str, Any], line: Mapping[str, Any]) -> str:
 
 def _sum(document: Mapping[str, Any], line: Mapping[str, Any], columns: Columns) -> list[_Answer] | None:
     """Unit · total + origin · count, with values from the midpoint of their bounds where the rows are counted anyway."""
-    bounds = _bounds(document, line["column"])
+    bounds = bounds_of(document, line["column"])
     if bounds is None:
         return None
     lower, upper, step = bounds
@@ -177,6 +177,8 @@ def _sum(document: Mapping[str, Any], line: Mapping[str, Any], columns: Columns)
 
 
 def _rows_are_public(document: Mapping[str, Any]) -> bool:
+    if any(one["step"] == "sample" and "rate" in one for one in document["plan"]["steps"]):
+        return False  # how many rows such a sample has is private
     return document["plan"]["neighbours"]["relation"] == "replace-one" or document["invariants"] is not None
 
 
@@ -184,7 +186,7 @@ _READERS = {"count": _count, "sum": _sum}
 """The statistics that are linear in their noises."""
 
 
-def _bounds(document: Mapping[str, Any], column: str) -> tuple[Fraction, Fraction, Fraction] | None:
+def bounds_of(document: Mapping[str, Any], column: str) -> tuple[Fraction, Fraction, Fraction] | None:
     """Lower and upper bound of a column after its clamps, and its step; None where a step of the plan is not known here."""
     plan = document["plan"]
     (declared,) = (one for one in plan["schema"] if one["name"] == column)

@@ -47,7 +47,7 @@ class Derived:
     """Derived numbers: post-processing of releases, which cost nothing and touch no rows.
 
     Args:
-        kind: "ratio", "change" or "combine".
+        kind: "ratio", "change", "combine" or "before_sampling".
         words: what the numbers are, in a sentence.
         keys: the columns of the groups.
         groups: the labels of each group.

@@ -16,8 +16,9 @@ from tests.builders import PATIENCE, cube_of
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import Cube
 from discreet.cube.scans import Scan
+from discreet.domain.columns import Category, Date, Number
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType
 from discreet.engines.duckdb import csv_lines

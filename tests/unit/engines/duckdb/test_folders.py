@@ -12,9 +12,10 @@ from tests.builders import cube_of, session_over
 import discreet as dp
 from discreet.audit.engines.conformance import first_difference
 from discreet.cube.cube import Cube
+from discreet.domain.columns import Category, Date, Number
 from discreet.domain.groups import bins
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Date, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import open_source
 from discreet.engines.base import ColumnType, Header
 from discreet.engines.duckdb import folders

@@ -401,7 +401,7 @@ def test_views_are_told_from_tables(filled: str) -> None:
 
 
 def test_a_plan_over_a_view_is_told_what_a_row_is_and_its_query_is_computed(filled: str, tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(QUERIED.format(source=f"{filled}::seen"), encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(QUERIED.replace("views.db", filled), encoding="utf-8")
     checked = run("check", str(tmp_path / "plan.toml"))
     assert checked.exit_code == 0, checked.output
     assert "note: the source is a view" in " ".join(checked.output.split())
@@ -410,29 +410,7 @@ def test_a_plan_over_a_view_is_told_what_a_row_is_and_its_query_is_computed(fill
     assert dp.Release.load(tmp_path / "out").table["count"].to_list() == [2, 1, 2]
 
 
-QUERIED = """
-[data]
-dataset = "views"
-source = "{source}"
-neighbours = "replace-one"
-rows = 5
-ledger = "budget.db"
-query = "SELECT CASE WHEN sex = 'F' THEN 'much' WHEN CAST(wage AS DOUBLE) < 100 THEN 'little' END AS earns FROM source"
-
-[columns.earns]
-type = "category"
-categories = ["much", "little"]
-
-[budget]
-measure = "pure-dp"
-epsilon = 1000
-
-[[release]]
-name = "r"
-group_by = ["earns"]
-statistics = ["count"]
-spend = 1000
-"""
+QUERIED = plan_text("queried")
 
 
 def test_a_plan_is_started_from_a_server(filled: str, tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ from tests.unit.engines.conftest import arrow_table
 import discreet as dp
 from discreet.audit.engines.conformance import check_engine
 from discreet.audit.engines.hostile import hostile_tables
+from discreet.domain.columns import Category, Number
 from discreet.domain.neighbours import AddRemove
-from discreet.domain.schema import Category, Number, Schema
+from discreet.domain.schema import Schema
 from discreet.engines import open_source
 from discreet.engines.base import Engine, Header, cubes_of, rows_of
 from discreet.engines.duckdb import streams as module

@@ -8,6 +8,7 @@ import gzip
 import math
 import os
 import random
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -103,7 +104,7 @@ TABLES = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
 def test_every_format_equals_the_reference(tmp_path: Path, ending: str, table: HostileTable) -> None:
     def open_engine(header: Header, rows: Any) -> Engine:
@@ -355,6 +356,20 @@ def test_transport_files_of_version_5_with_texts_only_are_refused(tmp_path: Path
     for columns, version in ((TEXTS, 8), ({**TEXTS, "x": numbers}, 5), ({"x": numbers}, 5)):
         xpt(path, columns, version)
         assert open_known(str(path), (), NO_LIMITS).engine.count_rows() == 41  # type: ignore[attr-defined]
+
+
+def test_transport_files_of_version_8_that_state_0_rows_end_like_those_of_version_5(tmp_path: Path) -> None:
+    for columns, refused in ((TEXTS, True), ({**TEXTS, "x": np.full(41, np.nan)}, False)):
+        stated = xpt(tmp_path / "a.xpt", columns, 8)
+        unknown = re.sub(rb"(OBSV8   HEADER RECORD!{7} +)41", rb"\1 0", stated)
+        assert len(unknown) == len(stated)
+        assert unknown != stated
+        (tmp_path / "a.xpt").write_bytes(unknown)
+        if refused:
+            with pytest.raises(SourceError, match="that states no number of rows, with columns of text only"):
+                header_of(str(tmp_path / "a.xpt"))
+        else:
+            assert open_known(str(tmp_path / "a.xpt"), (), NO_LIMITS).engine.count_rows() == 41  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("version", [5, 8])

@@ -14,6 +14,7 @@ from discreet.pages.planner.releases import _resize
 from discreet.plan.plan import resize_of
 from discreet.privacy import coordinates
 from discreet.quotes.allocate import quote
+from discreet.statistics.registry import by_word
 from discreet.totals.exact_totals import exact_totals_of
 
 ROWS = 3000
@@ -128,6 +129,36 @@ def coordinates_number(spend):
 @pytest.mark.parametrize("name", ["counts", "moments", "one number", "together"])
 def test_where_sliders_stand_errors_are_the_quote(page, name, spend):
     assert check(page, REQUESTS[name], spend, many=8) <= 1 + 1e-6
+
+
+SKIP = {"nulls": "skip"}
+EVERY = {
+    "count": [dp.count("v")],
+    "share": [dp.share()],
+    "sum": [dp.sum("v", **SKIP)],
+    "mean": [dp.mean("w", **SKIP)],
+    "variance": [dp.variance("v", **SKIP), dp.variance("w", interval="joint", **SKIP)],
+    "std": [dp.std("v", **SKIP), dp.std("w", interval="joint", **SKIP)],
+    "covariance": [dp.covariance("v", "w", **SKIP)],
+    "correlation": [dp.correlation("v", "w", **SKIP)],
+    "median": [dp.median("v", **SKIP), dp.median("w", interval="chosen", **SKIP)],
+    "quantiles": [dp.quantiles("v", ["1/4", "3/4"], interval="chosen", **SKIP)],
+    "histogram": [dp.histogram("w", [0, 20, 50])],
+    "tables": [dp.tables(["s"], ["sex"])],
+}
+
+
+def test_every_statistic_is_compared_with_its_quote():
+    assert EVERY.keys() == by_word().keys()
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("private", [False, True], ids=["n public", "n private"])
+@pytest.mark.parametrize("word", EVERY)
+def test_the_errors_of_every_statistic_are_the_quote(page, word, private):
+    table = dp.Table(SCHEMA, dp.AddRemove() if private else dp.ReplaceOne(rows=ROWS))
+    asked = table if word == "tables" else table.group_by("sex")
+    assert check(page, asked.agg(*EVERY[word]), dp.ZCDP("0.5"), many=3) <= 1 + 1e-6
 
 
 @pytest.mark.parametrize(

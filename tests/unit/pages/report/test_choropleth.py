@@ -10,6 +10,8 @@ import pytest
 import discreet as dp
 from discreet.pages.report import render
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 CODES = ["a", "b", "c", "d", "e", "f", "<script>alert(1)</script>"]
 
 

@@ -14,6 +14,8 @@ from discreet.pages.report import render
 from discreet.pages.report.pictures import pictures_of
 from discreet.pages.words import languages, words_in
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 ENGLISH = {"the", "of", "and", "is", "are", "with", "that", "each", "from", "not", "to", "by", "what", "value", "for", "or"}
 
 

@@ -7,6 +7,8 @@ import pytest
 import discreet as dp
 from discreet.pages.report import cross, render
 
+pytestmark = pytest.mark.usefixtures("one_artist")
+
 SCHEMA = dp.Schema(
     region=dp.Category(["N", "S", "E"], required=True),
     sex=dp.Category(["f", "m"], required=True),
