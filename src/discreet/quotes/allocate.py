@@ -223,10 +223,8 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
         return Fraction(1)
     if asked.plan.target is None:
         return joint_factor([_change(asked, query) for query in queries], shares, type(target).size)
-    table = asked.facts, asked.plan.schema
-    return factor_by_status(
-        queries, shares, type(target).size, table, lambda query, facts: query.change(_row_of(asked), facts)
-    )
+    row, table = _row_of(asked), (asked.facts, asked.plan.schema)
+    return factor_by_status(queries, shares, type(target).size, table, lambda query, facts: query.change(row, facts))
 
 
 def _one(asked: Asked, named: Query, query: Query, share: Fraction, part: Target) -> Measured:
