@@ -321,7 +321,7 @@ def test_an_error_of_the_system_that_nobody_expects_is_one_sentence(folder: Path
     def fails(path: Path, *more: Any, **options: Any) -> Any:
         raise OSError(28, "No space left on device", "b\udcff")
 
-    monkeypatch.setattr(planning, "checked_plan", fails)
+    monkeypatch.setattr(planning, "check_plan", fails)
     said = refused(2, "check", "plan.toml")
     assert said == "discreet: 'b\\udcff': No space left on device; nothing was spent\n"
 

@@ -35,7 +35,7 @@
 * `totals`: The integer query behind a sum: where its values are taken from, and what a step of it is worth
 * `variances`: The variance of a column, and its root, the standard deviation: never NaN and always within what is
   possible
-* `widest`: Bounds of the half-width of an interval in a group of so many rows, whatever these rows are
+* `widest`: Bounds of the half-width of an interval in a group of a given number of rows, whatever these rows are
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from discreet.privacy.measures import find_budget
 from discreet.quotes.quote import Quote
 from discreet.totals.exact_totals import ExactTotals, exact_totals_of
 
-__all__ = ["planned_file"]
+__all__ = ["choose_file"]
 
 _MOST_SWITCHES = 3
 
@@ -26,7 +26,7 @@ Entry = tuple[str, Any]
 """A line of the invariants: the word of its list, and the value."""
 
 
-def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tuple[Fraction, ...], frozen: bool) -> Chosen:
+def choose_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tuple[Fraction, ...], frozen: bool) -> Chosen:
     """The facts that the releases of a plan file share.
 
     Args:
@@ -110,7 +110,7 @@ def _section(entries: list[Entry]) -> dict[str, list[Any]]:
 
 
 def _budget(plan: PlanFile, written: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The section as it stands; where it states the budget of a population, that of the file, which the page shows."""
+    """The section as it stands; where it states the budget of a population, it gets the budget of the file."""
     stated = {key: value for key, value in written.items() if key != "of"}
     return {**stated, **plan.budget.to_json()} if "of" in written else written
 

@@ -29,7 +29,7 @@ from discreet.pages.report.words import title_words
 from discreet.pages.words import Words
 from discreet.privacy.coordinates import Budget
 from discreet.releases.guarantee import Guarantee
-from discreet.releases.labelled import worded
+from discreet.releases.labelled import apply_words
 from discreet.releases.worded import QUALITY
 
 __all__ = ["Picture", "Sketch", "illustrations", "pictures_of", "profile_of"]
@@ -75,14 +75,14 @@ def illustrations(
         return None, ()
     profile = [sketch for sketch in [profile_of(guarantee)] if sketch is not None]
     sketches = [*profile, *pictures_of(document, about, words)]
-    drawn = _drawn([sketch.chart for sketch in sketches], artist)
+    drawn = _draw([sketch.chart for sketch in sketches], artist)
     found = [
         Picture(words.said(one.title), words.said(one.words), source) for one, source in zip(sketches, drawn, strict=False)
     ]  # all or none
     return (found[0] if profile and found else None), tuple(found[len(profile) :])
 
 
-def _drawn(charts: Sequence[Chart], artist: Artist | None) -> list[str]:
+def _draw(charts: Sequence[Chart], artist: Artist | None) -> list[str]:
     if not charts:
         return []
     with begin_drawing() if artist is None else nullcontext(artist) as drawing:
@@ -180,7 +180,7 @@ def _multiples(
         for row, (panel, bar) in enumerate(zip(panels, bars, strict=True))
         if columns[column][row] is not None
     ]
-    title = about.statistic(column).label or title_words(worded(statistic, about))
+    title = about.statistic(column).label or title_words(apply_words(statistic, about))
     return _sketch(title, points, multiples_chart(points)) if points else None
 
 
