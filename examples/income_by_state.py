@@ -37,6 +37,9 @@ with dp.Session(
     request = table.group_by("state").agg(dp.count(), dp.mean("weekinc", weight=2))
     print(session.quote(request, spend="0.1"))
     release = session.release(request, spend="0.1", name="mean weekly income by state")
+    # A median for the same spend, with the narrowest interval; its error is stated in rank. It is quoted, not bought.
+    median = table.group_by("state").agg(dp.median("weekinc", interval="chosen"))
+    print(str(session.quote(median, spend="0.1")).splitlines()[-1])
 
 with pl.Config(tbl_rows=8, float_precision=0):
     print(release.table.sort("mean_weekinc", descending=True))

@@ -25,6 +25,7 @@ from discreet.cube.cube import Cube
 from discreet.engines import header_of, open_source
 from discreet.engines.base import ColumnType
 from discreet.engines.reference import ReferenceEngine
+from discreet.engines.spark import driver
 from discreet.engines.spark.dialect import SPARK
 from discreet.engines.sql import aggregate_sql
 from discreet.noise.bits import Bits
@@ -199,12 +200,34 @@ def test_hostile_unicode_is_normalised_as_in_the_reference(session: Any) -> None
 
 def test_a_million_junk_texts_and_sums_of_several_limbs(session: Any) -> None:
     frame = session.range(10**6).selectExpr("concat('junk ', id) AS a", "id * 9007199254740 - 5 AS n")
-    schema = dp.Schema(a=dp.Category(["F", "junk 7"]), n=dp.Number(-(2**51), 2**51 - 2))
+    schema = dp.Schema(a=dp.Category(["F", "junk 7", "longer than others"]), n=dp.Number(-(2**51), 2**51 - 2))
     found = cube_of(frame, schema, asked(schema, "a", of="n"))
     values = [min(max(i * 9007199254740 - 5, -(2**51)), 2**51 - 2) + 2**51 for i in range(10**6)]
     assert found.keys.tolist() == [[-1], [1]]
     assert found.rows.tolist() == [10**6 - 1, 1]
     assert found.sums.tolist() == [[sum(values) - values[7]], [values[7]]]
+
+
+@pytest.mark.parametrize(("merging", "rows"), [(driver._merge_groups, 2), (lambda statement, *_: statement, 10_000)])
+def test_junk_texts_do_not_reach_the_driver(
+    session: Any, monkeypatch: pytest.MonkeyPatch, merging: Callable[..., str], rows: int
+) -> None:
+    """Texts as short as the categories are groups of the executors. Without the second grouping the driver gets them all."""
+    answers = []
+
+    def kept(answer: Any, *of: Any) -> Any:
+        answers.append(answer.num_rows)
+        return cube(answer, *of)
+
+    cube = driver._cube
+    monkeypatch.setattr(driver, "_cube", kept)
+    monkeypatch.setattr(driver, "_merge_groups", merging)
+    schema = dp.Schema(a=dp.Category(["F", "junk 7", "longer than others"]))
+    plan = Table(schema, dp.AddRemove()).group_by("a").agg(dp.count())
+    found = cube_of(session.range(10**4).selectExpr("concat('junk ', id) AS a"), schema, plan)
+    assert found.keys.tolist() == [[-1], [1]]
+    assert found.rows.tolist() == [10**4 - 1, 1]
+    assert answers == [rows]
 
 
 def test_thousands_of_bins(session: Any) -> None:
@@ -231,7 +254,7 @@ def test_thousands_of_bins_at_unequal_distances(session: Any) -> None:
 # Plans, repetition, failure -------------------------------------------------------------------------------------------
 
 
-def test_one_scan_and_one_shuffle(session: Any, files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_scan_and_a_shuffle_for_each_grouping(session: Any, files: Files, capsys: pytest.CaptureFixture[str]) -> None:
     path = files("a.parquet", ROWS.append_column("note", pa.array(["…"] * 4)))
     header = header_of(f"spark:{path}")
     many = dp.Schema({**PERSONS.columns, "sex": dp.Category(["F", "M", "é"])})  # looked up in a table that is sent to all
@@ -239,11 +262,14 @@ def test_one_scan_and_one_shuffle(session: Any, files: Files, capsys: pytest.Cap
     for schema, groups in ((PERSONS, ()), (PERSONS, ("sex",)), (PERSONS, ("sex", months)), (many, ("sex", months))):
         wanted = asked(schema, *groups).layout.scans[0]
         statement = aggregate_sql(SPARK, "{source}", header, wanted.axes, wanted.moments)
+        statement = driver._merge_groups(statement, wanted.axes, wanted.moments)
         session.sql(statement, source=session.read.parquet(path)).explain("simple")
         plan = capsys.readouterr().out
         assert len(re.findall(r"FileScan", plan)) == 1
-        assert len(re.findall(r"Exchange (?:hashpartitioning|SinglePartition)", plan)) == 1
-        assert len(re.findall(r"Exchange", plan)) == 1 + (schema is many)
+        by_text = groups != () and schema is not many
+        assert len(re.findall(r"Exchange (?:hashpartitioning|SinglePartition)", plan)) == 1 + by_text
+        assert len(re.findall(r"REPARTITION_BY_COL", plan)) == by_text
+        assert len(re.findall(r"Exchange", plan)) == 1 + by_text + (schema is many)
         assert "note" not in plan
         assert not re.search(r"Python|rand\(|SortMerge", plan)
 

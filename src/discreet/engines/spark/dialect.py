@@ -21,7 +21,7 @@ from discreet.engines.dialect import Dialect
 from discreet.engines.spellings import spelled_targets, spellings
 from discreet.errors import InternalError, SourceError
 
-__all__ = ["LIMB_BITS", "SPARK", "TIMESTAMP_NTZ", "check_spellings", "limbs", "quote_name"]
+__all__ = ["LIMB_BITS", "SPARK", "TIMESTAMP_NTZ", "check_spellings", "few_spellings", "limbs", "quote_name"]
 
 LIMB_BITS = 22
 """The bits of one limb of a code; sums of 2**40 such limbs stay below 2**62."""
@@ -128,18 +128,25 @@ def _words(words: Sequence[str]) -> str:
 
 
 def _list_words(path: CategoryPath, i: int, _keys: int) -> tuple[str, str] | None:
-    """The text itself where it is one of some spellings, null for any other text, so that groups do not grow with junk.
+    """The text itself where it is as short as some spelling, null for any longer text.
 
-    Rows are grouped by the text, as in a plain query, and only the groups look for their targets. Texts are compared by
-    their bytes: they have left their collation behind.
+    Rows are grouped by the text, as in a plain query, and only the groups look for their targets: to look in each row took
+    as long as to group it. The driver's statement adds up the groups of other short texts before they leave the executors.
+    Texts are compared by their bytes: they have left their collation behind.
     """
-    pairs = spelled_targets(path)
-    if pairs is None or len(pairs) > _MOST_LISTED:
+    pairs = few_spellings(path)
+    if pairs is None:
         return None
-    column = quote_name(path.name)
-    value = f"CASE WHEN {column} IN ({', '.join(_literal(word) for word, _ in pairs)}) THEN {column} END"
+    column, longest = quote_name(path.name), max(len(word.encode()) for word, _ in pairs)
+    value = f"CASE WHEN octet_length({column}) <= {longest} THEN {column} END"
     place = f"array_position({_words([word for word, _ in pairs])}, c{i})"
     return value, f"get(CAST({_words([str(target) for _, target in pairs])} AS ARRAY<BIGINT>), CAST({place} AS INT) - 1)"
+
+
+def few_spellings(path: CategoryPath) -> list[tuple[str, int]] | None:
+    """The spellings of few categories with their targets, which are looked up after grouping; None where a join does it."""
+    pairs = spelled_targets(path)
+    return None if pairs is None or len(pairs) > _MOST_LISTED else pairs
 
 
 def _lookup(path: CategoryPath, i: int) -> str:

@@ -27,6 +27,7 @@ _MOST_CELLS = 50_000_000
 """The most cells of an area: some 2 GB in memory."""
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
+_BOOK = "xl/workbook.xml"
 _TEXTS = "xl/sharedstrings.xml"
 """The list of the texts of all sheets, in lower case: the reader knows it by this name."""
 _BLOCK = 2**20
@@ -57,6 +58,7 @@ def check_package(path: Path, sheet: str) -> None:
     """
     try:
         with ZipFile(path) as package:
+            _check_format(package, path)
             sheets = _sheets(package)
             if sheet in sheets:
                 _check_area(package, sheets[sheet], path)
@@ -72,6 +74,14 @@ def check_package(path: Path, sheet: str) -> None:
         raise SourceError(f"source '{path}::{sheet}': there is no such sheet; names are compared exactly; it has {known}")
 
 
+def _check_format(package: ZipFile, path: Path) -> None:
+    if _BOOK not in package.namelist():
+        raise SourceError(
+            f"source '{path}': is packed, and is not an .xlsx workbook; save it as .xlsx (.ods and .xlsb are not read), or "
+            "unpack it"
+        )
+
+
 class _LargeError(Exception):
     """A part is larger than what can be read."""
 
@@ -81,7 +91,7 @@ def _sheets(package: ZipFile) -> dict[str, str]:
     parts = [name.lower() for name in package.namelist()]
     if len({*parts}) < len(parts):
         raise BadZipFile
-    book = _directory(package, "xl/workbook.xml")
+    book = _directory(package, _BOOK)
     targets = {one.get("Id", ""): one.get("Target", "") for one in _directory(package, "xl/_rels/workbook.xml.rels")}
     found = {}
     for one in book.iter():

@@ -159,7 +159,7 @@ class Artist:
         """
         if not charts or self._process is None:
             return []
-        asked = json.dumps([{**chart, "config": dict(_CONFIG)} for chart in charts]).encode("ascii")
+        asked = json.dumps([{**chart, "config": {**_CONFIG, **chart.get("config", {})}} for chart in charts]).encode("ascii")
         try:
             drawn = json.loads(_wait_for_answer(self._process, asked))
         except (OSError, RuntimeError, ValueError):  # a RuntimeError where the system has no thread left

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.domain.about import About
-from discreet.exact.figures import decimals_for, name, number
+from discreet.exact.figures import decimals_for, number
 from discreet.exact.numbers import decimal_up, exact, text
 from discreet.pages.report.drawing import (
     Artist,
@@ -29,7 +29,7 @@ from discreet.pages.report.words import title_words
 from discreet.pages.words import Words
 from discreet.privacy.coordinates import Budget
 from discreet.releases.guarantee import Guarantee
-from discreet.releases.labelled import apply_words
+from discreet.releases.labelled import apply_words, title_of
 from discreet.releases.worded import QUALITY
 
 __all__ = ["Picture", "Sketch", "illustrations", "pictures_of", "profile_of"]
@@ -75,11 +75,17 @@ def illustrations(
         return None, ()
     profile = [sketch for sketch in [profile_of(guarantee)] if sketch is not None]
     sketches = [*profile, *pictures_of(document, about, words)]
-    drawn = _draw([sketch.chart for sketch in sketches], artist)
+    drawn = _draw([_in_form_of(words, sketch.chart) for sketch in sketches], artist)
     found = [
         Picture(words.said(one.title), words.said(one.words), source) for one, source in zip(sketches, drawn, strict=False)
     ]  # all or none
     return (found[0] if profile and found else None), tuple(found[len(profile) :])
+
+
+def _in_form_of(words: Words, chart: Chart) -> Chart:
+    """The chart with the numbers on its axes in the form of a language."""
+    form = {"decimal": words("form.decimal"), "thousands": words("form.thousands"), "grouping": [3], "currency": ["", ""]}
+    return chart if form["decimal"] == "." else {**chart, "config": {"locale": {"number": form}}}
 
 
 def _draw(charts: Sequence[Chart], artist: Artist | None) -> list[str]:
@@ -135,9 +141,9 @@ def pictures_of(document: Mapping[str, Any], about: About, words: Words) -> Iter
     for statistic in document["statistics"]:
         found = None
         if len(statistic.get("at", ())) >= 3:
-            found = _quantiles(statistic, columns, labels, words)
+            found = _quantiles(statistic, columns, labels, (about, words))
         elif statistic["statistic"] == "histogram" and statistic["name"] in frames:
-            found = _histogram(statistic, frames[statistic["name"]], words)
+            found = _histogram(statistic, frames[statistic["name"]], (about, words))
         elif 2 <= len(labels) <= 3 and statistic["name"] in columns:
             found = _multiples(statistic, columns, labels, (about, words))
         if found is not None:
@@ -145,8 +151,9 @@ def pictures_of(document: Mapping[str, Any], about: About, words: Words) -> Iter
 
 
 def _quantiles(
-    statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], labels: Sequence[str], words: Words
+    statistic: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], labels: Sequence[str], told: tuple[About, Words]
 ) -> Sketch | None:
+    about, words = told
     orders = [text(100 * exact(order, "at")) for order in statistic["at"]]
     groups = _groups(columns, labels, len(columns[f"{statistic['name']}_p{orders[0]}"]), words)
     if len(set(groups)) < len(groups) or len(groups) > _MOST_GROUPS:
@@ -159,10 +166,8 @@ def _quantiles(
     ]
     if not points:
         return None
-    title = title_words(statistic)
-    return _sketch(
-        title, points, quantile_chart(points, title=name(statistic["column"]), share=words("report.pictures.share"))
-    )
+    title, axis = title_words(apply_words(statistic, about)), title_of(about, statistic["column"])
+    return _sketch(title, points, quantile_chart(points, title=axis, share=words("report.pictures.share")))
 
 
 def _multiples(
@@ -184,7 +189,8 @@ def _multiples(
     return _sketch(title, points, multiples_chart(points)) if points else None
 
 
-def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]], words: Words) -> Sketch | None:
+def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]], told: tuple[About, Words]) -> Sketch | None:
+    about, words = told
     columns = {column["name"]: column["values"] for column in frame}
     counts = next(column for column in columns if f"{column}_low" in columns)
     labels = [column for column in columns if column not in {f"{counts}{end}" for end in ("", "_low", "_high", QUALITY)}]
@@ -203,10 +209,8 @@ def _histogram(statistic: Mapping[str, Any], frame: Sequence[Mapping[str, Any]],
     ]
     if not points:
         return None
-    title = title_words(statistic)
-    return _sketch(
-        title, points, histogram_chart(points, title=name(statistic["column"]), rows=words("report.pictures.rows"))
-    )
+    title, axis = title_words(apply_words(statistic, about)), title_of(about, statistic["column"])
+    return _sketch(title, points, histogram_chart(points, title=axis, rows=words("report.pictures.rows")))
 
 
 def _groups(columns: Mapping[str, Sequence[Any]], labels: Sequence[str], size: int, words: Words) -> list[str]:

@@ -298,6 +298,14 @@ def test_an_old_workbook_is_refused_with_the_remedy(tmp_path: Path) -> None:
             header_of(source)
 
 
+@pytest.mark.parametrize("part", ["content.xml", "xl/workbook.bin"])
+def test_a_workbook_of_another_format_is_refused_with_the_remedy(tmp_path: Path, part: str) -> None:
+    with zipfile.ZipFile(tmp_path / "a.ods", "w") as book:
+        book.writestr(part, "x")
+    with pytest.raises(SourceError, match=r"is not an .xlsx workbook; save it as .xlsx \(.ods and .xlsb are not read\)"):
+        header_of(f"{tmp_path / 'a.ods'}::Sheet1")
+
+
 def changed(path: Path, change: Callable[[dict[str, bytes]], Mapping[str, bytes]]) -> None:
     """The workbook with other parts."""
     with zipfile.ZipFile(path) as book:

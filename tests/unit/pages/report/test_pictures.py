@@ -94,6 +94,29 @@ def test_names_in_pictures_stay_text(people):
         assert one.words
 
 
+def test_the_axes_have_the_labels_of_columns_and_the_numbers_of_the_language(people):
+    statistics = [one for one in people.document["statistics"] if one["statistic"] in ("histogram", "quantiles")]
+    labels = {one["column"]: dp.Labels(f"Über {one['column']}") for one in statistics}
+    about = dp.About(language="de", columns=labels)
+    drawn = json.dumps([one.chart for one in pictures.pictures_of(people.document, about, words_in("de"))])
+    for column in labels:
+        assert json.dumps(f"Über {column}") in drawn
+        assert f'"title": "{column}"' not in drawn
+    (source,) = drawing_of(pictures._in_form_of(words_in("de"), drawing.multiples_chart(LARGE)))
+    assert "20.000" in source
+    assert "20,000" not in source
+    (english,) = drawing_of(pictures._in_form_of(words_in("en"), drawing.multiples_chart(LARGE)))
+    assert "20,000" in english
+
+
+LARGE = [{"bin": "a", "group": "all", "value": 20000, "low": 18000, "high": 22000}]
+
+
+def drawing_of(chart):
+    with drawing.begin_drawing() as artist:
+        return [b64decode(one.partition(",")[2]).decode("utf-8") for one in artist.sources([chart])]
+
+
 def test_too_many_groups_or_bins_are_not_drawn(released):
     schema = dp.Schema(k=dp.Category(list(range(12))), v=dp.Number(0, 99))
     ask = lambda t: t.group_by("k").agg(dp.histogram("v", [0, 50, 99]))  # noqa: E731

@@ -301,3 +301,19 @@ def test_the_command_line_derives_and_writes(tmp_path, monkeypatch):
     assert mean.exit_code == 0, mean.output
     wrong = run("derive", "ratio", "first", "--under-at", "north")
     assert (wrong.exit_code, wrong.stderr) == (2, "discreet: --at=north: must be NAME=LABEL, such as --at year=2020\n")
+
+
+def test_changes_of_chosen_medians_rest_on_both_printed_intervals():
+    asked = (dp.median("wage", interval="chosen", **SKIP), dp.std("hours", interval="joint", **SKIP))
+    first, second = (released(name, "8", asked, by=("sex",)) for name in ("a", "b"))
+    for column in ("median_wage", "std_hours"):
+        before, after = (dp.numbers(one, column) for one in (first, second))
+        with pytest.raises(dp.ArgumentError):
+            dp.change(before, after)
+        found = dp.change(before, after, confidence="0.9").table
+        low, high = (
+            second.table[f"{column}_{end}"] - first.table[f"{column}_{other}"]
+            for end, other in (("low", "high"), ("high", "low"))
+        )
+        assert found["change_low"].to_list() == pytest.approx(low.to_list())
+        assert found["change_high"].to_list() == pytest.approx(high.to_list())
