@@ -47,6 +47,7 @@ if _typing.TYPE_CHECKING:
     from discreet.releases.derived.change import change
     from discreet.releases.derived.combine import combine
     from discreet.releases.derived.operands import Numbers, constants, numbers
+    from discreet.releases.derived.poststratified import poststratified
     from discreet.releases.derived.ratio import ratio
     from discreet.releases.derived.result import Derived
     from discreet.releases.document import Release
@@ -64,7 +65,10 @@ if _typing.TYPE_CHECKING:
     from discreet.statistics.quantile import median, quantiles
     from discreet.statistics.shares import share
     from discreet.statistics.sums import sum_of as sum  # noqa: A004 (the statistic is called sum)
+    from discreet.statistics.survey_weights import Weight
     from discreet.statistics.variances import std, variance
+    from discreet.statistics.weighted_means import weighted_mean
+    from discreet.statistics.weighted_sums import weighted_sum
 
 __all__ = [
     "GDP",
@@ -114,6 +118,7 @@ __all__ = [
     "Table",
     "Totals",
     "Uniform",
+    "Weight",
     "Weights",
     "WithoutReplacement",
     "__version__",
@@ -132,6 +137,7 @@ __all__ = [
     "mean",
     "median",
     "numbers",
+    "poststratified",
     "quantiles",
     "ratio",
     "read_map",
@@ -140,6 +146,8 @@ __all__ = [
     "sum",
     "tables",
     "variance",
+    "weighted_mean",
+    "weighted_sum",
 ]
 
 # Where the public names are. Each is loaded when it is first used, so that commands begin at once.
@@ -210,6 +218,7 @@ _HOMES = {
         "constants",
         "numbers",
     ),
+    "discreet.releases.derived.poststratified": ("poststratified",),
     "discreet.releases.derived.ratio": ("ratio",),
     "discreet.releases.derived.result": ("Derived",),
     "discreet.releases.document": ("Release",),
@@ -233,7 +242,10 @@ _HOMES = {
     "discreet.statistics.quantile": ("median", "quantiles"),
     "discreet.statistics.shares": ("share",),
     "discreet.statistics.sums": ("sum",),
+    "discreet.statistics.survey_weights": ("Weight",),
     "discreet.statistics.variances": ("std", "variance"),
+    "discreet.statistics.weighted_means": ("weighted_mean",),
+    "discreet.statistics.weighted_sums": ("weighted_sum",),
     "discreet.plan.table": ("Table",),
     "discreet.releases.views": ("consistent",),
 }

@@ -101,7 +101,7 @@ def test_every_query_says_what_it_is(kind: type) -> None:
         assert least <= most
     assert query.widths()
     assert min(query.widths()) >= 1
-    assert set(query.columns()) <= {"g", "v", "w"}
+    assert {name.split(" as ")[0] for name in query.columns()} <= {"g", "v", "w"}
     assert query.nullable(case.plan.facts) in {True, False}
     assert query.contribution()
     assert case.declared.within.l1 >= 0
@@ -231,6 +231,8 @@ STATISTICS = {
         dp.std("v", **SKIP),
         dp.covariance("v", "w", **SKIP),
         dp.correlation("v", "w", **SKIP),
+        dp.weighted_sum("v", dp.Weight("w", most=100), **SKIP),
+        dp.weighted_mean("v", dp.Weight("w", most=100), **SKIP),
         dp.median("v", **SKIP),
         dp.quantiles("v", ["1/4", "3/4"], **SKIP),
         dp.histogram("v", [0, 2, 3]),
@@ -246,8 +248,8 @@ def test_every_statistic_has_a_quote_an_error_a_name_and_a_place_in_a_plan_file(
     (statistic,) = asked.plan.statistics
     (line,) = asked.lines
     word = kind.__name__.lower()
-    assert statistic_json(statistic)["statistic"] == word == statistic.kind.word
-    assert by_word()[word] is kind
+    assert statistic_json(statistic)["statistic"].replace("_", "") == word == statistic.kind.word.replace("_", "")
+    assert by_word()[statistic.kind.word] is kind
     assert statistic.kind.keys.alone or statistic.kind.keys.value is not None
     assert asked.measured
     noises = asked.noises(line)
@@ -352,10 +354,8 @@ def test_every_relation_is_here_and_promises_something_of_its_own() -> None:
     assert len(promises) == 4 * len(RELATIONS)
 
 
-STEPS = (
-    TABLE.clamp({"v": (1, 2)}).clamp({"g": ["x"]}).impute({"v": dp.Uniform(), "g": dp.Weights({"x": 1})})
-    .resize(3).where({"v": (1, 1), "g": ["x"]}).agg(dp.count())
-).steps + TABLE.sample("1/2").steps + TABLE.sample(rows=1).steps  # fmt: skip
+FILLED = TABLE.clamp({"v": (1, 2)}).clamp({"g": ["x"]}).impute({"v": dp.Uniform(), "g": dp.Weights({"x": 1})}).resize(3)
+STEPS = FILLED.where({"v": (1, 1), "g": ["x"]}).steps + TABLE.sample("1/2").steps + TABLE.sample(rows=1).steps
 
 
 INVARIANTS = (

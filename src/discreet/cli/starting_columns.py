@@ -61,7 +61,7 @@ def ask_column(name: str, kind: ColumnType, codes: CodeList, folder: Path, ask: 
     if not can_be_declared(name, kind):
         return None
     labels = label_values(kind, codes)
-    choices = _KINDS[kind.usual or kind.kind]
+    choices = tuple(dict.fromkeys((*_KINDS[kind.usual or kind.kind], *_KINDS[kind.kind])))  # what is usual first
     choices = tuple(sorted(choices, key=lambda choice: choice != "category")) if labels else choices
     question = f"column {shown_name(name)} ({shown_name(kind.shown)[:40]}): {', '.join(choices)} or skip"
     chosen = ask(question, lambda answer: check_choice(answer, (*choices, "skip")), choices[0])

@@ -221,10 +221,10 @@ def _joint(asked: Asked, queries: list[Query], shares: list[Fraction], target: T
     """The cost of the queries together, relative to the sum of their costs; 1 with exact totals, where they add up."""
     if asked.space is not None:
         return Fraction(1)
-    changes, size = [_change(asked, query) for query in queries], type(target).size
     if asked.plan.target is None:
-        return joint_factor(changes, shares, size)
-    return factor_by_status(queries, changes, shares, size, (asked.facts, asked.facts.compared.neighbours))
+        return joint_factor([_change(asked, query) for query in queries], shares, type(target).size)
+    row, table = _row_of(asked), (asked.facts, asked.plan.schema)
+    return factor_by_status(queries, shares, type(target).size, table, lambda query, facts: query.change(row, facts))
 
 
 def _one(asked: Asked, named: Query, query: Query, share: Fraction, part: Target) -> Measured:
@@ -316,11 +316,14 @@ def changes_of(quoted: Quote) -> tuple[Change, ...]:
 
 def _change(asked: Asked, query: Query) -> Change:
     """The change by one replaced (or added) row of the prepared table, or by both where rows were drawn (W5)."""
+    return query.change(_row_of(asked), asked.facts)
+
+
+def _row_of(asked: Asked) -> _OneRow:
     plan, compared = asked.plan, asked.facts.compared
     # A row that vanishes from a sample changes the answers as one that counts nowhere afterwards.
     skipped = compared.vanishes or not counts_every_row(plan)
-    row = _OneRow(cells=plan.layout.cells, skipped=skipped, neighbours=compared.neighbours)
-    return query.change(row, asked.facts)
+    return _OneRow(cells=plan.layout.cells, skipped=skipped, neighbours=compared.neighbours)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@
 * `joint_variance`: The variance with an interval from the joint law of its noises
 * `margins`: Noisy margins of one table made to agree: the generalised least-squares estimate, in closed form
 * `means`: The mean of a column within its bounds: origin + unit · total / count
+* `originals`: Sums of a column in a request for originals: in parts, so that the prepared and the recorded sum share what
+  they can
 * `other_words`: The words that other programs have for a statistic, each with the nearest way to say it here
 * `possible`: The values that are possible for a statistic, whatever the rows are: from a release document, so that anyone
   can tell
@@ -30,11 +32,14 @@
 * `registry`: All kinds of statistics, in one tuple, and by their words
 * `shares`: The number of rows of the group over the number of rows of all groups
 * `sums`: The sum of a column
+* `survey_weights`: Survey weights: a column that says for how many persons of a population a row stands
 * `tilted_means`: The mean of a column with the tilted interval: the form that requests with `original` have
 * `tilts`: The interval of a quotient of a noisy sum and a noisy count, from one statement about the noise of both
 * `totals`: The integer query behind a sum: where its values are taken from, and what a step of it is worth
 * `variances`: The variance of a column, and its root, the standard deviation: never NaN and always within what is
   possible
+* `weighted_means`: The weighted mean of a column (Hájek): the weighted sum over the sum of the weights
+* `weighted_sums`: The weighted sum of a column: the total that a sample estimates for its population
 * `widest`: Bounds of the half-width of an interval in a group of a given number of rows, whatever these rows are
 """
 
@@ -56,7 +61,10 @@ if TYPE_CHECKING:
     from discreet.statistics.registry import STATISTICS
     from discreet.statistics.shares import Share, share
     from discreet.statistics.sums import Sum, sum_of
+    from discreet.statistics.survey_weights import Weight
     from discreet.statistics.variances import Std, Variance, std, variance
+    from discreet.statistics.weighted_means import WeightedMean, weighted_mean
+    from discreet.statistics.weighted_sums import WeightedSum, weighted_sum
 
 __all__ = [
     "STATISTICS",
@@ -74,6 +82,9 @@ __all__ = [
     "Sum",
     "Tables",
     "Variance",
+    "Weight",
+    "WeightedMean",
+    "WeightedSum",
     "correlation",
     "count",
     "covariance",
@@ -88,6 +99,8 @@ __all__ = [
     "sum_of",
     "tables",
     "variance",
+    "weighted_mean",
+    "weighted_sum",
 ]
 
 if not TYPE_CHECKING:
@@ -106,6 +119,9 @@ if not TYPE_CHECKING:
             "registry": ("STATISTICS",),
             "shares": ("Share", "share"),
             "sums": ("Sum", "sum_of"),
+            "survey_weights": ("Weight",),
             "variances": ("Std", "Variance", "std", "variance"),
+            "weighted_means": ("WeightedMean", "weighted_mean"),
+            "weighted_sums": ("WeightedSum", "weighted_sum"),
         },
     )

@@ -16,6 +16,8 @@ from discreet.statistics.quantile import Median, Quantiles
 from discreet.statistics.shares import Share
 from discreet.statistics.sums import Sum
 from discreet.statistics.variances import Std, Variance
+from discreet.statistics.weighted_means import WeightedMean
+from discreet.statistics.weighted_sums import WeightedSum
 
 __all__ = ["STATISTICS", "by_word"]
 
@@ -28,6 +30,8 @@ STATISTICS: tuple[type[Kind], ...] = (
     Std,
     Covariance,
     Correlation,
+    WeightedSum,
+    WeightedMean,
     Median,
     Quantiles,
     Histogram,

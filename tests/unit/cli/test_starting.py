@@ -173,7 +173,7 @@ def test_without_a_terminal_it_writes_a_template_and_says_so(source):
 
 def test_a_template_of_an_sqlite_table_begins_with_what_its_types_suggest(source):
     with sqlite3.connect("survey.sqlite") as connection:
-        connection.execute("CREATE TABLE persons (sex VARCHAR(1), age INTEGER, wage)")
+        connection.execute("CREATE TABLE persons (sex VARCHAR(1), age INTEGER, wage, born DATE)")
     connection.close()
     done("init", "survey.sqlite::persons", "--out", "plan.toml")
     types = [line for line in Path("plan.toml").read_text(encoding="utf-8").splitlines() if line.startswith("type = ")]
@@ -181,6 +181,7 @@ def test_a_template_of_an_sqlite_table_begins_with_what_its_types_suggest(source
         'type = "category"    # or "number" or "date"',
         'type = "number"    # or "category" or "date"',
         'type = "number"    # or "category" or "date"',
+        'type = "date"    # or "number" or "category"',
     ]
 
 

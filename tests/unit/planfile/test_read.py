@@ -65,6 +65,8 @@ def test_every_statistic_means_the_same_as_the_python_call(tmp_path: Path) -> No
     written = """statistics = [
         "count", "share", { sum = "age", weight = 2 }, { mean = "age" }, { std = "age" },
         { variance = "age", as = "spread" },
+        { weighted_sum = "age", by = "wage", most = 1500, weight = 2 },
+        { weighted_mean = "age", by = "wage", most = "1500", nulls = "skip", as = "weighed" },
         { median = "age", nulls = "skip", weight = 0.5 },
         { quantiles = "age", at = [1, "1/4", 0.9], as = "ages" },
         { histogram = "age", edges = [0, 18, 65], weight = "1/3", as = "bands" },
@@ -79,6 +81,8 @@ def test_every_statistic_means_the_same_as_the_python_call(tmp_path: Path) -> No
     expected = table.agg(
         dp.count(), dp.share(), dp.sum("age", weight=2), dp.mean("age"), dp.std("age"),
         dp.variance("age").alias("spread"),
+        dp.weighted_sum("age", dp.Weight("wage", most=1500), weight=2),
+        dp.weighted_mean("age", dp.Weight("wage", most=1500), nulls="skip").alias("weighed"),
         dp.median("age", nulls="skip", weight="0.5"),
         dp.quantiles("age", [1, Fraction(1, 4), "0.9"]).alias("ages"),
         dp.histogram("age", [0, 18, 65], weight=Fraction(1, 3)).alias("bands"),

@@ -32,6 +32,8 @@ POSSIBLE: dict[str, Any] = {
     "std": (0, 30),
     "covariance": (-4500, 4500),
     "correlation": (-1, 1),
+    "weighted_sum": (None, None),
+    "weighted_mean": (0, 60),
     "median": (0, 60),
     "quantiles": (0, 60),
     "histogram": (0, None),

@@ -308,7 +308,10 @@ def test_other_things_that_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
         table = session.table.group_by("state", "county")
         with pytest.raises(dp.PlanError, match=r"statistic 'median_wage'.*has 12 groups; a release of more than 10"):
             table.agg(dp.median("wage", nulls="skip"))
-        with pytest.raises(dp.PlanError, match="count, sum, mean, share, variance, std, covariance and correlation only"):
+        with pytest.raises(
+            dp.PlanError,
+            match="count, sum, mean, share, variance, std, covariance, correlation, weighted_sum and weighted_mean only",
+        ):
             table.agg(dp.histogram("wage", [0, 20]))
         with pytest.raises(dp.PlanError, match=r"interval beyond 2\*\*53"):
             session.release(table.agg(dp.count()), spend="1e-32", name="r", to=tmp_path)

@@ -49,7 +49,7 @@ def entry_of(release: Release, published: str | None = None) -> dict[str, Yaml]:
         "deployment": {
             "basic": _basic(document, release.about, _day(document, published)),
             "dp_variant": _variant(document),
-            "privacy_loss": _loss(guarantee),
+            "privacy_loss": _loss(document, guarantee),
             "deployment_model": _model(document, guarantee),
             "accounting": {
                 "post_processing": facts.post_processing_words(document),
@@ -120,14 +120,16 @@ def _public_words() -> str:
     )
 
 
-def _loss(guarantee: Guarantee) -> dict[str, Yaml]:
+def _loss(document: Mapping[str, Any], guarantee: Guarantee) -> dict[str, Yaml]:
     known = {_SYMBOLS[symbol]: _round_up(value) for symbol, value in parameters(guarantee.effective) if symbol in _SYMBOLS}
     pair = {"epsilon": _round_up(guarantee.epsilon), "delta": _round_up(guarantee.report_delta)}
     return {
         "privacy_unit": "person",
         "privacy_unit_details": facts.unit_words(guarantee),
         "privacy_parameters": known or pair,
-        "privacy_parameters_details": _join(facts.parameters_words(guarantee), detection_words(guarantee)),
+        "privacy_parameters_details": _join(
+            facts.parameters_words(guarantee), detection_words(guarantee), facts.population_words(document)
+        ),
     }
 
 

@@ -100,6 +100,7 @@ def evaluation_of(release: Release) -> Evaluation:
 def _guarantee(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[Item, ...]:
     return (
         Item("Privacy parameters", (facts.parameters_words(guarantee), detection_words(guarantee))),
+        *_population(document),
         Item("Unit of privacy", (facts.unit_words(guarantee), comparison_words(guarantee)), (_MORE_ROWS,)),
         Item("What is not protected", (unprotected_words(document),)),
         Item("Budget over all releases", (_budget(document, guarantee),), (_ELSEWHERE,)),
@@ -109,6 +110,15 @@ def _guarantee(document: Mapping[str, Any], guarantee: Guarantee) -> tuple[Item,
 _MORE_ROWS = "Can a person have more rows in the source than declared, or stand in it under several identities?"
 _ELSEWHERE = "Have the same persons' data been published elsewhere, outside this ledger?"
 _CHOSEN = "Were bounds, categories, groups, the statistics or the spend chosen by looking at these data?"
+
+
+def _population(document: Mapping[str, Any]) -> tuple[Item, ...]:
+    """The guarantee for the population of which the file is a secret sample; nothing without a draw."""
+    words = facts.population_words(document)
+    return (Item("Guarantee for the population", (words,), (_DRAWN,)),) if words else ()
+
+
+_DRAWN = "Does anybody besides the sampler know who was drawn, or who was drawn and did not answer?"
 
 
 def _budget(document: Mapping[str, Any], guarantee: Guarantee) -> str:

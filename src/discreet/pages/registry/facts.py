@@ -27,6 +27,7 @@ __all__ = [
     "known_text",
     "mechanism_lines",
     "parameters_words",
+    "population_words",
     "post_processing_words",
     "preparation_lines",
     "question",
@@ -82,6 +83,11 @@ def parameters_words(guarantee: Guarantee) -> str:
         f"{written} This counts the exact totals. Without counting them the same noise would be advertised as "
         f"{measure_words(guarantee.advertised)}."
     )
+
+
+def population_words(document: Mapping[str, Any]) -> str:
+    """What the whole budget promises to the population of which the file is a secret sample; empty without a draw."""
+    return name(document["population"]["words"]) if "population" in document else ""
 
 
 def domain_words(document: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ docs/proofs/derived.md.
 * `groups`: The groups of operands, matched by their labels; missing ones are listed
 * `linear`: Numbers that are linear in integer noises, and certified half-widths of what is linear in them
 * `operands`: What a derived number is made of: a column of a release, or public constants
+* `poststratified`: Means of strata put together by the exact, public sizes of the strata
 * `ratio`: The ratio of two quantities: rates, weighted means, indices, shares of shares
 * `reading`: The noise behind a published number, read from the document that publishes it
 * `result`: A table of derived numbers with their intervals, in words, as CSV and as JSON

@@ -11,7 +11,7 @@ from discreet.releases.derived.fieller import Interval, quotient_interval, quoti
 from discreet.releases.derived.linear import LEVEL, Linear
 from discreet.releases.derived.reading import Printed, Published
 
-__all__ = ["check_confidence", "difference_interval", "ratio_interval"]
+__all__ = ["box_of", "check_confidence", "difference_interval", "ratio_interval"]
 
 
 def check_confidence(confidence: Amount) -> Fraction:
@@ -30,7 +30,7 @@ def ratio_interval(over: Published, under: Published, confidence: Fraction) -> I
     """
     if isinstance(over, Linear) and isinstance(under, Linear):
         return quotient_interval(over, under, confidence)
-    return quotient_of_box(*_box([over, under], confidence))
+    return quotient_of_box(*box_of([over, under], confidence))
 
 
 def difference_interval(after: Published, before: Published, confidence: Fraction) -> Interval:
@@ -43,11 +43,11 @@ def difference_interval(after: Published, before: Published, confidence: Fractio
         apart = after.plus(Fraction(-1), before)
         half = apart.half_width(confidence)
         return apart.value - half, apart.value + half
-    late, early = _box([after, before], confidence)
+    late, early = box_of([after, before], confidence)
     return late[0] - early[1], late[1] - early[0]
 
 
-def _box(ones: Sequence[Published], confidence: Fraction) -> list[Interval]:
+def box_of(ones: Sequence[Published], confidence: Fraction) -> list[Interval]:
     """Intervals that hold together with probability ≥ `confidence` (Boole's inequality).
 
     A printed interval fails with probability at most 5 %, all intervals of one statement together; the linear numbers share

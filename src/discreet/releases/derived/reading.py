@@ -176,13 +176,32 @@ def _sum(document: Mapping[str, Any], line: Mapping[str, Any], columns: Columns)
     return max(fitting, key=lambda one: one[0])[1] if fitting else None
 
 
+def _weighted_sum(document: Mapping[str, Any], line: Mapping[str, Any], columns: Columns) -> list[_Answer] | None:
+    """Unit · the sum of products of a column and its weights, both in whole steps from 0."""
+    names = line["column"], line["by"]
+    bounds = [bounds_of(document, name) for name in names]
+    units = [rational_gcd(one[0], one[2]) for one in bounds if one is not None]
+    if len(units) < len(names):
+        return None
+    query = f"sum of {names[0]} times {names[1]} where {names[0]} and {names[1]} are known"
+    fitting: list[tuple[Fraction, list[_Answer]]] = []
+    for written in document["noise"]:  # a weighted mean has a query of the same name, from the middle of the column
+        answer = (
+            _answer_of(written, query, units[0] * units[1], columns, line["name"]) if written["query"] == query else None
+        )
+        found = None if answer is None else _linear([answer], columns, line["name"], "")
+        if answer is not None and found is not None and _fits(found, columns, line["name"], document):
+            fitting.append((max((one.half_width(LEVEL) for one in found), default=Fraction(0)), [answer]))
+    return max(fitting, key=lambda one: one[0])[1] if fitting else None
+
+
 def _rows_are_public(document: Mapping[str, Any]) -> bool:
     if any(one["step"] == "sample" and "rate" in one for one in document["plan"]["steps"]):
         return False  # how many rows such a sample has is private
     return document["plan"]["neighbours"]["relation"] == "replace-one" or document["invariants"] is not None
 
 
-_READERS = {"count": _count, "sum": _sum}
+_READERS = {"count": _count, "sum": _sum, "weighted_sum": _weighted_sum}
 """The statistics that are linear in their noises."""
 
 
@@ -206,7 +225,11 @@ def _answer(document: Mapping[str, Any], query: str, factor: Fraction, columns: 
         return None
     if not noises:
         return _Answer(query, factor, None, tied=False)
-    written = noises[0]
+    return _answer_of(noises[0], query, factor, columns, name)
+
+
+def _answer_of(written: Mapping[str, str], query: str, factor: Fraction, columns: Columns, name: str) -> _Answer | None:
+    """The same for one noise of the document."""
     if "lattice" in written:
         return _on_lattice(written, query, factor, columns, name)
     if written["noise"] not in _LAWS:

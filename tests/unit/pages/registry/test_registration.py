@@ -291,6 +291,21 @@ def test_a_delta_above_one_over_the_rows_is_a_warning():
     assert (item("0.02").status, item("0.01").status) == ("warning", "answered")
 
 
+def test_a_secret_sample_states_what_its_population_is_promised():
+    drawn = dp.AddRemove(sampled=dp.Poisson("1/10"))
+    with session_over(FRAME, SCHEMA, budget=dp.PureDP(1), neighbours=drawn) as session:
+        release = session.release(session.table.agg(dp.count()), spend="0.5", name="r")
+    words = release.document["population"]["words"]
+    assert "0.158" in words or "0.159" in words
+    assert words in entry_of(release, "2026-11-23")["deployment"]["privacy_loss"]["privacy_parameters_details"]
+    evaluation = evaluation_of(release)
+    (item,) = [item for item in evaluation.sections[0].items if item.title == "Guarantee for the population"]
+    assert item.answers == (words,)
+    assert any("who was drawn" in one for one in evaluation.questions)
+    alone = evaluation_of(released(dp.count()))
+    assert all(item.title != "Guarantee for the population" for item in alone.sections[0].items)
+
+
 def test_the_command_writes_both_files_next_to_the_release(tmp_path):
     released().save(tmp_path / "results")
     done = run("register", str(tmp_path / "results"))

@@ -70,6 +70,8 @@ def with_frames(released):
             dp.histogram("v", [0, 5, 9]),
             dp.std("v", nulls="skip"),
             dp.covariance("v", "w", nulls="skip"),
+            dp.weighted_mean("v", dp.Weight("w", most=9), nulls="skip"),
+            dp.weighted_sum("v", dp.Weight("w", most=9), nulls="skip"),
             dp.share(),
             dp.median("w", nulls="skip"),
         ),
