@@ -303,7 +303,7 @@ def planner_page(
     Raises:
         DiscreetError: as `quote_plan`, but for releases that do not fit; or the page cannot be written.
     """
-    from discreet.pages.planner import Planned, choose_file, write_planner
+    from discreet.pages.planner import Planned, planned_file, write_planner
 
     if stands(out, "--html") and not (out.is_file() or out.is_dir()):
         raise ArgumentError(f"--html: '{out}' is not a regular file, and the page would replace it; choose another path")
@@ -311,7 +311,7 @@ def planner_page(
     seen = review(plan, without_source=without_source)
     with seen.session() as session:
         quotes, now = _quotes(seen.plan, session)
-    chosen = choose_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
+    chosen = planned_file(plan, quotes, remaining=now.remaining, frozen=now.declared)
     releases = [Planned(name, quote, name in now.given_back) for name, quote in quotes.items()]
     written = write_planner(chosen, releases, out, language=language)
     lines = [f"{written} was written: open it in a browser. No row was read, and nothing was spent."]

@@ -15,13 +15,13 @@ here. Its script is in three files: `formulas.js` looks up and adds, `chart.js` 
 
 from discreet.pages.planner.document import Planned, Scene, planner_document
 from discreet.pages.planner.page import render_planner, write_planner
-from discreet.pages.planner.scenes import choose_file
+from discreet.pages.planner.scenes import planned_file
 from discreet.pages.planner.single import quote_html
 
 __all__ = [
     "Planned",
     "Scene",
-    "choose_file",
+    "planned_file",
     "planner_document",
     "quote_html",
     "render_planner",

@@ -18,7 +18,7 @@ from discreet.privacy.measures import find_budget
 from discreet.quotes.quote import Quote
 from discreet.totals.exact_totals import ExactTotals, exact_totals_of
 
-__all__ = ["choose_file"]
+__all__ = ["planned_file"]
 
 _MOST_SWITCHES = 3
 
@@ -26,7 +26,7 @@ Entry = tuple[str, Any]
 """A line of the invariants: the word of its list, and the value."""
 
 
-def choose_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tuple[Fraction, ...], frozen: bool) -> Chosen:
+def planned_file(plan: PlanFile, quotes: Mapping[str, Quote], *, remaining: tuple[Fraction, ...], frozen: bool) -> Chosen:
     """The facts that the releases of a plan file share.
 
     Args:
