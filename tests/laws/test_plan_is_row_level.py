@@ -269,7 +269,7 @@ def in_units(value, quoted, query):
     recipes = [getattr(line.recipe, "variance", getattr(line.recipe, "covariance", line.recipe)) for line in quoted.lines]
     totals = [recipe.total for recipe in recipes if hasattr(recipe, "total")]
     totals += [total for recipe in recipes for total in getattr(recipe, "totals", ())]
-    total = next(total for total in totals if query in (*total.queries, *total.squares))
+    total = next(total for total in totals if query in (*total.queries, *getattr(total, "squares", ())))
     found = (Fraction(value) - total.origin) / total.unit
     assert found.denominator == 1
     return int(found)

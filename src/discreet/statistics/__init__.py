@@ -40,7 +40,7 @@
   possible
 * `weighted_means`: The weighted mean of a column (Hájek): the weighted sum over the sum of the weights
 * `weighted_sums`: The weighted sum of a column: the total that a sample estimates for its population
-* `widest`: Bounds of the half-width of an interval in a group of so many rows, whatever these rows are
+* `widest`: Bounds of the half-width of an interval in a group of a given number of rows, whatever these rows are
 """
 
 from __future__ import annotations

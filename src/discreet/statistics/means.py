@@ -19,7 +19,7 @@ from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
     check_column_name,
-    checked_weight,
+    check_weight,
     one_column,
     option_string,
     skips_nulls,
@@ -49,7 +49,7 @@ __all__ = ["Mean", "MeanRecipe", "mean", "mean_estimate"]
 
 def mean(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The mean of a numeric column in each group, within its bounds; `nulls="skip"` averages the non-null values."""
-    return Statistic(Mean(), column, f"mean_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(Mean(), column, f"mean_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)

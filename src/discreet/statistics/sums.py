@@ -21,7 +21,7 @@ from discreet.statistics.common import (
     NumberColumn,
     OneNumber,
     check_column_name,
-    checked_weight,
+    check_weight,
     one_column,
     option_string,
     skips_nulls,
@@ -39,7 +39,7 @@ __all__ = ["Sum", "SumRecipe", "noises_add_up", "sum_estimate", "sum_of"]
 
 def sum_of(column: str, *, weight: Amount = 1, nulls: str | None = None) -> Statistic:
     """The sum of a numeric column in each group; `nulls="skip"` lets nulls contribute 0 in a column that has them."""
-    return Statistic(Sum(), column, f"sum_{check_column_name(column)}", checked_weight(weight), skips_nulls(nulls))
+    return Statistic(Sum(), column, f"sum_{check_column_name(column)}", check_weight(weight), skips_nulls(nulls))
 
 
 @dataclass(frozen=True, slots=True)

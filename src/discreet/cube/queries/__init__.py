@@ -18,7 +18,7 @@ from discreet.cube.queries.base import Query, Row, scan_of
 from discreet.cube.queries.counts import NonNullCount, RowCount, TableCounts
 from discreet.cube.queries.originals import Excess, ImputedSum
 from discreet.cube.queries.pairs import Factor, PairSum
-from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, beside_public
+from discreet.cube.queries.ranks import LevelCounts, QuantileCodes, QuantileIntervals, around, join_public
 from discreet.cube.queries.sums import Dispersion, Squares, WeightedSum
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
     "TableCounts",
     "WeightedSum",
     "around",
-    "beside_public",
+    "join_public",
     "scan_of",
 ]
 
