@@ -23,7 +23,7 @@ from discreet.exact.figures import enumerate_texts, interval, name, number
 __all__ = ["MAIN", "Words", "languages", "words_in"]
 
 MAIN = "en"
-"""The language in which the library itself speaks, and that of a page whose language has no file."""
+"""The language of the library itself, and of a page whose language has no file."""
 
 _FOLDER = Path(__file__).parent
 _PLACE = re.compile(r"\{(\w+)(?::(\w))?\}")
@@ -107,7 +107,7 @@ class Words:
         month = self.texts["form.months"][int(found[2]) - 1]
         return self("form.day", day=str(int(found[3])), month=month, year=found[1])
 
-    def listed(self, texts: Sequence[str]) -> str:
+    def enumerate(self, texts: Sequence[str]) -> str:
         """As `discreet.domain.declared_words.list_names`: "a, b and c", and how many more of a long list."""
         shown, more = texts[:MOST_LISTED], len(texts) - MOST_LISTED
         if more > 0:
@@ -123,7 +123,7 @@ class Words:
     # Sentences of the library -----------------------------------------------------------------------------------------
 
     def said(self, text: str) -> str:
-        """What the library says in English, in the language; a sentence that is not known stays as it is."""
+        """A sentence of the library, translated into the language; a sentence that is not known stays as it is."""
         if not self.templates or not text or len(text) > _LONGEST:
             return text
         parts = _SENTENCES.split(text)
